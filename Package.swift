@@ -182,9 +182,9 @@ let package = Package(
                 "Crypto", "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind", "BrokerTopology",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
-        .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
-        .executableTarget(name: "floor-worker", dependencies: ["CRabbitMQ", "CNGHTTP2", "COpenSSL"]),
-        .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
+        .executableTarget(name: "baseline-relay", dependencies: ["CRabbitMQ"]),
+        .executableTarget(name: "baseline-worker", dependencies: ["CRabbitMQ", "CNGHTTP2", "COpenSSL"]),
+        .executableTarget(name: "baseline-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
         tests("HashingTests", ["Hashing"]),
         tests("TextTests", ["Text"]),

@@ -4,13 +4,13 @@ extension WorkerStatus {
     package struct Lane: Sendable, Hashable {
         package var number = 0
         /// Whether the event loop of the lane makes progress.
-        package var isTurning = false
+        package var makesProgress = false
         /// nil: the lane has not reported in time.
         package var report: LaneReport?
 
-        package init(number: Int = 0, isTurning: Bool = false, report: LaneReport? = nil) {
+        package init(number: Int = 0, makesProgress: Bool = false, report: LaneReport? = nil) {
             self.number = number
-            self.isTurning = isTurning
+            self.makesProgress = makesProgress
             self.report = report
         }
     }

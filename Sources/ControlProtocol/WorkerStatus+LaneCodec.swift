@@ -6,7 +6,7 @@ extension WorkerStatus.Lane {
         "a lane", from: Self(), ignoresUnknown: true,
         [
             .member("lane", \.number, .integer),
-            .member("turning", \.isTurning, .bool),
+            .member("turning", \.makesProgress, .bool),
             .optionalGroup(\.report, WorkerStatus.LaneReport.codec),
         ])
 }

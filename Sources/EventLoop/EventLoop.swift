@@ -14,7 +14,7 @@ import Synchronization
 /// all else is guarded by `assertOnLoop()`.
 open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Jobs run in one turn before sockets are looked at again.
-    static let jobsPerTurnMax = 16_384
+    static let jobsPerIterationMax = 16_384
 
     /// The time of this turn: read once, before the turn's events are handled.
     public final var now: Now
@@ -85,7 +85,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Calls `handler.flush()` once at the end of this turn, however often it is asked for.
-    public final func flushAtEndOfTurn(_ handler: ByteStreamHandler) {
+    public final func flushAfterIteration(_ handler: ByteStreamHandler) {
         assertOnLoop()
         guard !handler.isAwaitingFlush else { return }
         handler.isAwaitingFlush = true
@@ -112,10 +112,10 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     final var nextTimer: MonotonicTime? { timers.next }
 
     /// Everything of a turn after its events: posted work, timers, jobs, then one flush for each stream that has bytes.
-    final func finishTurn() {
+    final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()
-        var jobsLeft = Self.jobsPerTurnMax
+        var jobsLeft = Self.jobsPerIterationMax
         repeat {
             runDeferred()
             runJobs(&jobsLeft)

@@ -142,7 +142,7 @@ public class HTTP2Session: ByteStreamHandler {
 
     /// Gives the frames that wait to the transport at the end of this turn.
     final func requestFlush() {
-        loop.flushAtEndOfTurn(self)
+        loop.flushAfterIteration(self)
     }
 
     final func submit(_ settings: HTTP2Settings) {

@@ -3,7 +3,8 @@
 /// - Parameter condition: what the check waits for, for the error.
 /// - Throws: `ProcessError` if it does not hold in time; what the check throws.
 public func poll(
-    until condition: String, within limit: Duration = Patience.duration, every interval: Duration = .milliseconds(100),
+    until condition: String, within limit: Duration = TestTimeout.duration,
+    every interval: Duration = .milliseconds(100),
     _ holds: () async throws -> Bool
 ) async throws {
     let clock = ContinuousClock()

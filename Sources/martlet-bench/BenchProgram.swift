@@ -1,19 +1,19 @@
-/// Who is measured: the floors, and Martlet.
+/// Who is measured: the baselines, and Martlet.
 enum BenchProgram: String, CaseIterable {
-    case floorRelay = "floor-relay"
-    case floorWorker = "floor-worker"
+    case baselineRelay = "baseline-relay"
+    case baselineWorker = "baseline-worker"
     case h2load
     case martlet
 
     /// Who takes messages from a queue.
-    static let consumers: [BenchProgram] = [.floorRelay, .floorWorker, .martlet]
+    static let consumers: [BenchProgram] = [.baselineRelay, .baselineWorker, .martlet]
 
-    /// nil: no floor of a worker.
-    var floor: Floor? { Floor(rawValue: rawValue) }
+    /// nil: no baseline of a worker.
+    var baseline: Baseline? { Baseline(rawValue: rawValue) }
 
     /// Its name as the first column of a table.
     var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
-    static let cellWidth = 12
+    static let cellWidth = 15
 }
 
 extension [BenchProgram] {

@@ -42,8 +42,8 @@ struct Comparison {
 
     func median(_ program: BenchProgram) -> Measurement { .median(samples[program] ?? []) }
 
-    private func cost(beside floor: BenchProgram) -> Double {
-        median(.martlet).processorMicroseconds / median(floor).processorMicroseconds
+    private func cost(beside baseline: BenchProgram) -> Double {
+        median(.martlet).processorMicroseconds / median(baseline).processorMicroseconds
     }
 
     var table: String {
@@ -59,11 +59,12 @@ struct Comparison {
 
     private var yardsticks: [BenchProgram] { programs.filter { $0 != .martlet } }
 
-    private func comparison(with floor: BenchProgram) -> String {
-        let rate = Figures.decimal(median(.martlet).perSecond / median(floor).perSecond, places: 2)
-        let cost = Figures.decimal(cost(beside: floor), places: 2)
+    private func comparison(with baseline: BenchProgram) -> String {
+        let rate = Figures.decimal(median(.martlet).perSecond / median(baseline).perSecond, places: 2)
+        let cost = Figures.decimal(cost(beside: baseline), places: 2)
         let goal = costMax.map { "; at most \(Figures.decimal($0, places: 1)) is the goal" } ?? ""
-        return "Martlet reaches \(rate) of \(floor.rawValue)'s rate and costs \(cost) times its processor time\(goal)."
+        return
+            "Martlet reaches \(rate) of \(baseline.rawValue)'s rate and costs \(cost) times its processor time\(goal)."
     }
 
     func header(_ figures: Measurement) -> String {
@@ -82,8 +83,8 @@ struct Comparison {
             json.key(name)
             json.int(Int64(value))
         }
-        for floor in yardsticks {
-            json.member("cost_in_terms_of_\(floor.rawValue)", cost(beside: floor), places: 2)
+        for baseline in yardsticks {
+            json.member("cost_in_terms_of_\(baseline.rawValue)", cost(beside: baseline), places: 2)
         }
         write(to: &json)
         json.endObject()

@@ -11,7 +11,7 @@ struct ProgramRun: Sendable {
     var peerTimes: [Measurement.Peer: Duration] = [:]
     var latency: Percentiles?
 
-    /// Runs a program that says `NAME: COUNT UNITS RATE …` at its end, as the floors do.
+    /// Runs a program that says `NAME: COUNT UNITS RATE …` at its end, as the baselines do.
     static func of(_ command: [String]) async throws -> ProgramRun {
         let program = try await ChildProcess(command)
         let (exit, peakBytes) = try await program.exitAndPeak(within: .seconds(secondsMax))

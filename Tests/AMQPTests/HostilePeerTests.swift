@@ -24,7 +24,7 @@ import Testing
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
-            transport.loop.flushAtEndOfTurn(self)
+            transport.loop.flushAfterIteration(self)
             playNext(transport)
         }
 
@@ -32,7 +32,7 @@ import Testing
             guard let next = later.popFirst() else { return }
             transport.loop.schedule(after: pause) { [self] in
                 bytes = next
-                transport.loop.flushAtEndOfTurn(self)
+                transport.loop.flushAfterIteration(self)
                 playNext(transport)
             }
         }

@@ -114,7 +114,7 @@ import Threads
         }
 
         func wait(_ what: Comment, until condition: () -> Bool) async {
-            let end = loop.now.monotonic + Patience.duration
+            let end = loop.now.monotonic + TestTimeout.duration
             while !condition() {
                 guard loop.now.monotonic < end else {
                     Issue.record(what)
@@ -260,7 +260,7 @@ import Threads
                 }
                 await bench.loop.sleep(for: .milliseconds(random.below(3)))
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + Patience.duration)
+            await consumer.untilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
             await consumer.close()
             #expect(
                 states.filter { if case .connecting = $0 { false } else { true } } == [.ready, .closed])
@@ -286,7 +286,7 @@ import Threads
             for (number, delivery) in bench.deliveries.enumerated() where !number.isMultiple(of: 4) {
                 consumer.acknowledge(delivery.tag)
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + Patience.duration)
+            await consumer.untilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
             await consumer.close()
             try await bench.wait("the others, and no more", for: count / 4, in: "amqp.last", by: admin)
             await publisher.close()
@@ -382,7 +382,7 @@ import Threads
             await bench.wait("redelivery") { bench.deliveries.last?.tag.generation ?? 0 > 1 }
             #expect(bench.deliveries.last?.body == large)
             if let tag = bench.deliveries.last?.tag { consumer.acknowledge(tag) }
-            try await publisher.waitUntilReady(deadlineSeconds: Patience.seconds)
+            try await publisher.waitUntilReady(deadlineSeconds: TestTimeout.seconds)
             let second = OutgoingMessage(exchange: "", routingKey: "q", body: [1], messageID: "2")
             #expect(await publisher.publish(second) == .confirmed)
             await bench.wait("the second message") { bench.deliveries.last?.body == [1] }

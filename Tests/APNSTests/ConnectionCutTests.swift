@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConnectionCutTests {
     @Test(arguments: 0..<60 as Range<UInt64>) func everyPushEndsOnceAndTruly(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let rig = try PoolRig(seed: seed) {
+        let harness = try PoolHarness(seed: seed) {
             $0.connectionsMax = 2
             $0.streamsMax = 50
             $0.requestTimeoutSeconds = 10
@@ -21,7 +21,7 @@ import Testing
         // The last stream that was processed on each connection that has sent GOAWAY, and on the others so far.
         var ended: [ObjectIdentifier: Int32] = [:]
         var newest: [ObjectIdentifier: Int32] = [:]
-        rig.apns.onRequest = { connection, stream in
+        harness.apns.onRequest = { connection, stream in
             guard let number = connection.request(stream)?.number else { return }
             let id = ObjectIdentifier(connection)
             if let last = ended[id], stream.id > last { return }
@@ -41,18 +41,18 @@ import Testing
             }
         }
         var cuts = 0
-        rig.loop.network.onConnect = { connection in
+        harness.loop.network.onConnect = { connection in
             guard cuts < 15 else { return }
             cuts += 1
             connection.cut(after: 100 + random.below(20_000), random.chance(percent: 50) ? .toServer : .toClient)
         }
         let total = 600
         for _ in 0..<20 {
-            rig.send(total / 20)
-            rig.pass(.milliseconds(700))
+            harness.send(total / 20)
+            harness.pass(.milliseconds(700))
         }
-        #expect(rig.runUntilEnded(total))
-        let outcomes = rig.outcomes
+        #expect(harness.runUntilEnded(total))
+        let outcomes = harness.outcomes
         for (number, outcome) in outcomes {
             switch outcome {
             case .answered(let answer):
@@ -64,6 +64,6 @@ import Testing
                 #expect((processed[number] ?? 0) <= 1)
             }
         }
-        #expect(rig.withPool { $0.waitingCount } == 0)
+        #expect(harness.withPool { $0.waitingCount } == 0)
     }
 }

@@ -58,7 +58,7 @@ final class FakeConnection: HTTP2ServerDelegate {
         var body: [UInt8] = []
         var closed: HTTP2ErrorCode?
 
-        /// Of a push that was made by `PoolRig.request`.
+        /// Of a push that was made by `PoolHarness.request`.
         var number: Int { Int(self[":path"]?.suffix(6) ?? "").map { $0 - 100_000 } ?? -1 }
 
         subscript(name: String) -> String? { headers.first { $0.name == name }?.value }

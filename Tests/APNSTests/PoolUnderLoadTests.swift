@@ -8,45 +8,45 @@ import Testing
 @Suite struct PoolUnderLoadTests {
     /// Windows of 64 KiB, for a stream and for the connection, and an answer after 100 ms.
     @Test func oneConnectionKeepsItsStreamsBusy() throws {
-        let rig = try PoolRig()
-        rig.apns.settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535)
-        rig.apns.limits = HTTP2Limits(connectionWindowBytes: 65_535)
+        let harness = try PoolHarness()
+        harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535)
+        harness.apns.limits = HTTP2Limits(connectionWindowBytes: 65_535)
         var random = SeededRandom(seed: 1)
         let count = 6000
         var (inFlight, answered) = (0, 0)
         var seen: [Int] = []
-        rig.apns.onRequest = { [unowned rig] connection, stream in
+        harness.apns.onRequest = { [unowned harness] connection, stream in
             inFlight += 1
             // Else all that came together would be answered together.
-            _ = rig.loop.schedule(after: .microseconds(Int64(80_000 + random.below(40_000)))) {
+            _ = harness.loop.schedule(after: .microseconds(Int64(80_000 + random.below(40_000)))) {
                 inFlight -= 1
                 answered += 1
                 connection.accept(stream)
                 if 1500..<(count - 1500) ~= answered { seen.append(inFlight) }
             }
         }
-        rig.send(count)
-        #expect(rig.runUntilEnded(count))
-        #expect((0..<count).allSatisfy(rig.isAccepted))
-        #expect(rig.apns.connections.count == 1)
+        harness.send(count)
+        #expect(harness.runUntilEnded(count))
+        #expect((0..<count).allSatisfy(harness.isAccepted))
+        #expect(harness.apns.connections.count == 1)
         let least = try #require(seen.min())
         #expect(least >= 900, "\(least)")
         print("one connection, 64 KiB windows, answers after 100 ms: at least \(least) pushes in flight")
     }
 
     @Test func connectionsComeWithTheLoadAndGoAfterIt() throws {
-        let rig = try PoolRig { $0.connectionsMax = 3 }
-        rig.apns.settings = HTTP2Settings(maxConcurrentStreams: 100)
-        rig.apns.onRequest = { [unowned rig] connection, stream in
-            _ = rig.loop.schedule(after: .milliseconds(100)) { connection.accept(stream) }
+        let harness = try PoolHarness { $0.connectionsMax = 3 }
+        harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 100)
+        harness.apns.onRequest = { [unowned harness] connection, stream in
+            _ = harness.loop.schedule(after: .milliseconds(100)) { connection.accept(stream) }
         }
-        func standing() -> Int { rig.apns.connections.count { !$0.hasClosed } }
+        func standing() -> Int { harness.apns.connections.count { !$0.hasClosed } }
         var sent = 0
         func push(perSecond rate: Int, seconds: Int) {
             for _ in 0..<(seconds * 20) {
-                rig.send(rate / 20)
+                harness.send(rate / 20)
                 sent += rate / 20
-                rig.pass(.milliseconds(50))
+                harness.pass(.milliseconds(50))
             }
         }
         push(perSecond: 200, seconds: 5)
@@ -57,19 +57,19 @@ import Testing
         #expect(standing() < 3)
         push(perSecond: 20, seconds: 700)
         #expect(standing() == 1)
-        #expect(rig.runUntilEnded(sent))
-        #expect((0..<sent).allSatisfy(rig.isAccepted))
+        #expect(harness.runUntilEnded(sent))
+        #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
 
     /// A peer that says GOAWAY each second, and now and then cuts the connection at once, for ten minutes.
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func aPeerThatLeavesEverySecondLosesNothing(seed: UInt64) throws {
-        let rig = try PoolRig(seed: seed) { $0.connectionsMax = 2 }
+        let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
         var taken: [Int: Int] = [:]
         var lastServed: [ObjectIdentifier: Int32] = [:]
-        rig.apns.onRequest = { [unowned rig] connection, stream in
+        harness.apns.onRequest = { [unowned harness] connection, stream in
             let number = connection.request(stream)?.number ?? -1
-            _ = rig.loop.schedule(after: .milliseconds(100)) {
+            _ = harness.loop.schedule(after: .milliseconds(100)) {
                 guard stream.id <= lastServed[ObjectIdentifier(connection)] ?? .max else { return }
                 // Also where the connection was cut and no answer comes.
                 taken[number, default: 0] += 1
@@ -79,11 +79,11 @@ import Testing
         let (seconds, perSecond) = (600, 40)
         for second in 0..<seconds {
             for _ in 0..<4 {
-                rig.send(perSecond / 4)
-                rig.pass(.milliseconds(250))
+                harness.send(perSecond / 4)
+                harness.pass(.milliseconds(250))
             }
-            let serving = rig.apns.connections.filter { !$0.hasClosed }
-            rig.loop.enter {
+            let serving = harness.apns.connections.filter { !$0.hasClosed }
+            harness.loop.enter {
                 for connection in serving {
                     switch random.below(4) {
                     case 0:
@@ -97,17 +97,17 @@ import Testing
             }
         }
         let count = seconds * perSecond
-        #expect(rig.runUntilEnded(count))
-        let outcomes = rig.outcomes
+        #expect(harness.runUntilEnded(count))
+        let outcomes = harness.outcomes
         #expect(!outcomes.values.contains(.notSent(.noConnection)))
         let unknown = outcomes.filter { if case .unknown = $0.value { true } else { false } }
-        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: rig.isAccepted), "told or unknown")
-        #expect(unknown.count == rig.statistics.unknown)
+        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "told or unknown")
+        #expect(unknown.count == harness.statistics.unknown)
         #expect(unknown.count < count / 100)
         let doubled = taken.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }
         #expect(doubled.isEmpty, "\(doubled.count)")
         #expect((0..<count).allSatisfy { taken[$0] != nil || unknown[$0] != nil })
-        #expect(rig.apns.connections.count > 60)
+        #expect(harness.apns.connections.count > 60)
         print("GOAWAY each second for ten minutes: \(count) pushes, \(unknown.count) unknown, none lost or doubled")
     }
 }

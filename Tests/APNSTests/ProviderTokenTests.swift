@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func aTokenShowsInNoDescription() throws {
-        let token = try ProviderToken(key: PoolRig.key, generation: 7, now: at(minutes: 0))
+        let token = try ProviderToken(key: PoolHarness.key, generation: 7, now: at(minutes: 0))
         var dumped = ""
         dump(token, to: &dumped)
         let secret = try #require(String(decoding: token.authorization, as: UTF8.self).split(separator: ".").last)
@@ -117,7 +117,8 @@ import Testing
 
     @Test func theLastTokenGoesOnWhereTheNextCannotBeSigned() throws {
         let works = at(minutes: 35)
-        var source = TokenSource(key: PoolRig.key, .init(), after: 0) { key, generation, now throws(CryptoError) in
+        var source = ProviderTokenSigner(key: PoolHarness.key, .init(), after: 0) {
+            key, generation, now throws(CryptoError) in
             guard generation == 1 || now.sinceBoot >= works.sinceBoot else { throw CryptoError(.failed, "cannot sign") }
             return try ProviderToken(key: key, generation: generation, now: now)
         }
@@ -156,7 +157,7 @@ import Testing
     }
 
     @Test func theTokenIsAsAppleWantsIt() throws {
-        let token = try ProviderToken(key: PoolRig.key, generation: 1, now: at(minutes: 0))
+        let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: at(minutes: 0))
         let text = String(decoding: token.authorization, as: UTF8.self)
         #expect(text.hasPrefix("bearer "))
         let parts = text.dropFirst(7).split(separator: ".").map(String.init)
@@ -170,7 +171,7 @@ import Testing
         let signature = try #require(Base64URL.decode(parts[2]))
         #expect(signature.count == 64)
         let signed = Array((parts[0] + "." + parts[1]).utf8)
-        #expect(try PoolRig.key.privateKey.publicKey().verify(signature: signature, of: signed))
+        #expect(try PoolHarness.key.privateKey.publicKey().verify(signature: signature, of: signed))
     }
 
     @Test(

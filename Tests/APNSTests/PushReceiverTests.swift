@@ -18,7 +18,7 @@ import Testing
         /// What else it does, first, whenever it is told.
         var whenTold: (APNSPool) -> Void = { _ in }
 
-        init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) }) {
+        init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) }) {
             (self.pool, self.request) = (pool, request)
         }
 
@@ -43,42 +43,42 @@ import Testing
 
     /// - Returns: what is told, of ten pushes and those that follow.
     private func told(
-        _ rig: PoolRig, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) },
+        _ harness: PoolHarness, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) },
         meanwhile: @escaping (Repeater) -> Void = { _ in }
     ) -> [PushOutcome] {
         // The loop runs on the test's own thread.
         nonisolated(unsafe) var repeater: Repeater?
         // Called on it, before this returns.
         nonisolated(unsafe) let (request, meanwhile) = (request, meanwhile)
-        rig.withPool { pool in
+        harness.withPool { pool in
             let first = Repeater(pool, request)
             for _ in 0..<10 { first.push() }
             meanwhile(first)
             repeater = first
         }
-        #expect(rig.run { repeater?.outcomes.count == Self.count })
+        #expect(harness.run { repeater?.outcomes.count == Self.count })
         #expect(repeater?.isToldWithinACall == false)
         return repeater?.outcomes ?? []
     }
 
     @Test func whoIsToldOfAnAnswerMayPush() throws {
-        let rig = try PoolRig()
-        let outcomes = told(rig)
-        #expect(rig.apns.requests.count == Self.count)
+        let harness = try PoolHarness()
+        let outcomes = told(harness)
+        #expect(harness.apns.requests.count == Self.count)
         #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
     }
 
     /// No frames are being read meanwhile.
     @Test func whoIsToldOfAnAnswerMayCloseThePool() throws {
-        let rig = try PoolRig()
-        let outcomes = told(rig, meanwhile: { $0.whenTold = { $0.close() } })
+        let harness = try PoolHarness()
+        let outcomes = told(harness, meanwhile: { $0.whenTold = { $0.close() } })
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
     /// What is known within the call is told after it.
     @Test func whoIsToldThatItCannotBeSentMayPush() throws {
-        let rig = try PoolRig()
-        let outcomes = told(rig) { PoolRig.request($0, topic: "no\ntopic") }
+        let harness = try PoolHarness()
+        let outcomes = told(harness) { PoolHarness.request($0, topic: "no\ntopic") }
         #expect(outcomes.allSatisfy { $0 == .notSent(.malformed) })
     }
 
@@ -86,9 +86,9 @@ import Testing
 
     /// Those that wait for the first connection, and those that are pushed when they are told.
     @Test(arguments: Ending.allCases) func whoIsGivenBackMayPush(ending: Ending) throws {
-        let rig = try PoolRig()
+        let harness = try PoolHarness()
         let outcomes = told(
-            rig,
+            harness,
             meanwhile: { repeater in
                 repeater.call { pool in
                     switch ending {
@@ -103,15 +103,15 @@ import Testing
     }
 
     @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {
-        let rig = try PoolRig()
+        let harness = try PoolHarness()
         // The loop runs on the test's own thread.
         nonisolated(unsafe) weak var held: Repeater?
-        rig.withPool { pool in
+        harness.withPool { pool in
             let repeater = Repeater(pool)
             for _ in 0..<Self.count { repeater.push() }
             held = repeater
         }
         #expect(held != nil)
-        #expect(rig.run(.seconds(1)) { held == nil })
+        #expect(harness.run(.seconds(1)) { held == nil })
     }
 }

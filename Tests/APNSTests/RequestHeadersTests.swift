@@ -17,10 +17,10 @@ import Testing
         var headers = RequestHeaders(authority: Array("api.test".utf8))
         var block = HeaderBlock()
         let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)
-        let token = try ProviderToken(key: PoolRig.key, generation: 1, now: now)
+        let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: now)
         func neverIndexed() -> [String] {
             headers.write(
-                PoolRig.request(1, priority: .immediate, expiration: 5, collapseID: "c"), token: token, to: &block)
+                PoolHarness.request(1, priority: .immediate, expiration: 5, collapseID: "c"), token: token, to: &block)
             return block.fields.filter { $0.indexing == .never }.map { text($0.name, in: block) }
         }
         #expect(neverIndexed() == [":path", "authorization"])
@@ -30,14 +30,14 @@ import Testing
     /// Row 11: they are far below the SETTINGS_MAX_HEADER_LIST_SIZE that APNs announces, which nghttp2 does not look at.
     @Test func theLongestAreNotTooLongForAPNS() throws {
         let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)
-        let token = try ProviderToken(key: PoolRig.key, generation: 1, now: now)
+        let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: now)
         func digits(_ count: Int) -> String { String(repeating: "a", count: count) }
         // As long as the schema lets them be.
         let app = digits(200)
-        let device = PoolRig.request(
+        let device = PoolHarness.request(
             1, token: digits(DeviceToken.hexDigitsMax), topic: app + "\(PushType.liveactivity.topicSuffix)",
             priority: .immediate, expiration: 9_999_999_999, collapseID: digits(APNSLimits.collapseIDBytesMax))
-        for request in [device, PoolRig.broadcast(2, channel: digits(256), app: app)] {
+        for request in [device, PoolHarness.broadcast(2, channel: digits(256), app: app)] {
             var headers = RequestHeaders(authority: Array(digits(253).utf8))
             var block = HeaderBlock()
             headers.write(request, token: token, to: &block)

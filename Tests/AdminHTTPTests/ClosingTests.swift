@@ -23,12 +23,14 @@ import Testing
     }
 
     @Test func `Its port is free again`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             #expect(try await client.request("GET", "/").status == 200)
-            rig.server.close()
-            let again = try AdminServer(loop: rig.loop, endpoint: rig.server.endpoint) { $0.answer(.echo($0.request)) }
-            let next = try await RawHTTPClient.connect(to: again.endpoint, on: rig.loop)
+            harness.server.close()
+            let again = try AdminServer(loop: harness.loop, endpoint: harness.server.endpoint) {
+                $0.answer(.echo($0.request))
+            }
+            let next = try await RawHTTPClient.connect(to: again.endpoint, on: harness.loop)
             #expect(try await next.request("GET", "/").status == 200)
             next.close()
             again.close()
@@ -36,9 +38,9 @@ import Testing
     }
 
     @Test func `A port that is taken is told`() async throws {
-        try await AdminRig.run { rig in
+        try await AdminServerHarness.run { harness in
             #expect(throws: TransportError.self) {
-                try AdminServer(loop: rig.loop, endpoint: rig.server.endpoint) { _ in }
+                try AdminServer(loop: harness.loop, endpoint: harness.server.endpoint) { _ in }
             }
         }
     }

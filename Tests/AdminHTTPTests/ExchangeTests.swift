@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct ExchangeTests {
     @Test func `A request and its answer`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             let response = try await client.request("GET", "/v1/devices/a%2Fb?limit=5&text=a+b%26c")
             #expect(response.status == 200)
             #expect(response.body == "GET v1|devices|a/b limit=5|text=a b&c - ")
@@ -18,15 +18,15 @@ import Testing
     }
 
     @Test func `The port is the real one`() async throws {
-        try await AdminRig.run { rig in
-            #expect(rig.server.endpoint.host == "127.0.0.1")
-            #expect(rig.server.endpoint.port != 0)
+        try await AdminServerHarness.run { harness in
+            #expect(harness.server.endpoint.host == "127.0.0.1")
+            #expect(harness.server.endpoint.port != 0)
         }
     }
 
     @Test func `One connection carries many requests, sent one by one or all at once`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             for number in 0..<50 {
                 #expect(
                     try await client.request("PUT", "/\(number)", body: "x\(number)").body
@@ -39,11 +39,11 @@ import Testing
 
     @Test(arguments: [0, 1, 100_000, 1_048_576])
     func `A body comes whole`(count: Int) async throws {
-        try await AdminRig.run {
+        try await AdminServerHarness.run {
             $0.answer(.json($0.request.body))
-        } talk: { rig in
+        } talk: { harness in
             let body = String(repeating: "abcdefgh", count: (count + 7) / 8).prefix(count)
-            let client = try await rig.connect()
+            let client = try await harness.connect()
             let response = try await client.request(
                 "PUT", "/", headers: ["Content-Type": "text/plain"], body: String(body))
             #expect(response.status == 200)
@@ -52,8 +52,8 @@ import Testing
     }
 
     @Test func `A chunked body comes whole`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")
             client.send("3;x=y\r\nfgh\r\n0\r\n\r\n")
             #expect(try await client.response().body == "PUT   - abcdefgh")
@@ -61,8 +61,8 @@ import Testing
     }
 
     @Test func `A client that asks before it sends a body is told to go on`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
             try await client.wait("an interim response") { !client.unread.isEmpty }
             #expect(String(decoding: client.unread, as: UTF8.self).hasPrefix("HTTP/1.1 100 "))
@@ -72,8 +72,8 @@ import Testing
     }
 
     @Test func `HEAD is GET without the body`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             let response = try await client.request("HEAD", "/x")
             #expect(response.status == 200)
             #expect(response.headers["content-length"] == "9")
@@ -85,8 +85,8 @@ import Testing
         "GET /%f0%28 HTTP/1.1", "GET /%4 HTTP/1.1", "GET http://localhost/ HTTP/1.1", "OPTIONS * HTTP/1.1",
     ])
     func `A path that is none is refused`(line: String) async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             client.send("\(line)\r\nHost: localhost\r\n\r\n")
             let response = try await client.response()
             #expect(response.status == 400)
@@ -95,8 +95,8 @@ import Testing
     }
 
     @Test func `A client of HTTP 1.0 is answered and left`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             client.send("GET /x HTTP/1.0\r\nHost: localhost\r\n\r\n")
             #expect(try await client.rest().hasSuffix("\r\n\r\nGET x  - "))
         }

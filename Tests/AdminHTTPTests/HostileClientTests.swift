@@ -8,24 +8,24 @@ import Testing
 @Suite struct HostileClientTests {
     private func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
-        _ talk: @escaping @Sendable (AdminRig) async throws -> Void
+        _ talk: @escaping @Sendable (AdminServerHarness) async throws -> Void
     ) async throws {
         // `/wait` is never answered.
-        try await AdminRig.run(configuration) { exchange in
+        try await AdminServerHarness.run(configuration) { exchange in
             switch exchange.request.path {
             case ["wait"]: break
             case ["large"]: exchange.answer(Self.large)
             default: exchange.answer(.echo(exchange.request))
             }
-        } talk: { rig in
-            try await talk(rig)
-            let next = try await rig.connect()
+        } talk: { harness in
+            try await talk(harness)
+            let next = try await harness.connect()
             #expect(try await next.request("GET", "/next").body == "GET next  - ")
             next.close()
-            try await rig.settle()
-            #expect(rig.server.connectionCount == 0)
-            #expect(rig.server.bytesHeld == 0)
-            #expect(rig.server.pending.isEmpty)
+            try await harness.settle()
+            #expect(harness.server.connectionCount == 0)
+            #expect(harness.server.bytesHeld == 0)
+            #expect(harness.server.pending.isEmpty)
         }
     }
 
@@ -37,8 +37,8 @@ import Testing
     private static let large = AdminResponse.json(Array(repeating: UInt8(ascii: "x"), count: 32 * 1024 * 1024))
 
     @Test func `Headers without end`() async throws {
-        try await run { rig in
-            let client = try await rig.connect()
+        try await run { harness in
+            let client = try await harness.connect()
             client.send("GET / HTTP/1.1\r\nHost: localhost\r\n")
             for number in 0..<1000 { client.send("X-\(number): \(String(repeating: "x", count: 1000))\r\n") }
             #expect(try await client.rest().hasPrefix("HTTP/1.1 431 "))
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func `A path without end`() async throws {
-        try await run { rig in
-            let client = try await rig.connect()
+        try await run { harness in
+            let client = try await harness.connect()
             client.send("GET /" + String(repeating: "x", count: 1_000_000))
             #expect(try await client.rest().hasPrefix("HTTP/1.1 414 "))
         }
@@ -66,8 +66,8 @@ import Testing
         "GET /\0evil HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost\0.evil\r\n\r\n",
     ])
     func `Bytes that are no request`(text: String) async throws {
-        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
-            let client = try await rig.connect()
+        try await run(.with { $0.transferSecondsMax = 1 }) { harness in
+            let client = try await harness.connect()
             client.send(text)
             client.finishWriting()
             _ = try await client.rest()
@@ -82,8 +82,8 @@ import Testing
         "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
     ])
     func `A request with two lengths is refused and ends the connection`(rest: String) async throws {
-        try await run { rig in
-            let client = try await rig.connect()
+        try await run { harness in
+            let client = try await harness.connect()
             client.send("POST / HTTP/1.1\r\nHost: localhost\r\n\(rest)")
             client.send("GET", "/smuggled")
             let answer = try await client.rest()
@@ -95,9 +95,9 @@ import Testing
     @Test func `Every beginning of a request, then nothing more`() async throws {
         let request =
             "PUT /a?b=c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-        try await run { rig in
+        try await run { harness in
             for count in 0..<request.utf8.count {
-                let client = try await rig.connect()
+                let client = try await harness.connect()
                 client.send(Array(request.utf8.prefix(count)))
                 if count % 2 == 0 { client.reset() } else { client.close() }
             }
@@ -105,12 +105,12 @@ import Testing
     }
 
     @Test func `A client that sends a byte now and then`() async throws {
-        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
-            let client = try await rig.connect()
+        try await run(.with { $0.transferSecondsMax = 1 }) { harness in
+            let client = try await harness.connect()
             func trickle() {
                 guard !client.isEnded else { return }
                 client.send("x")
-                rig.loop.schedule(after: .milliseconds(50), trickle)
+                harness.loop.schedule(after: .milliseconds(50), trickle)
             }
             client.send("GET /")
             trickle()
@@ -119,9 +119,9 @@ import Testing
     }
 
     @Test func `A client that says nothing`() async throws {
-        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
-            let silent = try await rig.connect()
-            let idle = try await rig.connect()
+        try await run(.with { $0.transferSecondsMax = 1 }) { harness in
+            let silent = try await harness.connect()
+            let idle = try await harness.connect()
             #expect(try await idle.request("GET", "/").status == 200)
             #expect(try await silent.rest() == "")
             #expect(try await idle.rest() == "")
@@ -129,14 +129,14 @@ import Testing
     }
 
     @Test func `A client that does not read its answer`() async throws {
-        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
-            let client = try await rig.connect()
+        try await run(.with { $0.transferSecondsMax = 1 }) { harness in
+            let client = try await harness.connect()
             client.pauseReading()
             client.send("GET", "/large")
-            let other = try await rig.connect()
+            let other = try await harness.connect()
             #expect(try await other.request("GET", "/").status == 200)
             // It reads on only when the server has given it up.
-            try await rig.loop.wait { rig.server.bytesHeld == 0 && rig.server.connectionCount == 0 }
+            try await harness.loop.wait { harness.server.bytesHeld == 0 && harness.server.connectionCount == 0 }
             client.resumeReading()
             #expect(try await client.rest().utf8.count < Self.large.body.count)
         }
@@ -144,8 +144,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A body that is too large is read, not kept, and refused`(isChunked: Bool) async throws {
-        try await run { rig in
-            let client = try await rig.connect()
+        try await run { harness in
+            let client = try await harness.connect()
             let body = String(repeating: "x", count: 1024 * 1024 + 1)
             if isChunked {
                 client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -161,13 +161,13 @@ import Testing
     }
 
     @Test func `More bodies than there is room for`() async throws {
-        try await run(.with { $0.bytesHeldMax = 3000 }) { rig in
-            let first = try await rig.connect()
+        try await run(.with { $0.bytesHeldMax = 3000 }) { harness in
+            let first = try await harness.connect()
             first.send(
                 "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
                     + String(repeating: "x", count: 1999))
-            try await rig.loop.wait { rig.server.bytesHeld == 1999 }
-            let second = try await rig.connect()
+            try await harness.loop.wait { harness.server.bytesHeld == 1999 }
+            let second = try await harness.connect()
             let response = try await second.request("PUT", "/", body: String(repeating: "y", count: 1500))
             #expect(response.status == 503)
             first.reset()
@@ -175,18 +175,18 @@ import Testing
     }
 
     @Test func `More connections than there may be`() async throws {
-        try await run(.with { $0.connectionsMax = 10 }) { rig in
+        try await run(.with { $0.connectionsMax = 10 }) { harness in
             var clients: [RawHTTPClient] = []
-            for _ in 0..<10 { clients.append(try await rig.connect()) }
+            for _ in 0..<10 { clients.append(try await harness.connect()) }
             // It waits for an answer, and keeps its place.
             clients[0].send("GET", "/wait")
-            try await rig.loop.wait { rig.server.pending.count == 1 }
-            for _ in 0..<5 { #expect(try await rig.connect().request("GET", "/").status == 200) }
+            try await harness.loop.wait { harness.server.pending.count == 1 }
+            for _ in 0..<5 { #expect(try await harness.connect().request("GET", "/").status == 200) }
             for client in clients[1...5] { #expect(try await client.rest() == "") }
             for client in clients[6...] { #expect(try await client.request("GET", "/").status == 200) }
-            #expect(rig.server.pending.count == 1 && !clients[0].isEnded)
-            #expect(rig.server.connectionCount == 10)
-            try await rig.settle()
+            #expect(harness.server.pending.count == 1 && !clients[0].isEnded)
+            #expect(harness.server.connectionCount == 10)
+            try await harness.settle()
         }
     }
 
@@ -194,17 +194,17 @@ import Testing
     func `More connections that wait for an answer than there may be`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
     ) async throws {
-        try await run(.with { $0[keyPath: limit] = 3 }) { rig in
+        try await run(.with { $0[keyPath: limit] = 3 }) { harness in
             var clients: [RawHTTPClient] = []
             for count in 1...3 {
-                clients.append(try await rig.connect())
+                clients.append(try await harness.connect())
                 clients[count - 1].send("GET", "/wait")
-                try await rig.loop.wait { rig.server.pending.count == count }
+                try await harness.loop.wait { harness.server.pending.count == count }
             }
-            #expect(try await rig.connect().request("GET", "/").status == 200)
+            #expect(try await harness.connect().request("GET", "/").status == 200)
             #expect(try await clients[0].rest() == "")
-            #expect(rig.server.pending.count == 2)
-            try await rig.settle()
+            #expect(harness.server.pending.count == 2)
+            try await harness.settle()
         }
     }
 
@@ -217,43 +217,43 @@ import Testing
             $0[keyPath: limit] = 3
             $0.bytesHeldMax = .max
         }
-        try await run(configuration) { rig in
+        try await run(configuration) { harness in
             for count in 1...3 {
-                let reader = try await rig.connect()
+                let reader = try await harness.connect()
                 reader.pauseReading()
                 reader.send("GET", "/large")
-                try await rig.loop.wait { rig.server.bytesHeld == count * Self.large.body.count }
+                try await harness.loop.wait { harness.server.bytesHeld == count * Self.large.body.count }
             }
-            let slow = try await rig.connect()
-            #expect(try await rig.connect().request("GET", "/").status == 200)
+            let slow = try await harness.connect()
+            #expect(try await harness.connect().request("GET", "/").status == 200)
             #expect(try await slow.request("GET", "/").status == 200)
-            try await rig.loop.wait { rig.server.connectionCount == 3 }
-            try await rig.settle()
+            try await harness.loop.wait { harness.server.connectionCount == 3 }
+            try await harness.settle()
         }
     }
 
     @Test func `A thousand requests at once whose answers nobody reads`() async throws {
-        try await run { rig in
-            let client = try await rig.connect()
+        try await run { harness in
+            let client = try await harness.connect()
             client.pauseReading()
             for number in 0..<1000 { client.send("PUT", "/\(number)", body: String(repeating: "x", count: 10_000)) }
-            let other = try await rig.connect()
+            let other = try await harness.connect()
             #expect(try await other.request("GET", "/").status == 200)
             client.reset()
         }
     }
 
     @Test func `The loop sleeps while clients are silent`() async throws {
-        try await run { rig in
+        try await run { harness in
             for beginning in [
                 "", "GET", "GET / HTTP/1.1\r\nHost: localhost\r\n", "GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\nGET",
             ] {
-                try await rig.connect().send(beginning)
+                try await harness.connect().send(beginning)
             }
-            try await rig.loop.wait { rig.server.pending.count == 1 }
-            let before = rig.loop.turns.value
-            await rig.loop.sleep(for: .milliseconds(100))
-            #expect(rig.loop.turns.value - before < 20)
+            try await harness.loop.wait { harness.server.pending.count == 1 }
+            let before = harness.loop.turns.value
+            await harness.loop.sleep(for: .milliseconds(100))
+            #expect(harness.loop.turns.value - before < 20)
         }
     }
 }

@@ -23,10 +23,10 @@ import Testing
         _ method: String, _ target: String, _ status: Int, _ body: String, allow: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        try await AdminRig.run {
+        try await AdminServerHarness.run {
             Self.serve($0)
-        } talk: { rig in
-            let response = try await rig.connect().request(method, target)
+        } talk: { harness in
+            let response = try await harness.connect().request(method, target)
             #expect(response.status == status, sourceLocation: sourceLocation)
             #expect(response.body == body, sourceLocation: sourceLocation)
             #expect(response.headers["allow"] == allow, sourceLocation: sourceLocation)

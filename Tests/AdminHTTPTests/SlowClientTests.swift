@@ -15,64 +15,65 @@ import Testing
     /// The probes come from the same address as the slow clients, with the limits of a worker.
     @Test(arguments: [AdminConfiguration().connectionsPerHostMax, .max])
     func `No probe fails`(connectionsPerHostMax: Int) async throws {
-        try await AdminRig.run(.with { $0.connectionsPerHostMax = connectionsPerHostMax }) { rig in
+        try await AdminServerHarness.run(.with { $0.connectionsPerHostMax = connectionsPerHostMax }) { harness in
             nonisolated(unsafe) var closed: [AdminClosing: Int] = [:]
-            rig.server.onClosed = { closed[$0, default: 0] += 1 }
+            harness.server.onClosed = { closed[$0, default: 0] += 1 }
             var slow: [RawHTTPClient] = []
             for _ in 0..<Self.connections {
-                slow.append(try await rig.connect())
+                slow.append(try await harness.connect())
                 slow[slow.count - 1].send(Self.half)
             }
-            let end = rig.loop.now.monotonic + .seconds(Self.seconds)
-            while rig.loop.now.monotonic < end {
+            let end = harness.loop.now.monotonic + .seconds(Self.seconds)
+            while harness.loop.now.monotonic < end {
                 for index in slow.indices where slow[index].isEnded {
                     slow[index].reset()
-                    slow[index] = try await rig.connect()
+                    slow[index] = try await harness.connect()
                     slow[index].send(Self.half)
                 }
                 for path in ["/livez", "/readyz"] {
-                    let probe = try await rig.connect()
+                    let probe = try await harness.connect()
                     #expect(try await probe.request("GET", path).status == 200)
                     probe.close()
                 }
-                await rig.loop.sleep(for: .milliseconds(100))
+                await harness.loop.sleep(for: .milliseconds(100))
             }
             #expect(closed[connectionsPerHostMax == .max ? .full : .address, default: 0] > 0)
-            rig.server.onClosed = nil
-            try await rig.settle()
-            #expect(rig.server.clients.isEmpty)
+            harness.server.onClosed = nil
+            try await harness.settle()
+            #expect(harness.server.clients.isEmpty)
         }
     }
 
     @Test func `A head has little time, a body more`() async throws {
-        try await AdminRig.run(.with { $0.headSecondsMax = 1 }) { rig in
+        try await AdminServerHarness.run(.with { $0.headSecondsMax = 1 }) { harness in
             nonisolated(unsafe) var closed: [AdminClosing] = []
-            rig.server.onClosed = { closed.append($0) }
+            harness.server.onClosed = { closed.append($0) }
             let (silent, half, body, idle) = (
-                try await rig.connect(), try await rig.connect(), try await rig.connect(), try await rig.connect()
+                try await harness.connect(), try await harness.connect(), try await harness.connect(),
+                try await harness.connect()
             )
             #expect(try await idle.request("GET", "/").status == 200)
             half.send(Self.half)
             body.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na")
             #expect(try await silent.rest() == "")
             #expect(try await half.rest() == "")
-            try await rig.loop.wait { closed == [.late, .late] }
+            try await harness.loop.wait { closed == [.late, .late] }
             body.send("bc")
             #expect(try await body.response().status == 200)
             #expect(try await idle.request("GET", "/").status == 200)
-            rig.server.onClosed = nil
+            harness.server.onClosed = nil
         }
     }
 
     @Test func `One host does not take the place of another`() async throws {
-        try await AdminRig.run(.with { ($0.connectionsMax, $0.connectionsPerHostMax) = (10, 4) }) { rig in
+        try await AdminServerHarness.run(.with { ($0.connectionsMax, $0.connectionsPerHostMax) = (10, 4) }) { harness in
             // Accepted before all others, from another address of loopback.
-            let other = try Socket(from: "127.0.0.2", to: rig.server.endpoint)
+            let other = try Socket(from: "127.0.0.2", to: harness.server.endpoint)
             defer { other.close() }
-            try await rig.loop.wait { rig.server.clients.count == 1 }
-            for _ in 0..<20 { try await rig.connect().send(Self.half) }
-            try await rig.loop.wait { rig.server.clients.count == 5 && rig.server.connectionCount == 5 }
-            #expect(rig.server.clients.values.count { $0.waitingSince == 1 } == 1)
+            try await harness.loop.wait { harness.server.clients.count == 1 }
+            for _ in 0..<20 { try await harness.connect().send(Self.half) }
+            try await harness.loop.wait { harness.server.clients.count == 5 && harness.server.connectionCount == 5 }
+            #expect(harness.server.clients.values.count { $0.waitingSince == 1 } == 1)
         }
     }
 }

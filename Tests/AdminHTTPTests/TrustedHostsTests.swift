@@ -62,8 +62,8 @@ import Testing
     }
 
     @Test func `The refusal is JSON and tells the names`() async throws {
-        try await AdminRig.run { rig in
-            let client = try await rig.connect()
+        try await AdminServerHarness.run { harness in
+            let client = try await harness.connect()
             client.send("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
             let response = try await client.response()
             #expect(response.status == 403)

@@ -34,80 +34,82 @@ import Testing
     }
 
     @Test func aChangedFileIsReadAgainAndABrokenOneRefused() throws {
-        let rig = try Rig(["shop.json": #"{"required":["a"]}"#])
-        #expect(rig.checks(2) == [false, false])
-        #expect(try rig.lacks() == "a")
+        let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
+        #expect(harness.checks(2) == [false, false])
+        #expect(try harness.lacks() == "a")
 
-        try rig.write("shop.json", #"{"required":["longer"]}"#)
+        try harness.write("shop.json", #"{"required":["longer"]}"#)
         // It may be half written: not before it stands still.
-        #expect(rig.checks(3) == [false, true, false])
-        #expect(try rig.lacks() == "longer")
+        #expect(harness.checks(3) == [false, true, false])
+        #expect(try harness.lacks() == "longer")
 
-        try rig.write("shop.json", #"{"required":"#)
-        #expect(rig.checks(4) == [false, false, false, false])
-        #expect(try rig.lacks() == "longer")
-        #expect(rig.reloads("taken") == 1 && rig.reloads("refused") == 1)
-        let errors = rig.errors()
+        try harness.write("shop.json", #"{"required":"#)
+        #expect(harness.checks(4) == [false, false, false, false])
+        #expect(try harness.lacks() == "longer")
+        #expect(harness.reloads("taken") == 1 && harness.reloads("refused") == 1)
+        let errors = harness.errors()
         #expect(errors.count == 1 && errors.joined().contains("shop.json:1:13: "), "\(errors)")
 
-        try rig.write("shop.json", #"{"$ref":"other.json"}"#)
-        try rig.write("other.json", #"{"required":["other"]}"#)
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "other")
-        try rig.write("other.json", #"{"required":["nested"]}"#)
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "nested")
+        try harness.write("shop.json", #"{"$ref":"other.json"}"#)
+        try harness.write("other.json", #"{"required":["other"]}"#)
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "other")
+        try harness.write("other.json", #"{"required":["nested"]}"#)
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "nested")
     }
 
     @Test func whatASchemaRefersToIsWatchedWhereverItIs() throws {
-        let rig = try Rig(["shop.json": #"{"$ref":"sub/inner.json"}"#, "sub/inner.json": #"{"required":["a"]}"#])
-        #expect(rig.checks(2) == [false, false])
-        try rig.write("sub/inner.json", #"{"required":["other"]}"#)
-        #expect(rig.checks(3) == [false, true, false])
-        #expect(try rig.lacks() == "other")
+        let harness = try Harness([
+            "shop.json": #"{"$ref":"sub/inner.json"}"#, "sub/inner.json": #"{"required":["a"]}"#,
+        ])
+        #expect(harness.checks(2) == [false, false])
+        try harness.write("sub/inner.json", #"{"required":["other"]}"#)
+        #expect(harness.checks(3) == [false, true, false])
+        #expect(try harness.lacks() == "other")
 
-        try rig.write("sub/inner.json", "{")
-        #expect(rig.checks(3) == [false, false, false])
-        #expect(rig.errors().count == 1)
-        try rig.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
-        #expect(rig.checks(3) == [false, false, false])
-        #expect(rig.errors().count == 1)
+        try harness.write("sub/inner.json", "{")
+        #expect(harness.checks(3) == [false, false, false])
+        #expect(harness.errors().count == 1)
+        try harness.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
+        #expect(harness.checks(3) == [false, false, false])
+        #expect(harness.errors().count == 1)
         // What was looked for in vain.
-        try rig.write("sub/leaf.json", #"{"required":["leaf"]}"#)
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "leaf")
+        try harness.write("sub/leaf.json", #"{"required":["leaf"]}"#)
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "leaf")
     }
 
     @Test func whatALinkLeadsToIsWatched() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             ["real/x.json": #"{"$ref":"sib.json"}"#, "real/sib.json": #"{"required":["a"]}"#],
             links: ["shop.json": "real/x.json"])
-        #expect(rig.checks(2) == [false, false])
-        try rig.write("real/sib.json", #"{"required":["other"]}"#)
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "other")
+        #expect(harness.checks(2) == [false, false])
+        try harness.write("real/sib.json", #"{"required":["other"]}"#)
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "other")
 
         // As Kubernetes puts a new version of a ConfigMap in place.
-        try rig.write("new/x.json", #"{"required":["new"]}"#)
-        symlink("new/x.json", rig.folder.file("next"))
-        rename(rig.folder.file("next"), rig.folder.file("shop.json"))
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "new")
+        try harness.write("new/x.json", #"{"required":["new"]}"#)
+        symlink("new/x.json", harness.folder.file("next"))
+        rename(harness.folder.file("next"), harness.folder.file("shop.json"))
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "new")
     }
 
     /// What did not change is one file in both releases.
     @Test func aReleaseOfHardLinksIsWatched() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
             links: ["current": "real", "shop.json": "current/x.json"])
-        try #require(link(rig.folder.file("real/x.json"), rig.folder.file("new/x.json")) == 0)
-        try rig.write("new/o.json", #"{"required":["new"]}"#)
-        _ = rig.checks(3)
-        #expect(try rig.lacks() == "a")
-        symlink("new", rig.folder.file("next"))
-        rename(rig.folder.file("next"), rig.folder.file("current"))
-        #expect(rig.checks(2) == [false, true])
-        #expect(try rig.lacks() == "new")
+        try #require(link(harness.folder.file("real/x.json"), harness.folder.file("new/x.json")) == 0)
+        try harness.write("new/o.json", #"{"required":["new"]}"#)
+        _ = harness.checks(3)
+        #expect(try harness.lacks() == "a")
+        symlink("new", harness.folder.file("next"))
+        rename(harness.folder.file("next"), harness.folder.file("current"))
+        #expect(harness.checks(2) == [false, true])
+        #expect(try harness.lacks() == "new")
     }
 
     @Test func aBrokenNeighbourIsTold() throws {
@@ -122,49 +124,49 @@ import Testing
     }
 
     @Test func aSchemaIsFoundByItsIDAsSoonAsItIsThere() throws {
-        let rig = try Rig([
+        let harness = try Harness([
             "shop.json": #"{"$ref":"urn:a"}"#, "a.json": #"{"$id":"urn:a","required":["a"]}"#, "clock": "",
         ])
-        #expect(rig.checks(2) == [false, false])
-        unlink(rig.folder.file("a.json"))
-        #expect(rig.checks(3) == [false, false, false])
-        #expect(rig.errors().count == 1)
-        rig.changeMode("clock")
-        try rig.write("b.json", #"{"$id":"urn:a","required":["b"]}"#)
-        #expect(rig.checks(3) == [false, true, false])
-        #expect(try rig.lacks() == "b")
+        #expect(harness.checks(2) == [false, false])
+        unlink(harness.folder.file("a.json"))
+        #expect(harness.checks(3) == [false, false, false])
+        #expect(harness.errors().count == 1)
+        harness.changeMode("clock")
+        try harness.write("b.json", #"{"$id":"urn:a","required":["b"]}"#)
+        #expect(harness.checks(3) == [false, true, false])
+        #expect(try harness.lacks() == "b")
     }
 
     /// Neither its time nor its length has to be another.
     @Test func otherPermissionsAreAChange() throws {
-        let rig = try Rig(["shop.json": #"{"required":["a"]}"#])
-        #expect(rig.checks(2) == [false, false])
-        rig.changeMode("shop.json")
-        #expect(rig.checks(3) == [false, true, false])
+        let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
+        #expect(harness.checks(2) == [false, false])
+        harness.changeMode("shop.json")
+        #expect(harness.checks(3) == [false, true, false])
     }
 
     @Test func whatNoVocabularyKnowsIsTold() throws {
-        let rig = try Rig(["shop.json": #"{"propertes":{}}"#])
+        let harness = try Harness(["shop.json": #"{"propertes":{}}"#])
         let text = #""error":"no vocabulary knows the keyword at /propertes""#
-        let lines = rig.lines()
+        let lines = harness.lines()
         #expect(lines.contains { $0.contains(#""level":"warning""#) && $0.contains(text) }, "\(lines)")
     }
 
     @Test func neighboursChangeNothing() throws {
-        let rig = try Rig(["shop.json": #"{"required":["a"]}"#, "other.json": "{}"])
-        try rig.write("other.json", "{ }")
-        #expect(rig.checks(3) == [false, false, false])
-        try rig.write("shop.json", #"{"required":["b"],"title":""}"#)
-        #expect(try rig.checks(2, whileWriting: "other.json") == [false, true])
-        #expect(try rig.lacks() == "b")
+        let harness = try Harness(["shop.json": #"{"required":["a"]}"#, "other.json": "{}"])
+        try harness.write("other.json", "{ }")
+        #expect(harness.checks(3) == [false, false, false])
+        try harness.write("shop.json", #"{"required":["b"],"title":""}"#)
+        #expect(try harness.checks(2, whileWriting: "other.json") == [false, true])
+        #expect(try harness.lacks() == "b")
     }
 
     @Test func aFileThatNeverStandsStillDoesNotHoldTheOthersUp() throws {
-        let rig = try Rig(["shop.json": #"{"$ref":"other.json"}"#, "other.json": "{}"])
-        try rig.write("shop.json", #"{"$ref":"other.json","required":["b"]}"#)
-        #expect(try rig.checks(4, whileWriting: "other.json") == [false, true, false, false])
-        #expect(try rig.lacks() == "b")
-        #expect(rig.checks(3) == [true, false, false])
+        let harness = try Harness(["shop.json": #"{"$ref":"other.json"}"#, "other.json": "{}"])
+        try harness.write("shop.json", #"{"$ref":"other.json","required":["b"]}"#)
+        #expect(try harness.checks(4, whileWriting: "other.json") == [false, true, false, false])
+        #expect(try harness.lacks() == "b")
+        #expect(harness.checks(3) == [true, false, false])
     }
 
     @Test(.timeLimit(.minutes(10))) func aPipeIsNotWaitedFor() throws {
@@ -238,7 +240,7 @@ import Testing
 }
 
 /// A reloader of `shop.json` in a folder of its own.
-private final class Rig {
+private final class Harness {
     let folder: TemporaryDirectory
     private let log: CapturedLog
     private let metrics = MetricsRegistry()

@@ -13,7 +13,7 @@ import Testing
 
 /// Lanes of one process, APNs, and a way between them.
 final class LaneAPNSHarness {
-    let rig: LaneHarness
+    let harness: LaneHarness
     let network = SimulatedNetwork()
     let apns: SimulatorServer
     private let publicKey: ES256PublicKey
@@ -25,7 +25,7 @@ final class LaneAPNSHarness {
         /// Where one of the keys alone goes another way.
         var ways: [Int: SimulatedNetwork.Way] = [:]
         /// Where tokens are signed once.
-        var sources: [Credential.Name: TokenSource] = [:]
+        var sources: [Credential.Name: ProviderTokenSigner] = [:]
         var refusals: [(name: Credential.Name, refusal: TokenRefusal)] = []
     }
 
@@ -65,7 +65,7 @@ final class LaneAPNSHarness {
                 production: isProduction ? .init(key) : nil, sandbox: isProduction ? nil : .init(key),
                 limits: limits[app] ?? PushLimits())
         }
-        rig = try LaneHarness(
+        harness = try LaneHarness(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
             apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools, seen) : [:], traces: traces
         ) { [network, seen] loop in
@@ -84,7 +84,7 @@ final class LaneAPNSHarness {
         for app in 0..<apps {
             state.addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(app % keys % self.teams))
         }
-        let loop = rig.loop
+        let loop = harness.loop
         apns = try loop.enter {
             let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
             for environment in [APNSEnvironment.sandbox, .production] {
@@ -94,7 +94,7 @@ final class LaneAPNSHarness {
             return apns
         }
         apns.memory.onRequest = { request, _ in seen.pushes.append(request) }
-        let isReady = rig.run { rig.isReady }
+        let isReady = harness.run { harness.isReady }
         try #require(isReady)
     }
 
@@ -103,7 +103,7 @@ final class LaneAPNSHarness {
     ) throws -> [Credential.Name: TokenSupply] {
         var supplies: [Credential.Name: TokenSupply] = [:]
         for case .key(let key) in pools.map(\.credential) {
-            var source = TokenSource(key: key)
+            var source = ProviderTokenSigner(key: key)
             _ = source.renew(VirtualLoop(seed: 1).now) { 0 }
             let name = Credential.key(key).name
             seen.sources[name] = source
@@ -123,24 +123,24 @@ final class LaneAPNSHarness {
         let asked = seen.refusals
         seen.refusals = []
         for (name, refusal) in asked {
-            let token = seen.sources[name]?.refused(refusal, rig.loop.now) { 0 }
-            let news = token.map { TokenNews.newest($0) } ?? .nothingNewer(than: refusal.generation)
-            rig.withLane { $0.apply(news, of: name) }
+            let token = seen.sources[name]?.refused(refusal, harness.loop.now) { 0 }
+            let news = token.map { ProviderTokenUpdate.newest($0) } ?? .nothingNewer(than: refusal.generation)
+            harness.withLane { $0.apply(news, of: name) }
         }
         return asked.count
     }
 
-    var now: MonotonicTime { rig.loop.now.monotonic }
+    var now: MonotonicTime { harness.loop.now.monotonic }
     var pushes: [LoggedRequest] { seen.pushes }
-    var results: Int { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 }
-    var accepted: Int { rig.counters.count(of: .accepted) }
-    var areBreakersClosed: Bool { rig.withLane { $0.pipeline.dispatcher.breakers.openings.isEmpty } }
+    var results: Int { harness.broker.queue(harness.names.resultsQueue)?.published ?? 0 }
+    var accepted: Int { harness.counters.count(of: .accepted) }
+    var areBreakersClosed: Bool { harness.withLane { $0.pipeline.dispatcher.breakers.openings.isEmpty } }
     /// What was published to wait.
-    var waits: Int { rig.counters.registry.count(of: "martlet_retry_total") }
-    var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint(.sandbox) } }
+    var waits: Int { harness.counters.registry.count(of: "martlet_retry_total") }
+    var connections: Int { harness.loop.network.connections.count { $0.endpoint == Self.endpoint(.sandbox) } }
 
     func request(_ count: Int, from first: Int = 0, app: Int = 0, key: String = "-") {
-        for number in first..<first + count { rig.request(Self.message(number, app: app), key: key) }
+        for number in first..<first + count { harness.request(Self.message(number, app: app), key: key) }
     }
 
     static func id(_ number: Int) -> String {
@@ -172,7 +172,7 @@ final class LaneAPNSHarness {
     }
 
     func end(_ ending: LaneOutageTests.Ending) {
-        rig.onLoop {
+        harness.onLoop {
             switch ending {
             case .cut: for connection in open { connection.cut() }
             case .goAway: _ = try? apns.perform(.goAway(FaultGoAway()))
@@ -181,6 +181,6 @@ final class LaneAPNSHarness {
     }
 
     private var open: [VirtualConnection] {
-        rig.loop.network.connections.filter { $0.isOpen && $0.endpoint != rig.broker.endpoint }
+        harness.loop.network.connections.filter { $0.isOpen && $0.endpoint != harness.broker.endpoint }
     }
 }

@@ -43,9 +43,9 @@ import Testing
             let prefix = mode == .binary ? "cloudEvents_" : "cloudEvents:"
             for (name, value) in attributes { headers.append(prefix + name, .string(value)) }
         }
-        scene.rig.onLoop {
-            _ = scene.rig.broker.publish(
-                exchange: scene.rig.names.requestsExchange, routingKey: "-", messageID: messageID, headers: headers,
+        scene.harness.onLoop {
+            _ = scene.harness.broker.publish(
+                exchange: scene.harness.names.requestsExchange, routingKey: "-", messageID: messageID, headers: headers,
                 body: Array(body.utf8))
         }
     }
@@ -53,16 +53,16 @@ import Testing
     @Test(arguments: Mode.allCases) func theRequestIsPushedInItsTrace(_ mode: Mode) throws {
         let scene = try LaneAPNSHarness(traces: true)
         publish(scene, mode, eventID: LaneAPNSHarness.id(7))
-        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.harness.run { scene.results == 1 })
         #expect(scene.pushes.map(\.status) == [200])
         #expect(scene.pushes.first?.payload == Array(#"{"aps":{"alert":"x"}}"#.utf8))
-        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
         let root = try JSONDocument(result.body).root
         #expect(root["id"]?.string == LaneAPNSHarness.id(7) && root["app"]?.string == SimulatedApps.bundleID(0))
         #expect(root["device_token"]?.string == "aabb" && root["outcome"]?.string == "accepted")
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
-        scene.rig.pass(seconds: 2)
-        let whole = try #require(scene.rig.spans.first)
+        scene.harness.pass(seconds: 2)
+        let whole = try #require(scene.harness.spans.first)
         #expect(whole.context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
     }
@@ -72,12 +72,12 @@ import Testing
         let scene = try LaneAPNSHarness(traces: true)
         let waiting = try LaneTracingTests.waiting(scene) { publish(scene, mode, eventID: LaneAPNSHarness.id(7)) }
         publish(scene, mode, eventID: LaneAPNSHarness.id(8), request: "{}")
-        try #require(scene.rig.run { scene.results == 2 })
-        scene.rig.pass(seconds: 2)
-        let tries = scene.rig.spans.filter { $0.name == "process push.requests" }
+        try #require(scene.harness.run { scene.results == 2 })
+        scene.harness.pass(seconds: 2)
+        let tries = scene.harness.spans.filter { $0.name == "process push.requests" }
         try #require(tries.count == 3)
         try LaneTracingTests.expect(waiting, below: tries[0])
-        try LaneTracingTests.expect(#require(scene.rig.deadLetters.first), below: tries[1])
+        try LaneTracingTests.expect(#require(scene.harness.deadLetters.first), below: tries[1])
         #expect(tries[2].parentSpanID == tries[0].context.spanID)
     }
 
@@ -88,8 +88,8 @@ import Testing
             scene, mode, eventID: LaneAPNSHarness.id(1), id: LaneAPNSHarness.id(2), messageID: LaneAPNSHarness.id(3))
         publish(scene, mode, eventID: LaneAPNSHarness.id(1), messageID: LaneAPNSHarness.id(3))
         publish(scene, mode, eventID: "17")
-        #expect(scene.rig.run { scene.results == 3 })
-        let results = scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready ?? []
+        #expect(scene.harness.run { scene.results == 3 })
+        let results = scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready ?? []
         let ids = try results.map { try JSONDocument($0.body).root["id"]?.string }
         // The last is the UUIDv5 of "/shop 17".
         #expect(Set(ids) == [LaneAPNSHarness.id(2), LaneAPNSHarness.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
@@ -106,9 +106,9 @@ import Testing
             {"specversion":"1.0","id":"1","source":"/","type":"t","data":
              {"id":"\(LaneAPNSHarness.id(5))","app":"\(app)","device_token":"aabb",\(members),"payload":{"aps":{"alert":"x"}}}}
             """
-        scene.rig.request(event)
-        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
-        let letter = try #require(scene.rig.deadLetters.first)
+        scene.harness.request(event)
+        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
+        let letter = try #require(scene.harness.deadLetters.first)
         #expect(letter.body == Array(event.utf8), "as it came, so that it can be redriven")
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
         #expect(letter.properties.header("push-apns-id")?.stringValue == LaneAPNSHarness.id(5))
@@ -127,15 +127,15 @@ import Testing
     func whatIsRefusedKeepsItsID(_ mode: Mode, request: String?, messageID: String?, id: String) throws {
         let scene = try LaneAPNSHarness()
         publish(scene, mode, eventID: LaneAPNSHarness.id(7), messageID: messageID, request: .some(request))
-        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
-        #expect(scene.rig.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
+        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
+        #expect(scene.harness.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
     }
 
     /// Headers of another version are not read: the request stands for itself.
     @Test func headersOfAnotherVersionAreNotRead() throws {
         let scene = try LaneAPNSHarness()
         publish(scene, .binary, eventID: LaneAPNSHarness.id(7), version: "0.3")
-        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
         #expect(scene.pushes.isEmpty)
     }
 }

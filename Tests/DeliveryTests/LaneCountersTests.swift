@@ -25,7 +25,7 @@ import Testing
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
         let scene = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {
-            scene.rig.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
+            scene.harness.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
                 ["\($0.count)"] + $0.labels.map { "\($0.key) \($0.value)" }
             }
         }
@@ -33,14 +33,14 @@ import Testing
         #expect(counts("connects") == [["0"] + labels] && counts("resent") == [["0"] + labels])
         for number in 0..<4 {
             scene.request(1, from: number)
-            scene.rig.pass(seconds: 1)
+            scene.harness.pass(seconds: 1)
         }
         #expect(counts("connects") == [["2"] + labels])
-        scene.rig.drain(0, deadlineSeconds: 30)
-        try #require(scene.rig.run { scene.rig.ended == 1 })
+        scene.harness.drain(0, deadlineSeconds: 30)
+        try #require(scene.harness.run { scene.harness.ended == 1 })
         scene.end(.goAway)
         scene.request(1, from: 4)
-        #expect(scene.rig.run { scene.results == 5 })
+        #expect(scene.harness.run { scene.results == 5 })
         #expect(counts("connects") == [["3"] + labels])
     }
 

@@ -10,9 +10,9 @@ import Testing
     @Test(arguments: [(2, RegisteredKey.Scope.team), (1, .topics([SimulatedApps.bundleID(1)], relatedKeyID: nil))])
     func noConnectionSeesTwoKeys(teams: Int, scope: RegisteredKey.Scope) throws {
         let scene = try LaneAPNSHarness(connectionsMax: 2, keys: 2, teams: teams, apps: 2)
-        scene.rig.onLoop { scene.restore(1, scope) }
+        scene.harness.onLoop { scene.restore(1, scope) }
         for number in 0..<40 { scene.request(1, from: number, app: number % 2) }
-        #expect(scene.rig.run { scene.results == 40 })
+        #expect(scene.harness.run { scene.results == 40 })
         #expect(scene.pushes.map(\.status) == Array(repeating: 200, count: 40))
         // Each app goes by a key of its own.
         let topics = Dictionary(grouping: scene.pushes, by: \.connection).values.map { pushes in

@@ -17,12 +17,12 @@ import Testing
         let scene = try LaneAPNSHarness()
         scene.request(1)
         scene.request(1)
-        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.harness.run { scene.results == 2 })
         scene.request(1)
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 3 })
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 3 })
         #expect(scene.pushes.count == 1)
-        #expect(scene.rig.counters.duplicates.value == 2)
-        let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
+        #expect(scene.harness.counters.duplicates.value == 2)
+        let results = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready
         let told = try results.map { try JSONDocument($0.body).root }
         #expect(told.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
         #expect(told.first?["attempts"]?.int == 1)
@@ -31,22 +31,22 @@ import Testing
 
     @Test func aCopyOfOneThatIsRefusedIsNotPushedEither() throws {
         let scene = try LaneAPNSHarness()
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
         }
         scene.request(1)
         scene.request(1)
-        #expect(scene.rig.run { scene.rig.counters.count(of: .rejected) == 2 })
-        #expect(scene.results == 2 && scene.pushes.count == 1 && scene.rig.deadLetters.count == 1)
-        #expect(scene.rig.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
+        #expect(scene.harness.run { scene.harness.counters.count(of: .rejected) == 2 })
+        #expect(scene.results == 2 && scene.pushes.count == 1 && scene.harness.deadLetters.count == 1)
+        #expect(scene.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
     /// It waits from when it is known to be a copy. As if another lane had the first.
     @Test func aCopyWhoseFirstEndsInTheSameTurnIsNotPushed() throws {
         let scene = try LaneAPNSHarness()
-        try #require(scene.rig.run { scene.rig.isReady })
+        try #require(scene.harness.run { scene.harness.isReady })
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
-        scene.rig.withLane { [duplicates = scene.rig.duplicates] lane in
+        scene.harness.withLane { [duplicates = scene.harness.duplicates] lane in
             let loop = lane.loop
             lane.pipeline.session.consumers[0].wrapHandler { inner in
                 var key: DeduplicationKey?
@@ -64,21 +64,21 @@ import Testing
             }
         }
         scene.request(1)
-        #expect(scene.rig.run { scene.results == 1 })
-        #expect(scene.pushes.isEmpty && scene.rig.counters.duplicates.value == 1)
+        #expect(scene.harness.run { scene.results == 1 })
+        #expect(scene.pushes.isEmpty && scene.harness.counters.duplicates.value == 1)
     }
 
     /// What another worker may have sent is said of the copy, though it waits for the sake of the first.
     @Test func aCopyThatMayHaveBeenSentSaysSoAfterItsWait() throws {
         let scene = try LaneAPNSHarness()
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
         }
         scene.request(1)
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-possible-duplicate": true])
-        #expect(scene.rig.run { scene.results == 2 })
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-possible-duplicate": true])
+        #expect(scene.harness.run { scene.results == 2 })
         #expect(scene.waits == 2 && scene.pushes.count == 2)
-        let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
+        let results = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready
         let told = try results.map { try JSONDocument($0.body).root["possible_duplicate"]?.bool }
         #expect(told.count { $0 == true } == 1 && told.count { $0 == false } == 1)
     }
@@ -88,15 +88,15 @@ import Testing
     @Test(arguments: [0, 1]) func eachIsToldOnceThoughItComesAgain(_ connection: Int) throws {
         let scene = try LaneAPNSHarness()
         // APNs takes long enough that what the lost channel held comes again before its answer.
-        try scene.rig.loop.enter {
+        try scene.harness.loop.enter {
             try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
         }
         scene.request(1)
         scene.request(1)
-        try #require(scene.rig.run { scene.pushes.count == 1 })
-        scene.rig.onLoop { scene.rig.connections[connection].cut() }
-        #expect(scene.rig.run { scene.results == 2 && scene.rig.queue()?.unsettled == 0 })
-        scene.rig.pass(seconds: 60)
+        try #require(scene.harness.run { scene.pushes.count == 1 })
+        scene.harness.onLoop { scene.harness.connections[connection].cut() }
+        #expect(scene.harness.run { scene.results == 2 && scene.harness.queue()?.unsettled == 0 })
+        scene.harness.pass(seconds: 60)
         #expect(scene.results == 2)
         #expect(scene.pushes.count == 1)
     }

@@ -26,7 +26,7 @@ import Testing
 
     private func scene(_ ending: Ending, endpoints: Int, log: Log = .silent) throws -> LaneAPNSHarness {
         let scene = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: endpoints, log: log)
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             let match = FaultMatch(topic: SimulatedApps.bundleID(1))
             try scene.apns.faults.put(Fault(id: "end", match: match, action: ending.action))
         }
@@ -34,7 +34,7 @@ import Testing
     }
 
     private func places(_ scene: LaneAPNSHarness) -> [BreakerScope] {
-        scene.rig.withLane { $0.pipeline.dispatcher.breakers.openings.map(\.scope) }
+        scene.harness.withLane { $0.pipeline.dispatcher.breakers.openings.map(\.scope) }
     }
 
     @Test(arguments: Ending.allCases, [1, 2]) func theHealthyKeepTheirRate(_ ending: Ending, endpoints: Int) throws {
@@ -42,13 +42,13 @@ import Testing
         let scene = try scene(ending, endpoints: endpoints, log: log.log)
         // The healthy one has worked before.
         scene.request(1)
-        try #require(scene.rig.run { scene.results == 1 })
+        try #require(scene.harness.run { scene.results == 1 })
         for number in 1...Self.count {
             scene.request(1, from: number)
             scene.request(1, from: Self.count + number, app: 1)
         }
         let began = scene.now
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 1 + Self.count })
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 1 + Self.count })
         #expect(began.duration(to: scene.now) <= .seconds(15 + Self.healthySeconds))
         #expect(places(scene) == [endpoints == 1 ? .credential(pool: 1) : .endpoint(1)])
         #expect(log.lines().filter { $0.contains("breaker.opened") && $0.contains("unanswered") }.count == 1)
@@ -56,10 +56,10 @@ import Testing
         // While it lasts, one message probes now and then, and connections do not storm.
         let connections = scene.connections
         let mended = scene.now + .seconds(120)
-        #expect(scene.rig.run { scene.now >= mended })
+        #expect(scene.harness.run { scene.now >= mended })
         #expect(scene.connections - connections <= 20)
-        scene.rig.onLoop { scene.apns.faults.remove(id: "end") }
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 1 + 2 * Self.count })
+        scene.harness.onLoop { scene.apns.faults.remove(id: "end") }
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 1 + 2 * Self.count })
         #expect(scene.results == 1 + 2 * Self.count && places(scene).isEmpty)
         #expect(mended.duration(to: scene.now) <= .seconds(360))
     }
@@ -68,9 +68,10 @@ import Testing
         let scene = try LaneAPNSHarness()
         for number in 0..<10 {
             scene.request(1, from: number)
-            try #require(scene.rig.run { scene.results == number + 1 && scene.rig.counters.inFlight.value == 0 })
+            try #require(
+                scene.harness.run { scene.results == number + 1 && scene.harness.counters.inFlight.value == 0 })
             scene.end(.cut)
-            scene.rig.pass(seconds: 30)
+            scene.harness.pass(seconds: 30)
         }
         #expect(scene.connections == 10 && scene.waits == 0 && places(scene).isEmpty)
     }

@@ -34,13 +34,15 @@ import Testing
     }
 
     private static func results(_ scene: LaneAPNSHarness) throws -> [JSONValue] {
-        try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready.map { try JSONDocument($0.body).root }
+        try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready.map {
+            try JSONDocument($0.body).root
+        }
     }
 
     private static func waitQueues(_ scene: LaneAPNSHarness) -> [ScriptedQueue] {
         WaitDelay.defaults.flatMap { delay in
             (0..<WaitDelay.siblings).compactMap {
-                scene.rig.broker.queue(scene.rig.names.waitQueue(delay, sibling: $0))
+                scene.harness.broker.queue(scene.harness.names.waitQueue(delay, sibling: $0))
             }
         }
     }
@@ -49,17 +51,17 @@ import Testing
     func aCampaignHurtsNoOtherApp(requestQueues: [String]) throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 10), requestQueues: requestQueues)
         scene.request(1, from: 50_000, app: 1, key: "urgent")
-        try #require(scene.rig.run { scene.results == 1 })
-        let start = scene.rig.loop.now.unixMilliseconds
+        try #require(scene.harness.run { scene.results == 1 })
+        let start = scene.harness.loop.now.unixMilliseconds
         scene.request(1000, app: 0, key: "bulk")
         var published: [Int: Int64] = [:]
         for number in 10_000..<10_700 {
-            published[number] = scene.rig.loop.now.unixMilliseconds
+            published[number] = scene.harness.loop.now.unixMilliseconds
             scene.request(1, from: number, app: 1, key: number % 2 == 0 ? "urgent" : "bulk")
             let next = scene.now + .milliseconds(100)
-            _ = scene.rig.run { scene.now >= next }
+            _ = scene.harness.run { scene.now >= next }
         }
-        try #require(scene.rig.run { scene.results == 1701 })
+        try #require(scene.harness.run { scene.results == 1701 })
 
         let pushed = Self.pushTimes(scene)
         let delays = published.compactMap { number, time in pushed[number].map { $0 - time } }.sorted()
@@ -73,15 +75,15 @@ import Testing
         #expect(scene.pushes.count == 1701)
         // Each waited once at the broker, but for some whose turn was near.
         #expect(scene.waits < 1100, "\(scene.waits)")
-        #expect(scene.rig.stops == 0 && scene.rig.status()?.breakers.isEmpty == true)
-        #expect(scene.rig.counters.held.value == 0 && scene.rig.counters.requeued.value == 0)
+        #expect(scene.harness.stops == 0 && scene.harness.status()?.breakers.isEmpty == true)
+        #expect(scene.harness.counters.held.value == 0 && scene.harness.counters.requeued.value == 0)
     }
 
     @Test func noMorePushesAreInFlightThanMayBe() throws {
         let scene = try Self.scene(PushLimits(inFlightMax: 3))
         scene.request(200, app: 0)
         scene.request(20, from: 10_000, app: 1)
-        try #require(scene.rig.run { scene.results == 220 })
+        try #require(scene.harness.run { scene.results == 220 })
         #expect(scene.pushes.count == 220)
         let times = Self.pushTimes(scene).filter { $0.key < 10_000 }.values.sorted()
         // An answer takes 100 ms.
@@ -94,18 +96,18 @@ import Testing
         let captured = try CapturedLog()
         let scene = try Self.scene(PushLimits(perSecondMax: 10), log: captured.log)
         scene.request(300, app: 0)
-        try #require(scene.rig.run { scene.results >= 50 })
-        let limited = try #require(scene.rig.status()?.limitedApps.first)
+        try #require(scene.harness.run { scene.results >= 50 })
+        let limited = try #require(scene.harness.status()?.limitedApps.first)
         #expect(limited.bundleID == SimulatedApps.bundleID(0))
         #expect(22...27 ~= limited.secondsBehind && limited.waiting <= 12, "\(limited)")
-        #expect(scene.rig.status()?.state.isReady == true)
-        try #require(scene.rig.run { scene.results == 300 })
-        scene.rig.pass(seconds: 130)
-        #expect(scene.rig.status()?.limitedApps == [])
+        #expect(scene.harness.status()?.state.isReady == true)
+        try #require(scene.harness.run { scene.results == 300 })
+        scene.harness.pass(seconds: 130)
+        #expect(scene.harness.status()?.limitedApps == [])
         let lines = try captured.lines().map { try JSONDocument($0).root }
         #expect(lines.map { $0["event"]?.string } == ["app.limited", "app.unlimited"], "\(lines)")
         #expect(lines.allSatisfy { $0["message.app"]?.string == SimulatedApps.bundleID(0) })
-        let counts = scene.rig.counters.registry.counts(of: "martlet_app_limited_total")
+        let counts = scene.harness.counters.registry.counts(of: "martlet_app_limited_total")
         let atBroker = counts.first { $0.labels.contains { $0.value == "broker" } }?.count ?? 0
         #expect(250..<300 ~= atBroker && atBroker == scene.waits, "\(counts)")
         #expect(counts.allSatisfy { $0.labels.contains { $0.value == SimulatedApps.bundleID(0) } })
@@ -117,7 +119,7 @@ import Testing
         let queues = Self.waitQueues(scene)
         var reasons: Set<String> = []
         try #require(
-            scene.rig.run {
+            scene.harness.run {
                 for message in queues.flatMap(\.ready) {
                     let text = message.properties.header("push-reason-code")?.stringValue ?? "-"
                     reasons.insert("\(text) \(message.properties.header("push-attempt")?.integerValue ?? -1)")
@@ -131,49 +133,49 @@ import Testing
     @Test func aLimitedAppStopsNobody() throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 1), apps: 1)
         scene.request(40, app: 0)
-        scene.rig.pass(seconds: 30)
-        #expect(scene.rig.stops == 0 && scene.rig.queue()?.ready.isEmpty == true)
-        #expect(scene.rig.run { scene.results == 40 })
+        scene.harness.pass(seconds: 30)
+        #expect(scene.harness.stops == 0 && scene.harness.queue()?.ready.isEmpty == true)
+        #expect(scene.harness.run { scene.results == 40 })
     }
 
     /// The broker delivers it again, perhaps to another worker.
     @Test func whatLosesItsChannelWhileItWaitsForItsTurnIsNotPushed() throws {
         let scene = try Self.scene(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
         scene.request(2)
-        try #require(scene.rig.run { scene.pushes.count == 1 })
-        #expect(scene.rig.withLane { $0.pipeline.permits.limits[0]?.waitingCount } == 1)
-        scene.rig.onLoop { scene.rig.broker.crash() }
-        scene.rig.pass(seconds: 30)
+        try #require(scene.harness.run { scene.pushes.count == 1 })
+        #expect(scene.harness.withLane { $0.pipeline.permits.limits[0]?.waitingCount } == 1)
+        scene.harness.onLoop { scene.harness.broker.crash() }
+        scene.harness.pass(seconds: 30)
         #expect(scene.pushes.count == 1)
         #expect(
-            scene.rig.withLane {
+            scene.harness.withLane {
                 [$0.pipeline.permits.limits[0]?.inFlight, $0.pipeline.permits.limits[0]?.waitingCount]
             } == [0, 0])
-        #expect(scene.rig.counters.inFlight.value == 1, "the first, whose result nobody takes")
+        #expect(scene.harness.counters.inFlight.value == 1, "the first, whose result nobody takes")
     }
 
     /// What an open breaker holds up takes no turn, and its own way.
     @Test func whatIsHeldUpTakesNoTurn() throws {
         let scene = try Self.scene(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(30, app: 0)
         scene.request(5, from: 1000, app: 1)
-        scene.rig.pass(seconds: 100)
-        #expect(scene.rig.status()?.breakers.count == 1 && scene.rig.counters.held.value > 0)
-        scene.rig.onLoop { scene.restore(0) }
-        #expect(scene.rig.run { scene.results == 35 })
+        scene.harness.pass(seconds: 100)
+        #expect(scene.harness.status()?.breakers.count == 1 && scene.harness.counters.held.value > 0)
+        scene.harness.onLoop { scene.restore(0) }
+        #expect(scene.harness.run { scene.results == 35 })
         #expect(scene.pushes.count { $0.status == 200 } == 35)
-        #expect(scene.rig.deadLetters.isEmpty)
+        #expect(scene.harness.deadLetters.isEmpty)
     }
 
     /// Each has its turn when the one before it has ended, which it does at once: however many there are, one after the other.
     @Test func whoeverWaitsForATurnThatEndsAtOnceIsCalledAfterTheOther() throws {
         let count = 4000
         let scene = try Self.scene(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(count, app: 0)
-        try #require(scene.rig.run { scene.rig.counters.held.value == count })
-        let counts = scene.rig.counters.registry.counts(of: "martlet_app_limited_total")
+        try #require(scene.harness.run { scene.harness.counters.held.value == count })
+        let counts = scene.harness.counters.registry.counts(of: "martlet_app_limited_total")
         let here = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
         #expect(here > count / 2, "\(counts)")
     }
@@ -181,46 +183,46 @@ import Testing
     @Test func oneTryWaitsForANearTurnAlone() throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 5))
         for number in 0..<30 {
-            scene.rig.request(
+            scene.harness.request(
                 LaneAPNSHarness.message(number, app: 0).replacing(#""push_type""#, with: #""expiration":0,"push_type""#)
             )
         }
-        try #require(scene.rig.run { scene.results == 30 })
+        try #require(scene.harness.run { scene.results == 30 })
         let outcomes = try Self.results(scene).map { $0["outcome"]?.string }
         #expect(5...8 ~= outcomes.count { $0 == "accepted" })
         #expect(outcomes.allSatisfy { $0 == "accepted" || $0 == "expired" })
-        #expect(scene.waits == 0 && scene.rig.deadLetters.isEmpty)
+        #expect(scene.waits == 0 && scene.harness.deadLetters.isEmpty)
     }
 
     @Test func whoWaitsForATurnIsGivenBackByADrain() throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 2), inFlightMax: 40)
         scene.request(4, app: 0)
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.drain(deadlineSeconds: 30)
-        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.drain(deadlineSeconds: 30)
+        #expect(scene.harness.run { scene.harness.unfinished == 0 })
         let waiting = Self.waitQueues(scene).reduce(0) { $0 + $1.ready.count }
-        #expect(scene.results + waiting + (scene.rig.queue()?.ready.count ?? 0) == 4)
-        #expect(scene.rig.queue()?.ready.count == 2)
+        #expect(scene.results + waiting + (scene.harness.queue()?.ready.count ?? 0) == 4)
+        #expect(scene.harness.queue()?.ready.count == 2)
         // Once each: they did not come to this lane again.
-        #expect(scene.rig.broker.requeued == 2)
+        #expect(scene.harness.broker.requeued == 2)
     }
 
     /// Lanes of a configuration before finish what waits here.
     @Test func whoWaitsForATurnIsFinishedByALaneThatLeaves() throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 2), inFlightMax: 40)
         scene.request(3, app: 0)
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.leave()
-        #expect(scene.rig.run { scene.rig.unfinished == 0 })
-        #expect(scene.results == 3 && scene.rig.broker.requeued == 0)
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.leave()
+        #expect(scene.harness.run { scene.harness.unfinished == 0 })
+        #expect(scene.results == 3 && scene.harness.broker.requeued == 0)
     }
 
     /// The limits are the worker's, so two lanes have half of them each.
     @Test func lanesShareTheLimits() throws {
         let scene = try LaneAPNSHarness(lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
         scene.request(600, app: 0)
-        let start = scene.rig.loop.now.unixMilliseconds
-        try #require(scene.rig.run { scene.results == 600 })
+        let start = scene.harness.loop.now.unixMilliseconds
+        try #require(scene.harness.run { scene.results == 600 })
         let times = Self.pushTimes(scene).values.map { $0 - start }
         #expect(times.count { $0 < 20_000 } <= 20 * 20 + 4)
         #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "more than one lane may push")

@@ -15,14 +15,14 @@ import Testing
     /// Whether it was pushed or not.
     @Test func itHoldsNothingOfAMessageThatHasEnded() throws {
         let scene = try LaneAPNSHarness()
-        let rig = scene.rig
-        try #require(rig.run { rig.isReady })
+        let harness = scene.harness
+        try #require(harness.run { harness.isReady })
         let seen = Seen()
-        rig.watchDeliveries { seen.content = $0.content.bytes }
+        harness.watchDeliveries { seen.content = $0.content.bytes }
         for (count, text) in [(1, LaneAPNSHarness.message(1, app: 0)), (2, "not JSON")] {
-            rig.request(text)
-            try #require(rig.run { rig.counters.acknowledged.value == count })
-            rig.pass(seconds: 1)
+            harness.request(text)
+            try #require(harness.run { harness.counters.acknowledged.value == count })
+            harness.pass(seconds: 1)
             #expect(seen.content.starts(with: text.utf8))
             #expect(!isHeldElsewhere(&seen.content), "\(text)")
         }

@@ -24,22 +24,22 @@ import Testing
         let outageSeconds = 180
         scene.request(300)
         // As many as may be are on their way.
-        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
+        try #require(scene.harness.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = scene.results
         scene.network.set(.refused, to: .sandbox)
         scene.end(ending)
         let lost = scene.now
-        #expect(scene.rig.run { scene.now >= lost + .seconds(outageSeconds) })
+        #expect(scene.harness.run { scene.now >= lost + .seconds(outageSeconds) })
         // Those in flight, and those that took their place before the lane stopped.
         #expect(scene.results + scene.waits - published <= 2 * LaneHarness.inFlightMax)
-        #expect(scene.rig.stops == 1)
+        #expect(scene.harness.stops == 1)
 
         scene.network.set(.open, to: .sandbox)
         let back = scene.now
         let pushes = scene.pushes.count
-        #expect(scene.rig.run { scene.pushes.count > pushes })
+        #expect(scene.harness.run { scene.pushes.count > pushes })
         #expect(scene.now <= back + .seconds(10))
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 300 })
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 300 })
         #expect(scene.results == 300)
     }
 
@@ -48,23 +48,23 @@ import Testing
     func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ way: SimulatedNetwork.Way) throws {
         let scene = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         scene.request(300)
-        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
+        try #require(scene.harness.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = scene.results
         scene.network.set(way, to: .sandbox)
         scene.network.set(way, to: .production)
         scene.end(.cut)
-        scene.rig.pass(seconds: 180)
+        scene.harness.pass(seconds: 180)
         #expect(scene.results + scene.waits - published <= 2 * LaneHarness.inFlightMax)
-        let reasons = scene.rig.status()?.state.reasons
+        let reasons = scene.harness.status()?.state.reasons
         #expect(reasons == ["no endpoint of APNs accepts a connection, see breakers in its status"])
-        #expect(scene.rig.stops == 1)
+        #expect(scene.harness.stops == 1)
 
         scene.network.set(.open, to: .sandbox)
         let (back, pushes) = (scene.now, scene.pushes.count)
-        #expect(scene.rig.run { scene.pushes.count > pushes })
+        #expect(scene.harness.run { scene.pushes.count > pushes })
         // The last unanswered attempt to connect ends first.
         #expect(scene.now <= back + .seconds(way == .silent ? 20 : 10))
-        #expect(scene.rig.run { scene.accepted == 300 })
+        #expect(scene.harness.run { scene.accepted == 300 })
     }
 
     /// An endpoint that no request was for is enough.
@@ -72,10 +72,10 @@ import Testing
         let scene = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         scene.network.set(.refused, to: .sandbox)
         scene.request(300)
-        scene.rig.pass(seconds: 20)
-        #expect(scene.rig.stops == 0 && scene.waits >= 300 && scene.rig.queue()?.ready.isEmpty == true)
+        scene.harness.pass(seconds: 20)
+        #expect(scene.harness.stops == 0 && scene.waits >= 300 && scene.harness.queue()?.ready.isEmpty == true)
         scene.network.set(.open, to: .sandbox)
-        #expect(scene.rig.run { scene.accepted == 300 })
+        #expect(scene.harness.run { scene.accepted == 300 })
     }
 
     @Test(arguments: Ending.allCases) func aConnectionThatIsReplacedAtOnceHoldsNothingUp(_ ending: Ending) throws {
@@ -83,8 +83,8 @@ import Testing
         scene.request(300)
         var consumed = true
         func run(until isDone: () -> Bool) -> Bool {
-            scene.rig.run {
-                if scene.rig.queue()?.consumerCount != 1 { consumed = false }
+            scene.harness.run {
+                if scene.harness.queue()?.consumerCount != 1 { consumed = false }
                 return isDone()
             }
         }
@@ -95,7 +95,7 @@ import Testing
         #expect(run { scene.results == 300 })
         #expect(consumed, "it has cancelled its consumer")
         #expect(scene.waits <= (ending == .cut ? 3 * LaneHarness.inFlightMax : 0))
-        #expect(scene.rig.stops == 0)
+        #expect(scene.harness.stops == 0)
     }
 
     /// As of the other environment, where APNs ends connections over them (decision 19).
@@ -105,12 +105,12 @@ import Testing
         scene.apns.state.rules.badDeviceTokensMax = badMax
         scene.apns.state.deviceRules = [DeviceRule(prefix: "bad0", condition: .bad)]
         for number in 0..<300 {
-            scene.rig.request(LaneAPNSHarness.message(number, app: 0).replacing("aabb", with: "bad0"))
+            scene.harness.request(LaneAPNSHarness.message(number, app: 0).replacing("aabb", with: "bad0"))
         }
         scene.request(50, from: 300)
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 50 })
-        #expect(scene.results == 350 && scene.rig.counters.count(of: .rejected) == 300)
-        #expect(scene.rig.stops == 0 && scene.waits == 0)
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 50 })
+        #expect(scene.results == 350 && scene.harness.counters.count(of: .rejected) == 300)
+        #expect(scene.harness.stops == 0 && scene.waits == 0)
         #expect(scene.connections > 300 / (badMax + LaneHarness.inFlightMax))
         #expect(scene.pushes.count == 350)
     }
@@ -118,13 +118,13 @@ import Testing
     @Test func anIdleConnectionIsNotReplaced() throws {
         let scene = try LaneAPNSHarness(connectionsMax: 1)
         scene.request(1)
-        try #require(scene.rig.run { scene.results == 1 && scene.rig.counters.inFlight.value == 0 })
+        try #require(scene.harness.run { scene.results == 1 && scene.harness.counters.inFlight.value == 0 })
         scene.end(.cut)
         let later = scene.now + .seconds(600)
-        #expect(scene.rig.run { scene.now >= later })
+        #expect(scene.harness.run { scene.now >= later })
         #expect(scene.connections == 1)
         scene.request(1, from: 1)
-        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.harness.run { scene.results == 2 })
         #expect(scene.connections == 2)
     }
 
@@ -133,15 +133,15 @@ import Testing
         let log = try CapturedLog()
         let scene = try LaneAPNSHarness(connectionsMax: 1, log: log.log)
         scene.request(1)
-        try #require(scene.rig.run { scene.pushes.count == 1 })
+        try #require(scene.harness.run { scene.pushes.count == 1 })
         scene.network.set(.certificateRefused, to: .sandbox)
         scene.end(ending)
-        scene.rig.pass(seconds: 10)
+        scene.harness.pass(seconds: 10)
         #expect(log.lines().count { $0.contains("pushes are held up") } == 1)
         scene.request(5, from: 1)
-        scene.rig.pass(seconds: 60)
+        scene.harness.pass(seconds: 60)
         scene.network.set(.open, to: .sandbox)
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 6 })
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 6 })
         #expect(log.lines().count { $0.contains("pushes go on") } == 1)
     }
 
@@ -151,18 +151,18 @@ import Testing
         scene.set(.refused, ofKey: 0)
         scene.request(1, app: 1)
         scene.request(1, from: 1)
-        scene.rig.pass(seconds: 20)
-        #expect(scene.rig.status()?.breakers.map(\.code) == ["unreachable"])
+        scene.harness.pass(seconds: 20)
+        #expect(scene.harness.status()?.breakers.map(\.code) == ["unreachable"])
         scene.set(.certificateRefused, ofKey: 0)
-        scene.rig.pass(seconds: 20)
-        #expect(scene.rig.pause(.everything))
-        #expect(scene.rig.status()?.breakers.map(\.code) == ["certificate-refused"])
-        let connects = scene.rig.counters.registry.count(of: "martlet_apns_connects_total")
-        scene.rig.pass(seconds: 600)
-        #expect(scene.rig.counters.registry.count(of: "martlet_apns_connects_total") == connects)
+        scene.harness.pass(seconds: 20)
+        #expect(scene.harness.pause(.everything))
+        #expect(scene.harness.status()?.breakers.map(\.code) == ["certificate-refused"])
+        let connects = scene.harness.counters.registry.count(of: "martlet_apns_connects_total")
+        scene.harness.pass(seconds: 600)
+        #expect(scene.harness.counters.registry.count(of: "martlet_apns_connects_total") == connects)
         scene.set(nil, ofKey: 0)
-        #expect(scene.rig.pause(.everything, false))
-        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.harness.pause(.everything, false))
+        #expect(scene.harness.run { scene.results == 2 })
     }
 
     @Test func aKeyThatAloneCannotConnectHoldsUpItsOwnPushesAlone() throws {
@@ -170,14 +170,14 @@ import Testing
         scene.set(.refused, ofKey: 0)
         scene.request(5, app: 1)
         scene.request(5, from: 5)
-        scene.rig.pass(seconds: 120)
-        #expect(scene.rig.counters.count(of: .accepted) == 5)
-        #expect(scene.rig.stops == 0)
-        let breakers = scene.rig.status()?.breakers ?? []
+        scene.harness.pass(seconds: 120)
+        #expect(scene.harness.counters.count(of: .accepted) == 5)
+        #expect(scene.harness.stops == 0)
+        let breakers = scene.harness.status()?.breakers ?? []
         #expect(breakers.map(\.code) == ["unreachable"])
         #expect(breakers.first?.route.contains(" key \(SimulatedApps.keyID(0))") == true)
         scene.set(nil, ofKey: 0)
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 10 })
-        #expect(scene.rig.status()?.breakers.isEmpty == true)
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 10 })
+        #expect(scene.harness.status()?.breakers.isEmpty == true)
     }
 }

@@ -10,77 +10,77 @@ import Testing
     @Test func aPausedLaneTakesNothingAndSettlesWhatItHas() throws {
         let scene = try LaneAPNSHarness()
         scene.request(5)
-        try #require(scene.rig.run { scene.pushes.count == 5 })
-        #expect(scene.rig.pause(.everything))
-        #expect(scene.rig.run { scene.results == 5 })
+        try #require(scene.harness.run { scene.pushes.count == 5 })
+        #expect(scene.harness.pause(.everything))
+        #expect(scene.harness.run { scene.results == 5 })
         scene.request(20, from: 5)
-        scene.rig.pass(seconds: 600)
-        let status = try #require(scene.rig.status())
-        #expect(!scene.rig.isReady && scene.pushes.count == 5 && scene.rig.queue()?.ready.count == 20)
+        scene.harness.pass(seconds: 600)
+        let status = try #require(scene.harness.status())
+        #expect(!scene.harness.isReady && scene.pushes.count == 5 && scene.harness.queue()?.ready.count == 20)
         #expect(status.state.reasons == ["an operator has paused it: martlet resume"] && status.inFlight == 0)
-        #expect(scene.rig.pause(.everything, false))
-        #expect(scene.rig.run { scene.rig.isReady && scene.results == 25 })
+        #expect(scene.harness.pause(.everything, false))
+        #expect(scene.harness.run { scene.harness.isReady && scene.results == 25 })
         #expect(scene.waits == 0 && scene.pushes.count == 25)
     }
 
     @Test func aPausedKeyHoldsUpItsOwnAppsAlone() throws {
         let scene = try LaneAPNSHarness(keys: 2, apps: 2)
-        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
+        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0))))
         scene.request(3, app: 0)
         scene.request(3, from: 3, app: 1)
-        try #require(scene.rig.run { scene.results == 3 && scene.waits == 3 })
-        #expect(scene.pushes.count == 3 && scene.rig.counters.held.value == 3)
-        let status = try #require(scene.rig.status())
+        try #require(scene.harness.run { scene.results == 3 && scene.waits == 3 })
+        #expect(scene.pushes.count == 3 && scene.harness.counters.held.value == 3)
+        let status = try #require(scene.harness.status())
         #expect(status.pauses.count == 1 && status.pauses[0].hasSuffix("key \(SimulatedApps.keyID(0))"))
         #expect(status.breakers.isEmpty && status.state.isReady)
-        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0)), false))
-        #expect(scene.rig.run { scene.results == 6 })
-        #expect(scene.rig.status()?.pauses == [] && scene.rig.deadLetters.isEmpty)
+        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0)), false))
+        #expect(scene.harness.run { scene.results == 6 })
+        #expect(scene.harness.status()?.pauses == [] && scene.harness.deadLetters.isEmpty)
     }
 
     @Test func aPausedTopicHoldsUpOnlyWhatGoesThere() throws {
         let scene = try LaneAPNSHarness(apps: 2)
-        #expect(scene.rig.pause(.topic(SimulatedApps.bundleID(0))))
+        #expect(scene.harness.pause(.topic(SimulatedApps.bundleID(0))))
         scene.request(3, app: 0)
         scene.request(3, from: 3, app: 1)
-        try #require(scene.rig.run { scene.results == 3 && scene.waits == 3 })
-        #expect(scene.rig.pause(.topic(SimulatedApps.bundleID(0)), false))
-        #expect(scene.rig.run { scene.results == 6 })
+        try #require(scene.harness.run { scene.results == 3 && scene.waits == 3 })
+        #expect(scene.harness.pause(.topic(SimulatedApps.bundleID(0)), false))
+        #expect(scene.harness.run { scene.results == 6 })
     }
 
     /// All that the lane has is paused: it takes requests and has them wait at the broker.
     @Test(arguments: [PauseScope.key(SimulatedApps.keyID(0)), .topic(SimulatedApps.bundleID(0))])
     func aPauseOfAllThatIsUsedDoesNotStopTheLane(_ scope: PauseScope) throws {
         let scene = try LaneAPNSHarness()
-        #expect(scene.rig.pause(scope))
+        #expect(scene.harness.pause(scope))
         scene.request(50)
-        scene.rig.pass(seconds: 20)
+        scene.harness.pass(seconds: 20)
         #expect(scene.waits == 50 && scene.pushes.isEmpty)
-        #expect(scene.rig.stops == 0 && scene.rig.queue()?.consumerCount == 1)
-        #expect(scene.rig.pause(scope, false))
-        #expect(scene.rig.run { scene.accepted == 50 })
+        #expect(scene.harness.stops == 0 && scene.harness.queue()?.consumerCount == 1)
+        #expect(scene.harness.pause(scope, false))
+        #expect(scene.harness.run { scene.accepted == 50 })
     }
 
     @Test func whatIsUnknownCannotBePaused() throws {
         let scene = try LaneAPNSHarness()
-        #expect(!scene.rig.pause(.key("NOSUCHKEY0")) && !scene.rig.pause(.topic("com.example.none")))
+        #expect(!scene.harness.pause(.key("NOSUCHKEY0")) && !scene.harness.pause(.topic("com.example.none")))
         scene.request(1)
-        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.harness.run { scene.results == 1 })
     }
 
     /// A pause that ends while a breaker is open leaves that as it is, and the other way about.
     @Test func aPauseAndABreakerDoNotEndEachOther() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(1)
-        try #require(scene.rig.run { scene.waits > 0 })
-        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
-        #expect(scene.rig.status()?.breakers.map(\.code) == ["InvalidProviderToken"])
-        scene.rig.onLoop { scene.restore(0) }
-        scene.rig.pass(seconds: 600)
+        try #require(scene.harness.run { scene.waits > 0 })
+        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0))))
+        #expect(scene.harness.status()?.breakers.map(\.code) == ["InvalidProviderToken"])
+        scene.harness.onLoop { scene.restore(0) }
+        scene.harness.pass(seconds: 600)
         #expect(scene.results == 0)
-        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0)), false))
-        #expect(scene.rig.run { scene.results == 1 })
-        #expect(scene.rig.status()?.breakers.isEmpty == true)
+        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0)), false))
+        #expect(scene.harness.run { scene.results == 1 })
+        #expect(scene.harness.status()?.breakers.isEmpty == true)
     }
 }

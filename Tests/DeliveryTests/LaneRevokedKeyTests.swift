@@ -22,14 +22,14 @@ import Testing
         let scene = try LaneAPNSHarness(inFlightMax: 400, connectionsMax: 2, keys: Self.keys, apps: Self.apps)
         let record = Record(scene)
         let count = (Self.secondsBefore + Self.secondsRevoked) * Self.pushesPerSecond
-        scene.rig.onLoop { record.publish(count, perSecond: Self.pushesPerSecond) }
+        scene.harness.onLoop { record.publish(count, perSecond: Self.pushesPerSecond) }
         let start = scene.now
-        #expect(scene.rig.run { scene.now >= start + .seconds(Self.secondsBefore) })
-        scene.rig.onLoop { scene.revoke(0) }
-        #expect(scene.rig.run { scene.now >= start + .seconds(Self.secondsBefore + Self.secondsRevoked) })
-        scene.rig.onLoop { scene.restore(0) }
+        #expect(scene.harness.run { scene.now >= start + .seconds(Self.secondsBefore) })
+        scene.harness.onLoop { scene.revoke(0) }
+        #expect(scene.harness.run { scene.now >= start + .seconds(Self.secondsBefore + Self.secondsRevoked) })
+        scene.harness.onLoop { scene.restore(0) }
         let restored = scene.now
-        #expect(scene.rig.run { scene.results == count })
+        #expect(scene.harness.run { scene.results == count })
         #expect(restored.duration(to: scene.now) <= .seconds(Self.healSecondsMax))
 
         let revoked = start + .seconds(Self.secondsBefore)
@@ -57,22 +57,22 @@ private final class Record {
 
     init(_ scene: LaneAPNSHarness) {
         self.scene = scene
-        let results = scene.rig.names.resultsQueue
-        scene.rig.broker.onAppend = { [unowned self] queue, message in
+        let results = scene.harness.names.resultsQueue
+        scene.harness.broker.onAppend = { [unowned self] queue, message in
             guard queue.name == results, let root = try? JSONDocument(message.body).root, let id = root["id"]?.string
             else { return }
             told[id] = "\(root["outcome"]?.string ?? "-") after \(root["attempts"]?.int ?? 0)"
-            messages[id]?.told = scene.rig.loop.now.monotonic
+            messages[id]?.told = scene.harness.loop.now.monotonic
         }
     }
 
     /// To be called on the loop.
     func publish(_ count: Int, perSecond rate: Int) {
         for number in 0..<count {
-            scene.rig.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in
+            scene.harness.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in
                 let app = number % 40
-                messages[LaneAPNSHarness.id(number)] = Message(app: app, published: scene.rig.loop.now.monotonic)
-                scene.rig.publish(LaneAPNSHarness.message(number, app: app))
+                messages[LaneAPNSHarness.id(number)] = Message(app: app, published: scene.harness.loop.now.monotonic)
+                scene.harness.publish(LaneAPNSHarness.message(number, app: app))
             }
         }
     }

@@ -34,29 +34,29 @@ import Testing
 
     @Test func whatIsTriedAgainComesBackToItsShard() throws {
         let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 3])
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(1)
-        try #require(scene.rig.run { scene.waits == 1 })
-        let shards = scene.rig.names.shards(of: "jobs").compactMap { scene.rig.queue($0) }
+        try #require(scene.harness.run { scene.waits == 1 })
+        let shards = scene.harness.names.shards(of: "jobs").compactMap { scene.harness.queue($0) }
         let first = try #require(shards.first { $0.published == 1 })
-        scene.rig.onLoop { scene.restore(0) }
-        try #require(scene.rig.run { scene.results == 1 })
+        scene.harness.onLoop { scene.restore(0) }
+        try #require(scene.harness.run { scene.results == 1 })
         #expect(first.published == 2)
-        #expect(shards.map(\.published).reduce(0, +) == 2 && scene.rig.queue("jobs")?.published == 0)
+        #expect(shards.map(\.published).reduce(0, +) == 2 && scene.harness.queue("jobs")?.published == 0)
     }
 
     /// What is published straight to the queue itself, or was in it before it was divided, is taken as ever.
     @Test func theQueueItselfIsTakenFromBesideItsShards() throws {
         let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 2])
-        scene.rig.onLoop {
-            _ = scene.rig.broker.publish(
+        scene.harness.onLoop {
+            _ = scene.harness.broker.publish(
                 routingKey: "jobs", messageID: LaneAPNSHarness.id(7),
                 body: Array(LaneAPNSHarness.message(7, app: 0).utf8))
         }
         scene.request(20, from: 100)
-        #expect(scene.rig.run { scene.results == 21 })
-        let shards = scene.rig.names.shards(of: "jobs").compactMap { scene.rig.queue($0)?.published }
+        #expect(scene.harness.run { scene.results == 21 })
+        let shards = scene.harness.names.shards(of: "jobs").compactMap { scene.harness.queue($0)?.published }
         #expect(shards.allSatisfy { $0 > 0 } && shards.reduce(0, +) == 20)
-        #expect(scene.rig.queue("jobs")?.published == 1)
+        #expect(scene.harness.queue("jobs")?.published == 1)
     }
 }

@@ -23,13 +23,13 @@ import Testing
         scene.request(count)
         scene.request(5, from: Self.healthy, app: 1)
         let began = scene.now
-        try #require(scene.rig.run { scene.accepted == 5 })
+        try #require(scene.harness.run { scene.accepted == 5 })
         #expect(began.duration(to: scene.now) < .seconds(10))
-        #expect(scene.rig.stops == 0)
+        #expect(scene.harness.stops == 0)
 
         scene.network.set(.open, to: .sandbox)
-        #expect(scene.rig.run { scene.accepted == count + 5 })
-        #expect(scene.pushes.count == count + 5 && scene.rig.deadLetters.isEmpty, "a request was tried while held")
+        #expect(scene.harness.run { scene.accepted == count + 5 })
+        #expect(scene.pushes.count == count + 5 && scene.harness.deadLetters.isEmpty, "a request was tried while held")
     }
 
     @Test func aFreshLanePushesWhatStandsBehindDeadRequests() throws {
@@ -38,7 +38,7 @@ import Testing
         scene.request(20)
         scene.request(1, from: Self.healthy, app: 1)
         let began = scene.now
-        try #require(scene.rig.run { scene.results == 1 })
+        try #require(scene.harness.run { scene.results == 1 })
         #expect(began.duration(to: scene.now) < .seconds(2))
     }
 
@@ -48,30 +48,30 @@ import Testing
         let fault = Fault(
             id: "failing", match: FaultMatch(topic: SimulatedApps.bundleID(0)),
             action: .answer(.refused(.serviceUnavailable)))
-        try scene.rig.onLoop { try scene.apns.faults.put(fault) }
+        try scene.harness.onLoop { try scene.apns.faults.put(fault) }
         scene.request(500)
         scene.request(5, from: Self.healthy, app: 1)
         let began = scene.now
-        try #require(scene.rig.run { scene.results == 5 })
+        try #require(scene.harness.run { scene.results == 5 })
         #expect(began.duration(to: scene.now) < .seconds(10))
-        scene.rig.pass(seconds: 60)
-        #expect(scene.rig.stops == 0 && scene.rig.queue()?.consumerCount == 1)
-        scene.rig.onLoop { scene.apns.faults.remove(id: "failing") }
+        scene.harness.pass(seconds: 60)
+        #expect(scene.harness.stops == 0 && scene.harness.queue()?.consumerCount == 1)
+        scene.harness.onLoop { scene.apns.faults.remove(id: "failing") }
         let recovered = scene.now
-        #expect(scene.rig.run { scene.accepted == 6 })
+        #expect(scene.harness.run { scene.accepted == 6 })
         #expect(recovered.duration(to: scene.now) <= .seconds(11))
-        #expect(scene.rig.run { scene.accepted == 505 })
+        #expect(scene.harness.run { scene.accepted == 505 })
     }
 
     @Test func requestsBehindThoseOfARevokedKeyArePushedSoon() throws {
         let scene = try scene(prefetch: 50)
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(500)
         scene.request(5, from: Self.healthy, app: 1)
         let began = scene.now
-        try #require(scene.rig.run { scene.results == 5 })
+        try #require(scene.harness.run { scene.results == 5 })
         #expect(began.duration(to: scene.now) < .seconds(10))
-        scene.rig.onLoop { scene.restore(0) }
-        #expect(scene.rig.run { scene.accepted == 505 })
+        scene.harness.onLoop { scene.restore(0) }
+        #expect(scene.harness.run { scene.accepted == 505 })
     }
 }

@@ -15,12 +15,13 @@ import Testing
     @Test func itSaysWhatIsOnItsWay() throws {
         let scene = try LaneAPNSHarness()
         scene.request(30)
-        try #require(scene.rig.run { scene.pushes.count >= 5 })
-        let status = try #require(scene.rig.status())
+        try #require(scene.harness.run { scene.pushes.count >= 5 })
+        let status = try #require(scene.harness.status())
         #expect(status.state.isReady && status.state.reasons.isEmpty && status.breakers.isEmpty)
         #expect(
             status.queues.map(\.name) == [
-                scene.rig.names.requestQueues[0], scene.rig.names.quarantineQueue, scene.rig.names.expiredQueue,
+                scene.harness.names.requestQueues[0], scene.harness.names.quarantineQueue,
+                scene.harness.names.expiredQueue,
             ])
         #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneHarness.inFlightMax)
         #expect(status.inFlight == LaneHarness.inFlightMax)
@@ -29,20 +30,20 @@ import Testing
         #expect(pool.streams > 0)
         #expect(pool.credential == .key(id: SimulatedApps.keyID(0), team: SimulatedApps.teamID(0)))
         #expect(pool.tokenAgeSeconds != nil)
-        try #require(scene.rig.run { scene.results == 30 })
-        scene.rig.pass(seconds: 1)
-        let idle = try #require(scene.rig.status())
+        try #require(scene.harness.run { scene.results == 30 })
+        scene.harness.pass(seconds: 1)
+        let idle = try #require(scene.harness.status())
         #expect(idle.inFlight == 0 && idle.queues[0].unsettled == 0 && idle.unconfirmed == 0)
         #expect(idle.pools[0].streams == 0 && idle.pools[0].waiting == 0)
     }
 
     @Test func itSaysWhatIsHeldUpAndSinceWhen() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(1)
-        try #require(scene.rig.run { !scene.areBreakersClosed })
-        scene.rig.pass(seconds: 90)
-        let status = try #require(scene.rig.status())
+        try #require(scene.harness.run { !scene.areBreakersClosed })
+        scene.harness.pass(seconds: 90)
+        let status = try #require(scene.harness.status())
         let breaker = try #require(status.breakers.first)
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
         #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
@@ -61,29 +62,29 @@ import Testing
         scene.network.set(way, to: .sandbox)
         scene.request(1)
         let asked = scene.now
-        try #require(scene.rig.run { !scene.areBreakersClosed })
+        try #require(scene.harness.run { !scene.areBreakersClosed })
         #expect(scene.now <= asked + .seconds(withinSeconds))
-        let breaker = try #require(scene.rig.status()?.breakers.first)
+        let breaker = try #require(scene.harness.status()?.breakers.first)
         #expect(breaker.code == code && breaker.sentence.contains(remedy), "\(breaker)")
         scene.network.set(.open, to: .sandbox)
-        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.harness.run { scene.results == 1 })
     }
 
     @Test func itSaysWhatTheBrokerLacks() throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.onLoop { rig.broker.deleteQueue(rig.names.requestQueues[0]) }
-        try #require(rig.run { !rig.isReady })
-        rig.pass(seconds: 10)
-        let reasons = try #require(rig.status()).state.reasons
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.onLoop { harness.broker.deleteQueue(harness.names.requestQueues[0]) }
+        try #require(harness.run { !harness.isReady })
+        harness.pass(seconds: 10)
+        let reasons = try #require(harness.status()).state.reasons
         #expect(reasons.count == 1 && reasons[0].hasSuffix("run: martlet topology apply --config a.yaml"), "\(reasons)")
-        let failures = rig.counters.registry.counts(of: "martlet_amqp_failures_total").map { series in
+        let failures = harness.counters.registry.counts(of: "martlet_amqp_failures_total").map { series in
             series.labels.map { "\($0.key)=\($0.value)" }.sorted()
         }
         #expect(failures.contains(["code=404", "part=channel", "role=consume"]), "\(failures)")
-        rig.mendTopology()
-        try #require(rig.run { rig.isReady })
-        #expect(try #require(rig.status()).state.consumingFailure == nil)
+        harness.mendTopology()
+        try #require(harness.run { harness.isReady })
+        #expect(try #require(harness.status()).state.consumingFailure == nil)
     }
 
     @Test func beforeItBeginsItSaysWhatItLacks() {
@@ -103,7 +104,7 @@ import Testing
         let captured = try CapturedLog(level: .debug)
         let scene = try LaneAPNSHarness(log: captured.log)
         scene.request(2)
-        try #require(scene.rig.run { scene.results == 2 && scene.rig.counters.inFlight.value == 0 })
+        try #require(scene.harness.run { scene.results == 2 && scene.harness.counters.inFlight.value == 0 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
         let ended = lines.filter { $0["message"]?.string == "a message has ended" }
         #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
@@ -113,9 +114,9 @@ import Testing
     @Test func itLogsWhatItHoldsUp() throws {
         let captured = try CapturedLog()
         let scene = try LaneAPNSHarness(log: captured.log)
-        scene.rig.onLoop { scene.revoke(0) }
+        scene.harness.onLoop { scene.revoke(0) }
         scene.request(1)
-        scene.rig.pass(seconds: 4)
+        scene.harness.pass(seconds: 4)
         let held = try captured.lines().map { try JSONDocument($0).root }
         #expect(
             held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == ["pushes are held up"])
@@ -129,9 +130,9 @@ import Testing
         let scene = try LaneAPNSHarness(log: captured.log)
         scene.network.set(.refused, to: .sandbox)
         scene.request(1)
-        scene.rig.pass(seconds: 10)
+        scene.harness.pass(seconds: 10)
         scene.network.set(.open, to: .sandbox)
-        try #require(scene.rig.run { scene.results == 1 })
+        try #require(scene.harness.run { scene.results == 1 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
         let events = ["routes.all_held", "breaker.opened", "routes.open", "breaker.closed"]
         let seen = lines.compactMap { $0["event"]?.string }.filter { events.contains($0) }
@@ -144,9 +145,9 @@ import Testing
     @Test func itCountsByQueueOutcomeAppAndReason() throws {
         let scene = try LaneAPNSHarness()
         scene.request(3)
-        scene.rig.request("{}")
-        try #require(scene.rig.run { scene.results == 4 && scene.rig.counters.inFlight.value == 0 })
-        let metrics = scene.rig.counters.registry
+        scene.harness.request("{}")
+        try #require(scene.harness.run { scene.results == 4 && scene.harness.counters.inFlight.value == 0 })
+        let metrics = scene.harness.counters.registry
         func labels(_ name: String) -> [String] {
             metrics.counts(of: name).map { series in
                 series.labels.map { "\($0.key)=\($0.value)" }.joined(separator: " ") + ": \(series.count)"
@@ -170,11 +171,11 @@ import Testing
         let answer = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": "apns"]))
         #expect(answer.sum >= 300_000_000 && answer.sum < 400_000_000)
 
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
         }
         scene.request(1, from: 3)
-        try #require(scene.rig.run { scene.results == 5 })
+        try #require(scene.harness.run { scene.results == 5 })
         let refused = "app=\(app) environment=sandbox status=400 reason=BadDeviceToken: 1"
         #expect(labels("martlet_apns_answers_total").contains(refused))
     }

@@ -14,53 +14,53 @@ import Testing
 /// A lane between a scripted broker and nothing, on virtual time.
 @Suite struct LaneTests {
     @Test func aBrokerThatFallsSilentDoesNotHoldUpTheEnd() throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        let began = rig.loop.now.monotonic
-        rig.onLoop { rig.broker.setSilent(true) }
-        rig.drain(deadlineSeconds: 3)
-        #expect(rig.run { rig.unfinished == 0 })
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        let began = harness.loop.now.monotonic
+        harness.onLoop { harness.broker.setSilent(true) }
+        harness.drain(deadlineSeconds: 3)
+        #expect(harness.run { harness.unfinished == 0 })
         // The deadline, two for what was settled, and a second for each of the two connections.
-        #expect(began.duration(to: rig.loop.now.monotonic) <= .seconds(7))
+        #expect(began.duration(to: harness.loop.now.monotonic) <= .seconds(7))
     }
 
     @Test func repeatedPublishesDoNotFillTheLog() throws {
         let log = try CapturedLog()
-        let rig = try LaneHarness(log: log.log)
-        try #require(rig.run { rig.isReady })
-        rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
-        for number in 1...10 { rig.request("nor is \(number)") }
-        #expect(rig.run { rig.counters.publishRepeats.value >= 50 })
+        let harness = try LaneHarness(log: log.log)
+        try #require(harness.run { harness.isReady })
+        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        for number in 1...10 { harness.request("nor is \(number)") }
+        #expect(harness.run { harness.counters.publishRepeats.value >= 50 })
         #expect(log.lines().count { $0.contains("cannot be published") } == 1)
-        let hourLater = rig.loop.now.monotonic + .seconds(3600)
-        #expect(rig.run { rig.loop.now.monotonic >= hourLater })
+        let hourLater = harness.loop.now.monotonic + .seconds(3600)
+        #expect(harness.run { harness.loop.now.monotonic >= hourLater })
         #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
     }
 
     /// A lane that kept counting it would take no more in the end.
     @Test func whatALostChannelDeliveredIsNoLongerInFlight() throws {
-        let rig = try LaneHarness(bodyBytesMax: 20_000)
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness(bodyBytesMax: 20_000)
+        try #require(harness.run { harness.isReady })
         var results = 0
         for _ in 0..<50 {
-            rig.onLoop {
-                for _ in 0..<10 { rig.publish(String(repeating: "x", count: 1000)) }
-                rig.broker.closeChannels(541, "INTERNAL_ERROR")
+            harness.onLoop {
+                for _ in 0..<10 { harness.publish(String(repeating: "x", count: 1000)) }
+                harness.broker.closeChannels(541, "INTERNAL_ERROR")
             }
             results += 10
-            try #require(rig.run { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 >= results })
+            try #require(harness.run { harness.broker.queue(harness.names.resultsQueue)?.published ?? 0 >= results })
         }
     }
 
     @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.request("not JSON")
-        rig.request("nor this", headers: ["push-first-failed-at": 7, "push-possible-duplicate": true])
-        rig.request("nor that", headers: ["push-first-failed-at": "yesterday"])
-        #expect(rig.run { rig.deadLetters.count == 3 })
-        #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true, false])
-        #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7, nil])
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.request("not JSON")
+        harness.request("nor this", headers: ["push-first-failed-at": 7, "push-possible-duplicate": true])
+        harness.request("nor that", headers: ["push-first-failed-at": "yesterday"])
+        #expect(harness.run { harness.deadLetters.count == 3 })
+        #expect(harness.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true, false])
+        #expect(harness.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7, nil])
     }
 
     @Test(arguments: [
@@ -69,15 +69,15 @@ import Testing
     ])
     func whatApnsWouldNotTakeForItsBytesIsRefused(_ members: String, _ name: String) throws {
         let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
-        let rig = try LaneHarness(apps: [app])
-        try #require(rig.run { rig.isReady })
-        rig.request(
+        let harness = try LaneHarness(apps: [app])
+        try #require(harness.run { harness.isReady })
+        harness.request(
             #"""
             {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
              "push_type":"alert",\#(members)}
             """#)
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        let headers = try #require(rig.deadLetters.first?.properties)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        let headers = try #require(harness.deadLetters.first?.properties)
         #expect(headers.header("push-reason-class") == "limit")
         #expect(headers.header("push-reason-code") == .string(name))
         #expect(headers.header("push-error-path") == .string("/\(name)"))
@@ -85,22 +85,22 @@ import Testing
 
     @Test func whatGoesInTheBackgroundGoesWithPriorityFive() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.request(
+        scene.harness.request(
             #"""
             {"id":"\#(LaneAPNSHarness.id(0))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
              "push_type":"background","payload":{"aps":{"content-available":1}}}
             """#)
-        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.harness.run { scene.results == 1 })
         #expect(scene.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
     /// Row 50: whoever keeps device tokens finds it as it wrote it.
     @Test func aDeviceTokenIsSentAndToldAsItWasWritten() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
-        #expect(scene.rig.run { scene.results == 1 })
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
+        #expect(scene.harness.run { scene.results == 1 })
         #expect(scene.pushes.map(\.status) == [200] && scene.pushes.first?.deviceToken == "AAbbCC0d")
-        let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let result = try #require(scene.harness.queue(scene.harness.names.resultsQueue)?.ready.first)
         #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
     }
 
@@ -117,15 +117,15 @@ import Testing
             return #"{"aps":\#(aps),"x":"\#(text)"}"#
         }
         for (number, bytes) in [bytesMax, bytesMax + 1].enumerated() {
-            scene.rig.request(
+            scene.harness.request(
                 #"""
                 {"id":"\#(LaneAPNSHarness.id(number))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
                  "push_type":"\#(type)","payload":\#(payload(bytes))}
                 """#)
         }
-        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.harness.run { scene.results == 2 })
         #expect(scene.pushes.map(\.payloadByteCount) == [bytesMax])
-        let headers = try #require(scene.rig.deadLetters.first?.properties)
+        let headers = try #require(scene.harness.deadLetters.first?.properties)
         #expect(headers.header("push-reason-class") == "limit" && headers.header("push-error-path") == "/payload")
     }
 
@@ -133,15 +133,15 @@ import Testing
         let app = AppDirectory.App(
             bundleID: "com.example.shop", defaultEnvironment: .sandbox,
             sandbox: .init { $0 == .device(.voip) ? 0 : nil })
-        let rig = try LaneHarness(apps: [app])
-        try #require(rig.run { rig.isReady })
-        rig.request(
+        let harness = try LaneHarness(apps: [app])
+        try #require(harness.run { harness.isReady })
+        harness.request(
             #"""
             {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
              "push_type":"alert","payload":{"aps":{"alert":"x"}}}
             """#)
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        let headers = try #require(rig.deadLetters.first?.properties)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        let headers = try #require(harness.deadLetters.first?.properties)
         #expect(headers.header("push-reason-class") == "app")
         #expect(
             headers.header("push-reason")
@@ -188,13 +188,13 @@ import Testing
 
     /// Its producer knows it by that.
     @Test func whatCannotBeReadIsToldByItsMessageID() throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
         let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
-        rig.request(id)
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        #expect(rig.deadLetters.map { $0.properties.header("push-reason-class") } == ["json"])
-        #expect(rig.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
+        harness.request(id)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        #expect(harness.deadLetters.map { $0.properties.header("push-reason-class") } == ["json"])
+        #expect(harness.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
     /// A result repeats whom a broken message was for, as far as that is a text of a size that can be one.
@@ -203,34 +203,36 @@ import Testing
         (#""\#(String(repeating: "a", count: 600))""#, nil),
     ])
     func aRefusedMessageSaysWhomItWasFor(_ token: String, _ told: String?) throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.request(#"{"app":"com.example.shop","device_token":\#(token),"push_type":"none","payload":{}}"#)
-        try #require(rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 })
-        let result = try #require(rig.queue(rig.names.resultsQueue)?.ready.first)
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.request(#"{"app":"com.example.shop","device_token":\#(token),"push_type":"none","payload":{}}"#)
+        try #require(harness.run { harness.queue(harness.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(harness.queue(harness.names.resultsQueue)?.ready.first)
         #expect(try JSONDocument(result.body).root["device_token"]?.string == told)
     }
 
     @Test func bodiesThatAreTooLargeAreMovedByTheBroker() throws {
-        let rig = try LaneHarness(bodyBytesMax: 100)
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness(bodyBytesMax: 100)
+        try #require(harness.run { harness.isReady })
         let body = Array(repeating: UInt8(ascii: "x"), count: 101)
-        rig.onLoop {
+        harness.onLoop {
             // The dead letter that the broker makes keeps its request's id, as it was written.
             for id in [nil, nil, "6F1C7C1E-3C52-4A53-9C1B-0D6C0A4BE1AA"] {
-                _ = rig.broker.publish(
-                    exchange: rig.names.requestsExchange, routingKey: "-", messageID: id, body: body)
+                _ = harness.broker.publish(
+                    exchange: harness.names.requestsExchange, routingKey: "-", messageID: id, body: body)
             }
         }
-        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 3 && rig.deadLetters.count == 3 }
+        let isTold = harness.run {
+            harness.queue(harness.names.resultsQueue)?.ready.count == 3 && harness.deadLetters.count == 3
+        }
         try #require(isTold)
-        let results = try #require(rig.queue(rig.names.resultsQueue)).ready
+        let results = try #require(harness.queue(harness.names.resultsQueue)).ready
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
         #expect(Set(results.map(\.properties.messageID)).count == 3, "nothing is known to tell two of them apart by")
-        #expect(results.last?.properties.messageID == rig.deadLetters.last?.properties.messageID)
-        #expect(rig.counters.rejected.value == 3 && rig.counters.acknowledged.value == 0)
+        #expect(results.last?.properties.messageID == harness.deadLetters.last?.properties.messageID)
+        #expect(harness.counters.rejected.value == 3 && harness.counters.acknowledged.value == 0)
     }
 
     @Test(arguments: [
@@ -240,31 +242,32 @@ import Testing
         (String(repeating: "x", count: 255), "json"),
     ])
     func aBodyThatIsSaidToBeCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.onLoop {
-            _ = rig.broker.publish(
-                exchange: rig.names.requestsExchange, routingKey: "-", contentEncoding: encoding, body: [0x1F, 0x8B])
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.onLoop {
+            _ = harness.broker.publish(
+                exchange: harness.names.requestsExchange, routingKey: "-", contentEncoding: encoding,
+                body: [0x1F, 0x8B])
         }
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        #expect(rig.deadLetters.first?.properties.header("push-reason-class") == .string(refusal))
-        #expect(rig.deadLetters.first?.properties.contentEncoding == encoding)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        #expect(harness.deadLetters.first?.properties.header("push-reason-class") == .string(refusal))
+        #expect(harness.deadLetters.first?.properties.contentEncoding == encoding)
     }
 
     /// The property may be wrong: a body that can be read says whose refusal it is.
     @Test(arguments: [false, true]) func aBodyThatIsSaidToBeCompressedKeepsItsID(_ isEvent: Bool) throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
         let request = LaneAPNSHarness.message(7, app: 0)
         let body =
             isEvent ? #"{"specversion":"1.0","id":"e","source":"s","type":"t","data":\#(request)}"# : request
-        rig.onLoop {
-            _ = rig.broker.publish(
-                exchange: rig.names.requestsExchange, routingKey: "-", messageID: "other", contentEncoding: "gzip",
+        harness.onLoop {
+            _ = harness.broker.publish(
+                exchange: harness.names.requestsExchange, routingKey: "-", messageID: "other", contentEncoding: "gzip",
                 body: Array(body.utf8))
         }
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        let properties = try #require(rig.deadLetters.first?.properties)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        let properties = try #require(harness.deadLetters.first?.properties)
         #expect(properties.header("push-apns-id") == .string(LaneAPNSHarness.id(7)))
         #expect(properties.header("push-reason-code") == "content-encoding")
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
@@ -274,12 +277,12 @@ import Testing
     @Test(arguments: [(512, true), (513, false)]) func aRefusedMessageSaysWhichAppItNamed(_ bytes: Int, _ isTold: Bool)
         throws
     {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
         let app = String(repeating: "a", count: bytes)
-        rig.request(#"{"app":"\#(app)"}"#)
-        try #require(rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 })
-        let result = try #require(rig.queue(rig.names.resultsQueue)?.ready.first)
+        harness.request(#"{"app":"\#(app)"}"#)
+        try #require(harness.run { harness.queue(harness.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(harness.queue(harness.names.resultsQueue)?.ready.first)
         #expect(try JSONDocument(result.body).root["app"]?.string == (isTold ? app : nil))
     }
 
@@ -287,15 +290,15 @@ import Testing
     @Test func aMessageThatIsDeliveredAgainAndAgainIsSaid() throws {
         let log = try CapturedLog()
         let scene = try LaneAPNSHarness(log: log.log)
-        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000)))) }
+        try scene.harness.onLoop { try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000)))) }
         scene.request(1)
-        try #require(scene.rig.run { scene.pushes.count == 1 })
+        try #require(scene.harness.run { scene.pushes.count == 1 })
         for delivery in 2...4 {
-            scene.rig.onLoop { scene.rig.broker.closeChannels(541, "INTERNAL_ERROR") }
-            let deliveries = { scene.rig.counters.registry.count(of: "martlet_deliveries_total") }
-            try #require(scene.rig.run { deliveries() >= delivery })
+            scene.harness.onLoop { scene.harness.broker.closeChannels(541, "INTERNAL_ERROR") }
+            let deliveries = { scene.harness.counters.registry.count(of: "martlet_deliveries_total") }
+            try #require(scene.harness.run { deliveries() >= delivery })
         }
-        #expect(scene.rig.run { scene.rig.counters.quarantined.value == 1 && scene.results == 1 })
+        #expect(scene.harness.run { scene.harness.counters.quarantined.value == 1 && scene.results == 1 })
         let lines = log.lines().filter { $0.contains("moves to the quarantine") }
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
@@ -303,9 +306,9 @@ import Testing
     /// The broker's own count comes with what it delivers again, and with nothing else.
     @Test func whatAProducerSaysOfItsDeliveriesDoesNotCount() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])
-        #expect(scene.rig.run { scene.results == 1 })
-        #expect(scene.pushes.count == 1 && scene.rig.counters.quarantined.value == 0)
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])
+        #expect(scene.harness.run { scene.results == 1 })
+        #expect(scene.pushes.count == 1 && scene.harness.counters.quarantined.value == 0)
     }
 
     @Test(arguments: [
@@ -355,29 +358,29 @@ import Testing
         ),
     ])
     func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.request(body)
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        let told = try #require(rig.deadLetters.first?.properties.header("push-reason")?.stringValue)
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.request(body)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        let told = try #require(harness.deadLetters.first?.properties.header("push-reason")?.stringValue)
         #expect(told.hasSuffix(sentence), "\(told)")
     }
 
     @Test func aMessageWithoutAnIDIsTold() throws {
-        let rig = try LaneHarness()
-        try #require(rig.run { rig.isReady })
-        rig.onLoop {
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.onLoop {
             for headers: FieldTable in [["cloudEvents_specversion": "1.0"], ["id": "1"]] {
-                _ = rig.broker.publish(
-                    exchange: rig.names.requestsExchange, routingKey: "-", headers: headers,
+                _ = harness.broker.publish(
+                    exchange: harness.names.requestsExchange, routingKey: "-", headers: headers,
                     body: Array(
                         #"{"app":"a","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#.utf8))
             }
-            _ = rig.broker.publish(
-                exchange: rig.names.requestsExchange, routingKey: "-", headers: [:], body: [0x1F, 0x8B, 8, 0, 0])
+            _ = harness.broker.publish(
+                exchange: harness.names.requestsExchange, routingKey: "-", headers: [:], body: [0x1F, 0x8B, 8, 0, 0])
         }
-        #expect(rig.run { rig.deadLetters.count == 3 })
-        let told = rig.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
+        #expect(harness.run { harness.deadLetters.count == 3 })
+        let told = harness.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
         #expect(told.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
             told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
@@ -389,18 +392,18 @@ import Testing
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])
         }
         let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
-        let rig = try LaneHarness(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
-        try #require(rig.run { rig.isReady })
+        let harness = try LaneHarness(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
+        try #require(harness.run { harness.isReady })
         let request = #"""
             {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
              "push_type":"alert","payload":{"aps":{"alert":"x"},"shop":{"number":"7"}}}
             """#
-        rig.request(request)
-        #expect(rig.run { rig.deadLetters.count == 1 })
-        rig.replace(try schemas(#"{"properties":{"shop":{"properties":{"number":{"type":"integer"}}}}}"#))
-        rig.request(request)
-        #expect(rig.run { rig.deadLetters.count == 2 })
-        func headers(_ name: String) -> [FieldValue?] { rig.deadLetters.map { $0.properties.header(name) } }
+        harness.request(request)
+        #expect(harness.run { harness.deadLetters.count == 1 })
+        harness.replace(try schemas(#"{"properties":{"shop":{"properties":{"number":{"type":"integer"}}}}}"#))
+        harness.request(request)
+        #expect(harness.run { harness.deadLetters.count == 2 })
+        func headers(_ name: String) -> [FieldValue?] { harness.deadLetters.map { $0.properties.header(name) } }
         #expect(headers("push-reason-class") == ["schema", "schema"])
         #expect(headers("push-reason-code") == ["required", "type"])
         #expect(headers("push-error-path") == ["/payload", "/payload/shop/number"])

@@ -12,7 +12,7 @@ import Testing
         for number in 0..<3 * lanes {
             scene.request(1, from: number)
             // A token says in which second it was signed.
-            scene.rig.pass(seconds: 2)
+            scene.harness.pass(seconds: 2)
         }
         try #require(scene.results == 3 * lanes)
         #expect(Set(scene.pushes.map(\.connection)).count == lanes)
@@ -24,17 +24,17 @@ import Testing
     @Test func afterASuspensionNothingIsHeld() throws {
         let scene = try LaneAPNSHarness(keys: 2, apps: 2, signsOnce: true)
         for app in 0..<2 { scene.request(1, from: app, app: app) }
-        try #require(scene.rig.run { scene.results == 2 })
-        scene.rig.loop.now.sinceBoot = scene.rig.loop.now.sinceBoot + .seconds(3600)
-        scene.rig.loop.now.unixNanoseconds += 3600 * 1_000_000_000
+        try #require(scene.harness.run { scene.results == 2 })
+        scene.harness.loop.now.sinceBoot = scene.harness.loop.now.sinceBoot + .seconds(3600)
+        scene.harness.loop.now.unixNanoseconds += 3600 * 1_000_000_000
         for number in 2..<10 { scene.request(1, from: number, app: number % 2) }
         var signed = 0
         #expect(
-            scene.rig.run {
+            scene.harness.run {
                 signed += scene.signTokens()
                 return scene.accepted == 10
             })
-        #expect(signed == 2 && scene.rig.withLane { $0.pipeline.dispatcher.breakers.areAllClosed })
+        #expect(signed == 2 && scene.harness.withLane { $0.pipeline.dispatcher.breakers.areAllClosed })
         #expect(scene.results == 10 && scene.waits == 0)
     }
 }

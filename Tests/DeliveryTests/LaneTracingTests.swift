@@ -22,10 +22,10 @@ import Testing
 
     @Test func aKeptTraceHasASpanForEachStep() throws {
         let scene = try LaneAPNSHarness(traces: true)
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.pass(seconds: 2)
-        let spans = scene.rig.spans
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.pass(seconds: 2)
+        let spans = scene.harness.spans
         #expect(spans.map(\.name) == ["process push.requests", "validate", "wait for a stream", "APNs", "settle"])
         #expect(spans.allSatisfy { $0.context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736" })
         #expect(Set(spans.map(\.context.spanID)).count == 5)
@@ -43,7 +43,7 @@ import Testing
         }
         #expect(whole.attributes.contains(Span.Attribute(key: "martlet.attempts", value: .integer(1))))
 
-        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
     }
@@ -51,44 +51,44 @@ import Testing
     /// Whoever takes it goes on below the worker's own span.
     @Test func aDeadLetterGoesOnWithTheTrace() throws {
         let scene = try LaneAPNSHarness(traces: true)
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badTopic))))
         }
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
-        try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
-        scene.rig.pass(seconds: 2)
-        let span = try #require(scene.rig.spans.first)
-        try Self.expect(#require(scene.rig.deadLetters.first), below: span)
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.harness.run { scene.harness.deadLetters.count == 1 })
+        scene.harness.pass(seconds: 2)
+        let span = try #require(scene.harness.spans.first)
+        try Self.expect(#require(scene.harness.deadLetters.first), below: span)
     }
 
     /// The next try is below the one before.
     @Test func whatWaitsGoesOnWithTheTrace() throws {
         let scene = try LaneAPNSHarness(traces: true)
         let waiting = try Self.waiting(scene) {
-            scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
+            scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         }
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.pass(seconds: 2)
-        let tries = scene.rig.spans.filter { $0.name == "process push.requests" }
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.pass(seconds: 2)
+        let tries = scene.harness.spans.filter { $0.name == "process push.requests" }
         try #require(tries.count == 2)
         try Self.expect(waiting, below: tries[0])
         #expect(tries[1].parentSpanID == tries[0].context.spanID)
-        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
         try Self.expect(result, below: tries[1])
     }
 
     /// What comes into a wait queue of something that APNs refuses once.
     static func waiting(_ scene: LaneAPNSHarness, publish: () -> Void) throws -> ScriptedMessage {
         var waiting: [ScriptedMessage] = []
-        try scene.rig.onLoop {
+        try scene.harness.onLoop {
             try scene.apns.faults.put(
                 Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
-            scene.rig.broker.onAppend = { queue, message in
+            scene.harness.broker.onAppend = { queue, message in
                 if queue.name.hasPrefix("push.wait.") { waiting.append(message) }
             }
         }
         publish()
-        try #require(scene.rig.run { !waiting.isEmpty })
+        try #require(scene.harness.run { !waiting.isEmpty })
         return waiting[0]
     }
 
@@ -105,39 +105,39 @@ import Testing
     @Test(arguments: [parent.dropLast() + "0", "00-nonsense", ""])
     func whatIsNotKeptHasNone(traceParent: String) throws {
         let scene = try LaneAPNSHarness(traces: true)
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(traceParent))
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.pass(seconds: 2)
-        #expect(scene.rig.spans.isEmpty)
-        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(traceParent))
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.pass(seconds: 2)
+        #expect(scene.harness.spans.isEmpty)
+        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == traceParent)
     }
 
     @Test func theLastAreHandedOverOnceAtTheEnd() throws {
         let scene = try LaneAPNSHarness(traces: true)
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.drain(deadlineSeconds: 10)
-        #expect(scene.rig.run { scene.rig.unfinished == 0 })
-        #expect(scene.rig.spans.count == 5)
-        scene.rig.pass(seconds: 2)
-        #expect(scene.rig.spansHandedOver == [5])
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.drain(deadlineSeconds: 10)
+        #expect(scene.harness.run { scene.harness.unfinished == 0 })
+        #expect(scene.harness.spans.count == 5)
+        scene.harness.pass(seconds: 2)
+        #expect(scene.harness.spansHandedOver == [5])
     }
 
     @Test func aMessageThatIsInvalidIsSaidToHaveFailed() throws {
         let scene = try LaneAPNSHarness(traces: true)
-        scene.rig.request("{}", headers: Self.headers(Self.parent))
-        try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.pass(seconds: 2)
-        #expect(scene.rig.spans.map(\.name) == ["process push.requests", "validate", "settle"])
-        #expect(scene.rig.spans.first?.failure == "schema.required")
+        scene.harness.request("{}", headers: Self.headers(Self.parent))
+        try #require(scene.harness.run { scene.results == 1 })
+        scene.harness.pass(seconds: 2)
+        #expect(scene.harness.spans.map(\.name) == ["process push.requests", "validate", "settle"])
+        #expect(scene.harness.spans.first?.failure == "schema.required")
     }
 
     @Test func nothingIsMadeWhereNobodyWantsIt() throws {
         let scene = try LaneAPNSHarness()
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
-        try #require(scene.rig.run { scene.results == 1 })
-        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.harness.run { scene.results == 1 })
+        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == Self.parent)
     }
 }

@@ -15,26 +15,26 @@ import Testing
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
     func itCostsAFewTriesAndNoMore(_ action: FaultAction) throws {
         let scene = try LaneAPNSHarness(connectionsMax: 2)
-        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: action)) }
+        try scene.harness.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: action)) }
         scene.request(200)
         let mended = scene.now + .seconds(600)
-        #expect(scene.rig.run { scene.now >= mended })
+        #expect(scene.harness.run { scene.now >= mended })
         // What the breaker needs to see, and then one for each of its probes.
         #expect(scene.pushes.count <= EndpointEvidence.messagesMin + 20)
         #expect(scene.results == 0)
 
-        scene.rig.onLoop { scene.apns.faults.remove(id: "mute") }
-        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 200 })
+        scene.harness.onLoop { scene.apns.faults.remove(id: "mute") }
+        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 200 })
         // Requests that probed wait as long as their attempts demand, 10 minutes at most.
         #expect(mended.duration(to: scene.now) <= .seconds(680))
     }
 
     @Test func theLastTryIsToldWithItsTime() throws {
         let scene = try LaneAPNSHarness()
-        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: .silence)) }
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-attempt": 7, "push-retry-rounds": 7])
-        #expect(scene.rig.run { scene.results == 1 })
-        let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
+        try scene.harness.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-attempt": 7, "push-retry-rounds": 7])
+        #expect(scene.harness.run { scene.results == 1 })
+        let result = try #require(scene.harness.queue(scene.harness.names.resultsQueue)?.ready.first)
         let told = try JSONDocument(result.body).root
         #expect(told["outcome"]?.string == "unknown" && told["attempts"]?.int == 8 && told["sent_at"] != nil)
     }

@@ -10,16 +10,16 @@ import Testing
     @Test func isToldByAnotherLaneOfItsProcess() throws {
         let scene = try LaneAPNSHarness(lanes: 2)
         let count = 2 * LaneHarness.inFlightMax
-        scene.rig.onLoop { scene.rig.broker.behaviour.nackPercent = 100 }
+        scene.harness.onLoop { scene.harness.broker.behaviour.nackPercent = 100 }
         scene.request(count)
-        try #require(scene.rig.run { scene.pushes.count == count })
-        try #require(scene.rig.run { scene.rig.counters.publishRepeats.value >= count })
-        scene.rig.drain(0, deadlineSeconds: 1)
-        #expect(scene.rig.run { scene.rig.ended == 1 })
+        try #require(scene.harness.run { scene.pushes.count == count })
+        try #require(scene.harness.run { scene.harness.counters.publishRepeats.value >= count })
+        scene.harness.drain(0, deadlineSeconds: 1)
+        #expect(scene.harness.run { scene.harness.ended == 1 })
         #expect(scene.results == 0)
 
-        scene.rig.onLoop { scene.rig.broker.behaviour.nackPercent = 0 }
-        #expect(scene.rig.run { scene.results == count })
-        #expect(scene.rig.run { scene.rig.counters.requeued.value == LaneHarness.inFlightMax })
+        scene.harness.onLoop { scene.harness.broker.behaviour.nackPercent = 0 }
+        #expect(scene.harness.run { scene.results == count })
+        #expect(scene.harness.run { scene.harness.counters.requeued.value == LaneHarness.inFlightMax })
     }
 }

@@ -15,7 +15,7 @@ import Threads
         override func received(_ bytes: UnsafeRawBufferPointer) {
             output.append(bytes)
             if output.isFull { transport?.pauseReading() }
-            transport?.loop.flushAtEndOfTurn(self)
+            transport?.loop.flushAfterIteration(self)
         }
         override func flush() { drain() }
         override func writable() { drain() }

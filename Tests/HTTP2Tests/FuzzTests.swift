@@ -7,26 +7,26 @@ import Testing
     @Test(arguments: 0..<60 as Range<UInt64>) func damagedBytes(seed: UInt64) throws {
         var generator = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
         let rate = 1 + generator.below(400)
-        let rig = try Rig(
+        let harness = try Harness(
             seed: seed,
             onRequest: { server, stream in
                 server.server.respond(stream, status: 200, body: server.requests[stream.id]?.body ?? [])
             }, wrap: { Damage($0, generator: Generator(state: generator.next() | 1), oneIn: rate * 10) })
         var sent = 0
         for _ in 0..<20 {
-            _ = rig.loop.run(limit: .milliseconds(1), until: { false })
-            rig.loop.enter {
+            _ = harness.loop.run(limit: .milliseconds(1), until: { false })
+            harness.loop.enter {
                 for number in 0..<10
-                where rig.client.request("/\(number)", body: [UInt8](repeating: 3, count: 300)) != nil {
+                where harness.client.request("/\(number)", body: [UInt8](repeating: 3, count: 300)) != nil {
                     sent += 1
                 }
             }
         }
-        rig.settle()
-        rig.loop.enter { rig.client.client.abort() }
-        rig.settle()
-        #expect(rig.client.closes.count == 1)
-        #expect(rig.client.ended == sent)
+        harness.settle()
+        harness.loop.enter { harness.client.client.abort() }
+        harness.settle()
+        #expect(harness.client.closes.count == 1)
+        #expect(harness.client.ended == sent)
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>) func randomFrames(seed: UInt64) throws {
@@ -38,12 +38,12 @@ import Testing
             bytes.append(UInt8(generator.below(16)))
             for _ in 0..<count { bytes.append(UInt8(truncatingIfNeeded: generator.next())) }
         }
-        let rig = BareRig(seed: seed)
+        let harness = BareHarness(seed: seed)
         let server = ScriptedServer { server, stream in server.server.respond(stream, status: 200, body: [1, 2, 3]) }
         let client = RecordingClient()
-        try rig.connect(RawPeer(bytes), to: server)
-        try rig.connect(client, to: RawPeer(Array(bytes[24...])), at: Endpoint(host: "other", port: 1))
-        _ = rig.loop.run(limit: .seconds(60), until: { false })
+        try harness.connect(RawPeer(bytes), to: server)
+        try harness.connect(client, to: RawPeer(Array(bytes[24...])), at: Endpoint(host: "other", port: 1))
+        _ = harness.loop.run(limit: .seconds(60), until: { false })
         #expect(server.closes.count <= 1)
         #expect(client.closes.count <= 1)
     }

@@ -72,10 +72,10 @@ import Testing
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerReadsWhatWasWritten(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
-        let rig = try Rig(
+        let harness = try Harness(
             seed: seed, serverSettings: HTTP2Settings(maxConcurrentStreams: 1000, headerTableBytes: table),
             clientLimits: HTTP2Limits(outputBytesMax: 2000))
-        #expect(rig.open())
+        #expect(harness.open())
         var sent: [Int32: [String]] = [:]
         var given = 0
         for _ in 0..<200 {
@@ -91,23 +91,23 @@ import Testing
                 fields.append(name + ": " + value)
                 headers.append(name: name, value: value, indexing: random.chance(percent: 30) ? .never : .indexed)
             }
-            rig.loop.enter {
-                guard let stream = rig.client.client.request(&headers) else { return }
+            harness.loop.enter {
+                guard let stream = harness.client.client.request(&headers) else { return }
                 guard random.chance(percent: 90) else {
                     given += 1
-                    return rig.client.client.reset(stream, .cancel)
+                    return harness.client.client.reset(stream, .cancel)
                 }
                 sent[stream.id] = fields
             }
             if random.chance(percent: 10) {
                 let size = [0, 1, 100, 1000, 4096, .max][random.below(6)] as UInt32
-                rig.loop.enter { rig.server.server.update(HTTP2Settings(headerTableBytes: size)) }
+                harness.loop.enter { harness.server.server.update(HTTP2Settings(headerTableBytes: size)) }
             }
-            if random.chance(percent: 20) { _ = rig.loop.run(limit: .milliseconds(5), until: { false }) }
+            if random.chance(percent: 20) { _ = harness.loop.run(limit: .milliseconds(5), until: { false }) }
         }
-        rig.settle()
+        harness.settle()
         #expect(given > 5 && sent.count > 150)
-        #expect(rig.server.requests.mapValues(\.headers) == sent)
+        #expect(harness.server.requests.mapValues(\.headers) == sent)
     }
 
     /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that says it twice has emptied the peer's table.
@@ -116,14 +116,14 @@ import Testing
         let peer = RawPeer(HTTP2Frame.settings().bytes)
         let client = RecordingClient()
         let listener = try loop.enter {
-            try loop.listen(on: Rig.endpoint) { transport in
+            try loop.listen(on: Harness.endpoint) { transport in
                 transport.handler = peer
                 peer.connected(transport)
             }
         }
         loop.enter {
             client.client = HTTP2Client(loop: loop, delegate: client)
-            _ = loop.connect(to: Rig.endpoint, handler: client.client)
+            _ = loop.connect(to: Harness.endpoint, handler: client.client)
         }
         func settle() { _ = loop.run(limit: .seconds(10), until: { false }) }
         settle()

@@ -175,40 +175,40 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private typealias Field = (name: String, value: String, isNever: Bool)
 
     @Test(arguments: [false, true]) func tellsHowOurClientWrites(byteByByte: Bool) throws {
-        let rig = try Rig(wrap: { byteByByte ? ByteByByte($0) : $0 })
-        #expect(rig.open())
-        let first = try #require(send(rig, [("apns-topic", "com.example.app", false), ("apns-id", "1", true)]))
-        rig.settle()
-        let second = try #require(send(rig, [("apns-topic", "com.example.app", false), ("apns-id", "2", true)]))
-        rig.settle()
+        let harness = try Harness(wrap: { byteByByte ? ByteByByte($0) : $0 })
+        #expect(harness.open())
+        let first = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "1", true)]))
+        harness.settle()
+        let second = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "2", true)]))
+        harness.settle()
         #expect(
-            rig.server.requests[first.id]?.representations.map(words) == [
+            harness.server.requests[first.id]?.representations.map(words) == [
                 "indexed name", "indexed name", "never name", "incremental name", "never name", "incremental",
                 "never",
             ])
         #expect(
-            rig.server.requests[second.id]?.representations.map(words) == [
+            harness.server.requests[second.id]?.representations.map(words) == [
                 "indexed name", "indexed name", "never name", "indexed name", "never name", "indexed name", "never",
             ])
     }
 
     @Test func nothingIsKeptOfRequestsThatAreOver() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        for _ in 0..<3 { #expect(send(rig, []) != nil) }
-        rig.settle()
-        #expect(rig.client.ended == 3)
-        #expect(rig.server.server.scanner?.fields.isEmpty == true)
+        let harness = try Harness()
+        #expect(harness.open())
+        for _ in 0..<3 { #expect(send(harness, []) != nil) }
+        harness.settle()
+        #expect(harness.client.ended == 3)
+        #expect(harness.server.server.scanner?.fields.isEmpty == true)
     }
 
     @Test func aTableOfNoBytesIsObeyed() throws {
-        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 10, headerTableBytes: 0))
-        #expect(rig.open())
-        rig.settle()
+        let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 10, headerTableBytes: 0))
+        #expect(harness.open())
+        harness.settle()
         for _ in 0..<2 {
-            let stream = try #require(send(rig, [("apns-topic", "com.example.app", false)]))
-            rig.settle()
-            let seen = try #require(rig.server.requests[stream.id]?.representations.map(words))
+            let stream = try #require(send(harness, [("apns-topic", "com.example.app", false)]))
+            harness.settle()
+            let seen = try #require(harness.server.requests[stream.id]?.representations.map(words))
             #expect(seen.last == "without")
             #expect(!seen[3...].contains("indexed name"))
         }
@@ -218,13 +218,13 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     /// sent.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let rig = try Rig(
+        let harness = try Harness(
             seed: seed, serverLimits: HTTP2Limits(streamsMax: 3),
             onRequest: { server, stream in
                 // Some stay open, so that others are refused in the middle of all this.
                 if stream.id % 10 != 1 { server.server.respond(stream, status: 200) }
             })
-        #expect(rig.open())
+        #expect(harness.open())
         var table: Set<String> = []
         var isAuthorityKnown = false
         for _ in 0..<40 {
@@ -233,8 +233,8 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 let value = String(repeating: "v", count: random.below(5))
                 fields.append(("name-\(random.below(6))", value, random.chance(percent: 30)))
             }
-            let stream = rig.loop.enter { send(rig, fields) }
-            if random.chance(percent: 50) { _ = rig.loop.run(limit: .milliseconds(5), until: { false }) }
+            let stream = harness.loop.enter { send(harness, fields) }
+            if random.chance(percent: 50) { _ = harness.loop.run(limit: .milliseconds(5), until: { false }) }
             guard let stream else { continue }
             var expected: [HeaderRepresentation.Form] = [.indexed, .indexed, .neverIndexed]
             expected += [isAuthorityKnown ? .indexed : .incremental, .neverIndexed]
@@ -248,14 +248,14 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                     expected.append(.indexed)
                 }
             }
-            rig.settle()
+            harness.settle()
             // nil when it was refused, as one too many.
-            guard let request = rig.server.requests[stream.id] else { continue }
+            guard let request = harness.server.requests[stream.id] else { continue }
             #expect(request.representations.map(\.form) == expected)
         }
     }
 
-    private func send(_ rig: Rig, _ fields: [Field]) -> HTTP2Stream? {
+    private func send(_ harness: Harness, _ fields: [Field]) -> HTTP2Stream? {
         var headers = HeaderBlock()
         headers.append(":method", "POST")
         headers.append(":scheme", "https")
@@ -265,7 +265,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         for field in fields {
             headers.append(name: field.name, value: field.value, indexing: field.isNever ? .never : .indexed)
         }
-        return rig.loop.isOnLoop
-            ? rig.client.client.request(&headers) : rig.loop.enter { rig.client.client.request(&headers) }
+        return harness.loop.isOnLoop
+            ? harness.client.client.request(&headers) : harness.loop.enter { harness.client.client.request(&headers) }
     }
 }

@@ -8,82 +8,82 @@ import Testing
     /// Bodies many times larger than the windows, in both directions.
     @Test func smallWindowsSlowDownAndLoseNothing() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let rig = try Rig(
+        let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 10, initialWindowBytes: 1000),
             clientLimits: HTTP2Limits(responseBodyBytesMax: 1_000_000, outputBytesMax: 500),
             serverLimits: HTTP2Limits(outputBytesMax: 500, connectionWindowBytes: 70_000),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 200, body: server.requests[stream.id]?.body ?? [])
             })
-        #expect(rig.open())
-        let streams = (0..<5).compactMap { _ in rig.request(body: body) }
-        #expect(rig.run(until: { rig.client.ended == 5 }) == .done)
+        #expect(harness.open())
+        let streams = (0..<5).compactMap { _ in harness.request(body: body) }
+        #expect(harness.run(until: { harness.client.ended == 5 }) == .done)
         for stream in streams {
-            #expect(rig.client.responses[stream.id]?.body == body)
-            #expect(rig.client.responses[stream.id]?.end == .complete)
+            #expect(harness.client.responses[stream.id]?.body == body)
+            #expect(harness.client.responses[stream.id]?.end == .complete)
         }
     }
 
     /// So many at once are too many for nghttp2's own limit, which knows the time of no virtual loop.
     @Test func whoGivesUpWaitingIsNotHeldForAFlood() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
         for _ in 0..<3 {
-            let streams = (0..<500).compactMap { _ in rig.request() }
-            rig.loop.enter { _ = rig.loop.schedule(after: .seconds(2)) {} }
-            rig.settle()
-            rig.loop.enter { for stream in streams { rig.client.client.reset(stream, .cancel) } }
-            rig.settle()
+            let streams = (0..<500).compactMap { _ in harness.request() }
+            harness.loop.enter { _ = harness.loop.schedule(after: .seconds(2)) {} }
+            harness.settle()
+            harness.loop.enter { for stream in streams { harness.client.client.reset(stream, .cancel) } }
+            harness.settle()
         }
-        #expect(rig.server.requests.count == 1500)
-        #expect(rig.server.closes.isEmpty)
+        #expect(harness.server.requests.count == 1500)
+        #expect(harness.server.closes.isEmpty)
     }
 
     @Test func anAnswerThatIsBrokenOffPaysForNothing() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             serverLimits: HTTP2Limits(idleFramesMax: 100, idleFramesPerSecondMax: 1),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
             })
-        #expect(rig.open())
+        #expect(harness.open())
         for _ in 0..<10 {
-            guard let stream = rig.request() else { break }
-            _ = rig.run(until: { rig.client.responses[stream.id]?.status == 200 })
-            rig.loop.enter { rig.client.client.reset(stream, .cancel) }
-            _ = rig.run(until: { rig.server.requests[stream.id]?.closed != nil })
+            guard let stream = harness.request() else { break }
+            _ = harness.run(until: { harness.client.responses[stream.id]?.status == 200 })
+            harness.loop.enter { harness.client.client.reset(stream, .cancel) }
+            _ = harness.run(until: { harness.server.requests[stream.id]?.closed != nil })
         }
-        rig.settle()
-        #expect(rig.client.goAways.map(\.code) == [.enhanceYourCalm])
+        harness.settle()
+        #expect(harness.client.goAways.map(\.code) == [.enhanceYourCalm])
     }
 
     /// What an answer pays for is no idle traffic, however much of it comes at once.
     @Test func answersPayForTheirRequests() throws {
-        let rig = try Rig(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
-        #expect(rig.open())
+        let harness = try Harness(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
+        #expect(harness.open())
         for count in 1...100 {
-            try #require(rig.request(body: [1, 2, 3]) != nil)
-            try #require(rig.run(until: { rig.client.ended == count }) == .done)
+            try #require(harness.request(body: [1, 2, 3]) != nil)
+            try #require(harness.run(until: { harness.client.ended == count }) == .done)
         }
-        #expect(rig.client.responses.values.allSatisfy { $0.end == .complete })
+        #expect(harness.client.responses.values.allSatisfy { $0.end == .complete })
     }
 
     @Test(arguments: [1, 100]) func aResponseBodyIsKeptUpToItsLimit(limit: Int) throws {
-        let rig = try Rig(
+        let harness = try Harness(
             clientLimits: HTTP2Limits(responseBodyBytesMax: limit),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 500, body: [UInt8](repeating: 9, count: 200_000))
             })
-        #expect(rig.open())
-        let stream = try #require(rig.request())
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(harness.open())
+        let stream = try #require(harness.request())
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
         #expect(
-            rig.client.responses[stream.id]
+            harness.client.responses[stream.id]
                 == RecordingClient.Response(
                     headerBlocks: 1, status: 500, body: [UInt8](repeating: 9, count: limit), end: .complete))
     }
 
     @Test func aResponsesHeadersAreKeptUpToTheirLimit() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             clientLimits: HTTP2Limits(headerBytesMax: 9 * 105),
             onRequest: { server, stream in
                 var headers = HeaderBlock()
@@ -92,89 +92,89 @@ import Testing
                 }
                 server.server.respond(stream, status: 200, headers: headers)
             })
-        #expect(rig.open())
-        let stream = try #require(rig.request())
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
-        #expect(rig.client.responses[stream.id]?.headers.count == 9)
-        #expect(rig.client.responses[stream.id]?.end == .complete)
+        #expect(harness.open())
+        let stream = try #require(harness.request())
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
+        #expect(harness.client.responses[stream.id]?.headers.count == 9)
+        #expect(harness.client.responses[stream.id]?.end == .complete)
     }
 
     @Test func aRequestWithTooManyHeaderBytesIsReset() throws {
         var asked: [Int32] = []
-        let rig = try Rig(
+        let harness = try Harness(
             serverLimits: HTTP2Limits(headerBytesMax: 1000),
             onRequest: { server, stream in
                 asked.append(stream.id)
                 server.server.respond(stream, status: 200)
             })
-        #expect(rig.open())
+        #expect(harness.open())
         // All other names and values take 47 bytes.
         let longest = "/" + String(repeating: "a", count: 1000 - 47 - ":path".utf8.count - 1)
-        rig.request(longest + "a")
-        rig.request(longest)
-        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
-        #expect(rig.client.responses[1]?.end == .reset(.enhanceYourCalm))
-        #expect(rig.client.responses[3]?.end == .complete)
+        harness.request(longest + "a")
+        harness.request(longest)
+        #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
+        #expect(harness.client.responses[1]?.end == .reset(.enhanceYourCalm))
+        #expect(harness.client.responses[3]?.end == .complete)
         #expect(asked == [3])
     }
 
     @Test func aHeaderBlockThatIsLargerThanAFrameIsNotSent() throws {
-        let rig = try Rig(serverLimits: HTTP2Limits(headerBytesMax: 20_000))
-        #expect(rig.open())
+        let harness = try Harness(serverLimits: HTTP2Limits(headerBytesMax: 20_000))
+        #expect(harness.open())
         var shortest = HeaderBlock()
         for (name, value) in [(":method", "POST"), (":scheme", "https"), (":path", ""), (":authority", "server")] {
             shortest.append(name: name, value: value)
         }
         shortest.append("number", 42)
         let longest = HeadersFrame.blockBytesMax - HeaderEncoder.bytesMax(of: shortest)
-        rig.request(String(repeating: "/", count: longest + 1))
-        rig.request(String(repeating: "/", count: longest))
-        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
-        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
-        #expect(rig.client.responses[3]?.end == .complete)
+        harness.request(String(repeating: "/", count: longest + 1))
+        harness.request(String(repeating: "/", count: longest))
+        #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
+        #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
+        #expect(harness.client.responses[3]?.end == .complete)
     }
 
     @Test func theServerRefusesStreamsAboveItsOwnLimit() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             serverSettings: HTTP2Settings(), serverLimits: HTTP2Limits(streamsMax: 5), onRequest: { _, _ in })
-        #expect(rig.open())
-        for _ in 0..<8 { rig.request() }
-        #expect(rig.run(until: { rig.client.ended == 3 }) == .done)
-        #expect(rig.client.responses.values.allSatisfy { $0.end == .refusedUnprocessed })
-        #expect(rig.server.requests.count == 5)
+        #expect(harness.open())
+        for _ in 0..<8 { harness.request() }
+        #expect(harness.run(until: { harness.client.ended == 3 }) == .done)
+        #expect(harness.client.responses.values.allSatisfy { $0.end == .refusedUnprocessed })
+        #expect(harness.server.requests.count == 5)
     }
 
     /// A client that asks for much and reads nothing: the server stops reading it, and holds at most one answer more
     /// than its limit.
     @Test func aClientThatDoesNotReadIsNotServedForEver() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
             serverLimits: HTTP2Limits(outputBytesMax: 20_000),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 1000))
             }, wrap: { $0 is HTTP2Client ? Deaf($0) : $0 })
-        #expect(rig.run(until: { rig.client.client.isOpen }) == .done)
-        #expect(rig.open())
-        for _ in 0..<2000 { rig.request() }
-        _ = rig.loop.run(limit: .seconds(59), until: { false })
-        #expect(rig.client.ended == 0)
-        #expect(rig.server.server.outputWaiting <= 20_000 + 16_500)
-        #expect(rig.server.requests.count <= 2000)
+        #expect(harness.run(until: { harness.client.client.isOpen }) == .done)
+        #expect(harness.open())
+        for _ in 0..<2000 { harness.request() }
+        _ = harness.loop.run(limit: .seconds(59), until: { false })
+        #expect(harness.client.ended == 0)
+        #expect(harness.server.server.outputWaiting <= 20_000 + 16_500)
+        #expect(harness.server.requests.count <= 2000)
         // Nor is it waited for.
-        rig.settle()
-        #expect(rig.server.closes.count == 1)
+        harness.settle()
+        #expect(harness.server.closes.count == 1)
     }
 
     /// Of requests that never left our buffer nothing can have been processed.
     @Test func whatTheTransportDidNotTakeIsUnprocessed() throws {
-        let rig = try Rig(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
-        #expect(rig.open())
-        for _ in 0..<20 { rig.request("/" + String(repeating: "a", count: 12_000)) }
-        rig.settle()
-        #expect(rig.client.client.outputWaiting > 50_000)
-        rig.loop.enter { rig.client.client.abort() }
-        rig.settle()
-        let ends = rig.client.responses.sorted { $0.key < $1.key }.map(\.value.end)
+        let harness = try Harness(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
+        #expect(harness.open())
+        for _ in 0..<20 { harness.request("/" + String(repeating: "a", count: 12_000)) }
+        harness.settle()
+        #expect(harness.client.client.outputWaiting > 50_000)
+        harness.loop.enter { harness.client.client.abort() }
+        harness.settle()
+        let ends = harness.client.responses.sorted { $0.key < $1.key }.map(\.value.end)
         #expect(ends.count == 20)
         #expect(ends.first == .connectionLost)
         #expect(ends.last == .refusedUnprocessed)
@@ -184,11 +184,11 @@ import Testing
         "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
     ])
     func aPeerThatIsNoHTTP2ServerIsAnError(bytes: String) throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer(Array(bytes.utf8))
-        try rig.connect(client, to: peer)
-        let ending = rig.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
+        try harness.connect(client, to: peer)
+        let ending = harness.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
         if bytes.isEmpty {
             #expect(ending == .idle, "waiting is the caller's matter")
         } else {
@@ -198,18 +198,18 @@ import Testing
     }
 
     @Test func aPeerThatIsNoHTTP2ClientIsAnError() throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let peer = RawPeer(Array("GET / HTTP/1.1\r\nHost: server\r\n\r\n".utf8))
-        try rig.connect(peer, to: server)
-        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty && peer.hasClosed }) == .done)
+        try harness.connect(peer, to: server)
+        #expect(harness.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty && peer.hasClosed }) == .done)
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
     /// A hundred thousand PINGs at once are more than may wait to be answered.
     @Test func aFloodEndsTheConnection() throws {
-        let rig = BareRig()
-        rig.loop.network.wholePiecesPercent = 100
+        let harness = BareHarness()
+        harness.loop.network.wholePiecesPercent = 100
         let server = ScriptedServer { _, _ in }
         let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
         let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
@@ -217,8 +217,8 @@ import Testing
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + settings
             + (0..<3000).flatMap { _ in ping }
         let peer = RawPeer(flood)
-        try rig.connect(peer, to: server)
-        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
+        try harness.connect(peer, to: server)
+        #expect(harness.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 }

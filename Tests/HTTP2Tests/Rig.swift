@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 
 /// A client and a server of ours at the two ends of a connection on virtual time.
-final class Rig {
+final class Harness {
     let loop: VirtualLoop
     let client: RecordingClient
     private(set) var servers: [ScriptedServer] = []
@@ -193,7 +193,7 @@ final class RawPeer: ByteStreamHandler {
 }
 
 /// A loop for a test that puts its own handlers at the ends of connections.
-final class BareRig {
+final class BareHarness {
     let loop: VirtualLoop
     private var listeners: [ByteListener] = []
     private var sessions: [HTTP2Session] = []
@@ -213,7 +213,7 @@ final class BareRig {
     }
 
     /// Connects a client to something that need not speak HTTP/2.
-    func connect(_ client: RecordingClient, to peer: RawPeer, at endpoint: Endpoint = Rig.endpoint) throws {
+    func connect(_ client: RecordingClient, to peer: RawPeer, at endpoint: Endpoint = Harness.endpoint) throws {
         peers.append(peer)
         try loop.enter {
             listeners.append(try loop.listen(on: endpoint) { $0.handler = peer })
@@ -229,8 +229,8 @@ final class BareRig {
         try loop.enter {
             server.server = HTTP2Server(loop: loop, delegate: server)
             sessions.append(server.server)
-            listeners.append(try loop.listen(on: Rig.endpoint) { $0.handler = server.server })
-            _ = loop.connect(to: Rig.endpoint, handler: peer)
+            listeners.append(try loop.listen(on: Harness.endpoint) { $0.handler = server.server })
+            _ = loop.connect(to: Harness.endpoint, handler: peer)
         }
     }
 }

@@ -6,20 +6,20 @@ import Testing
 /// Client and server of ours against each other.
 @Suite struct SessionTests {
     @Test func aRequestArrivesAsItWasSentAndItsAnswerToo() throws {
-        let rig = try Rig { server, stream in
+        let harness = try Harness { server, stream in
             var headers = HeaderBlock()
             headers.append("apns-id", "abc")
             server.server.respond(stream, status: 400, headers: headers, body: Array("{\"reason\":\"x\"}".utf8))
         }
-        #expect(rig.open())
-        let stream = try #require(rig.request("/3/device/00ff", body: Array("--payload--".utf8), range: 2..<9))
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(harness.open())
+        let stream = try #require(harness.request("/3/device/00ff", body: Array("--payload--".utf8), range: 2..<9))
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
         #expect(
-            rig.client.responses[stream.id]
+            harness.client.responses[stream.id]
                 == RecordingClient.Response(
                     headerBlocks: 1, status: 400, headers: ["apns-id: abc"], body: Array("{\"reason\":\"x\"}".utf8),
                     end: .complete))
-        let request = try #require(rig.server.requests[stream.id])
+        let request = try #require(harness.server.requests[stream.id])
         #expect(
             request.headers == [
                 ":method: POST", ":scheme: https", ":path: /3/device/00ff", ":authority: server", "number: 42",
@@ -30,420 +30,422 @@ import Testing
     }
 
     @Test func anEmptyBodyEndsTheStreamWithItsHeaders() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        let stream = try #require(rig.request(body: [1, 2, 3], range: 1..<1))
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
-        #expect(rig.server.requests[stream.id]?.body == [])
+        let harness = try Harness()
+        #expect(harness.open())
+        let stream = try #require(harness.request(body: [1, 2, 3], range: 1..<1))
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
+        #expect(harness.server.requests[stream.id]?.body == [])
         #expect(
-            rig.client.responses[stream.id] == RecordingClient.Response(headerBlocks: 1, status: 200, end: .complete))
+            harness.client.responses[stream.id]
+                == RecordingClient.Response(headerBlocks: 1, status: 200, end: .complete))
     }
 
     /// Each answer carries the request's body, so that a mix-up shows. Slots are used again.
     @Test(arguments: [false, true]) func thousandsOfRequestsAtOnce(byteByByte: Bool) throws {
         let total = byteByByte ? 500 : 5_000
-        let rig = try Rig(
+        let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 300),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 200, body: server.requests[stream.id]?.body ?? [])
             }, wrap: { byteByByte ? ByteByByte($0) : $0 })
-        #expect(rig.open())
+        #expect(harness.open())
         var sent = 0
         var slotsMax = 0
         var bodies: [Int32: [UInt8]] = [:]
         func fill() {
             while sent < total {
                 let body = Array("body \(sent) ".utf8) + [UInt8](repeating: 7, count: sent % 700)
-                guard let stream = rig.client.request("/\(sent)", body: body) else { break }
+                guard let stream = harness.client.request("/\(sent)", body: body) else { break }
                 bodies[stream.id] = body
                 slotsMax = max(slotsMax, stream.slot)
                 sent += 1
             }
         }
-        rig.client.onEnd = { _, _ in fill() }
-        rig.loop.enter { fill() }
+        harness.client.onEnd = { _, _ in fill() }
+        harness.loop.enter { fill() }
         #expect(sent == 300)
-        #expect(rig.run(until: { rig.client.ended == total }) == .done)
+        #expect(harness.run(until: { harness.client.ended == total }) == .done)
         #expect(slotsMax < 301)
-        for (id, response) in rig.client.responses {
+        for (id, response) in harness.client.responses {
             #expect(response.status == 200 && response.end == .complete && response.body == bodies[id])
         }
-        #expect(rig.client.client.openStreams == 0)
-        rig.client.onEnd = { _, _ in }
+        #expect(harness.client.client.openStreams == 0)
+        harness.client.onEnd = { _, _ in }
     }
 
     @Test func oneStreamUntilTheSettingsHaveComeAndAsManyAsTheySayAfterwards() throws {
-        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
-        #expect(rig.request() == nil, "not connected yet")
-        #expect(rig.run(until: { rig.client.client.isOpen }) == .done)
-        #expect(rig.client.settings.isEmpty)
-        #expect(rig.client.connections == 1)
-        #expect(rig.request() != nil)
-        #expect(rig.request() == nil)
-        #expect(rig.run(until: { !rig.client.settings.isEmpty }) == .done)
+        let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
+        #expect(harness.request() == nil, "not connected yet")
+        #expect(harness.run(until: { harness.client.client.isOpen }) == .done)
+        #expect(harness.client.settings.isEmpty)
+        #expect(harness.client.connections == 1)
+        #expect(harness.request() != nil)
+        #expect(harness.request() == nil)
+        #expect(harness.run(until: { !harness.client.settings.isEmpty }) == .done)
         #expect(
-            rig.client.settings == [
+            harness.client.settings == [
                 HTTP2Settings(
                     maxConcurrentStreams: 3, initialWindowBytes: 65_535, headerTableBytes: 4096)
             ])
-        #expect(rig.request() != nil)
-        #expect(rig.request() != nil)
-        #expect(rig.request() == nil)
+        #expect(harness.request() != nil)
+        #expect(harness.request() != nil)
+        #expect(harness.request() == nil)
     }
 
     @Test func settingsWithoutAStreamLimitLeaveOurOwn() throws {
-        let rig = try Rig(
+        let harness = try Harness(
             serverSettings: HTTP2Settings(), clientLimits: HTTP2Limits(streamsMax: 7), onRequest: { _, _ in })
-        #expect(rig.open())
-        #expect(rig.client.settings.first?.maxConcurrentStreams == nil)
-        #expect(rig.client.client.streamsFree == 7)
+        #expect(harness.open())
+        #expect(harness.client.settings.first?.maxConcurrentStreams == nil)
+        #expect(harness.client.client.streamsFree == 7)
     }
 
     @Test func theStreamLimitChangesWhileTheConnectionLives() throws {
-        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 4), onRequest: { _, _ in })
-        #expect(rig.open())
-        let streams = (0..<4).map { _ in rig.request() }
-        #expect(rig.run(until: { rig.server.requests.count == 4 }) == .done)
-        rig.loop.enter { rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 1)) }
-        #expect(rig.run(until: { rig.server.acknowledgements == 2 }) == .done)
-        #expect(rig.server.server.acknowledgedStreamsMax == 1)
-        #expect(rig.client.client.streamsFree == 0)
-        rig.loop.enter { for stream in streams.compacted() { rig.server.server.respond(stream, status: 200) } }
-        #expect(rig.run(until: { rig.client.ended == 4 }) == .done)
-        #expect(rig.client.client.streamsFree == 1)
-        rig.loop.enter { rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 900)) }
-        #expect(rig.run(until: { rig.client.client.streamsFree == 900 }) == .done)
+        let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 4), onRequest: { _, _ in })
+        #expect(harness.open())
+        let streams = (0..<4).map { _ in harness.request() }
+        #expect(harness.run(until: { harness.server.requests.count == 4 }) == .done)
+        harness.loop.enter { harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 1)) }
+        #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
+        #expect(harness.server.server.acknowledgedStreamsMax == 1)
+        #expect(harness.client.client.streamsFree == 0)
+        harness.loop.enter { for stream in streams.compacted() { harness.server.server.respond(stream, status: 200) } }
+        #expect(harness.run(until: { harness.client.ended == 4 }) == .done)
+        #expect(harness.client.client.streamsFree == 1)
+        harness.loop.enter { harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 900)) }
+        #expect(harness.run(until: { harness.client.client.streamsFree == 900 }) == .done)
     }
 
     @Test func theServerHearsOfStreamsAboveWhatItAnnounced() throws {
-        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
-        #expect(rig.run(until: { rig.servers.first?.acknowledgements == 1 }) == .done)
-        rig.loop.enter {
+        let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
+        #expect(harness.run(until: { harness.servers.first?.acknowledgements == 1 }) == .done)
+        harness.loop.enter {
             // The limit falls while three are on their way, so that the client cannot know.
-            for _ in 0..<3 { _ = rig.client.request("/") }
-            rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
+            for _ in 0..<3 { _ = harness.client.request("/") }
+            harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
         }
-        #expect(rig.run(until: { rig.server.requests.count == 3 }) == .done)
-        let excesses = rig.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
+        #expect(harness.run(until: { harness.server.requests.count == 3 }) == .done)
+        let excesses = harness.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
         #expect(excesses == [.none, .unacknowledged, .unacknowledged])
-        #expect(rig.run(until: { rig.server.acknowledgements == 2 }) == .done)
-        #expect(rig.server.closes.isEmpty, "the connection lives")
+        #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
+        #expect(harness.server.closes.isEmpty, "the connection lives")
     }
 
     @Test func refusedStreamsCountAsUnprocessedAndOtherResetsDoNot() throws {
         let codes: [Int32: HTTP2ErrorCode] = [1: .refusedStream, 3: .cancel, 5: .internalError, 7: .noError]
-        let rig = try Rig { server, stream in server.server.reset(stream, codes[stream.id] ?? .noError) }
-        #expect(rig.open())
-        for _ in codes { rig.request() }
-        #expect(rig.run(until: { rig.client.ended == 4 }) == .done)
-        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
-        #expect(rig.client.responses[3]?.end == .reset(.cancel))
-        #expect(rig.client.responses[5]?.end == .reset(.internalError))
-        #expect(rig.client.responses[7]?.end == .reset(.noError))
-        #expect(rig.client.closes.isEmpty)
+        let harness = try Harness { server, stream in server.server.reset(stream, codes[stream.id] ?? .noError) }
+        #expect(harness.open())
+        for _ in codes { harness.request() }
+        #expect(harness.run(until: { harness.client.ended == 4 }) == .done)
+        #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
+        #expect(harness.client.responses[3]?.end == .reset(.cancel))
+        #expect(harness.client.responses[5]?.end == .reset(.internalError))
+        #expect(harness.client.responses[7]?.end == .reset(.noError))
+        #expect(harness.client.closes.isEmpty)
     }
 
     @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
         var asked: HTTP2Stream?
-        let rig = try Rig { server, stream in
+        let harness = try Harness { server, stream in
             asked = stream
             server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
         }
-        #expect(rig.open())
-        let stream = try #require(rig.request())
-        #expect(rig.run(until: { rig.client.responses[stream.id]?.status == 200 }) == .done)
+        #expect(harness.open())
+        let stream = try #require(harness.request())
+        #expect(harness.run(until: { harness.client.responses[stream.id]?.status == 200 }) == .done)
         let answered = try #require(asked)
-        rig.loop.enter { rig.server.server.reset(answered, .refusedStream) }
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
-        #expect(rig.client.responses[stream.id]?.end == .reset(.refusedStream))
+        harness.loop.enter { harness.server.server.reset(answered, .refusedStream) }
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
+        #expect(harness.client.responses[stream.id]?.end == .reset(.refusedStream))
     }
 
     @Test func goAwaySplitsTheStreamsAtItsLastID() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        let streams = (0..<10).compactMap { _ in rig.request() }
-        #expect(rig.run(until: { rig.server.requests.count == 10 }) == .done)
-        rig.loop.enter {
-            rig.server.server.goAway(.noError, lastStreamID: 9, debug: Array("{\"reason\":\"Shutdown\"}".utf8))
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        let streams = (0..<10).compactMap { _ in harness.request() }
+        #expect(harness.run(until: { harness.server.requests.count == 10 }) == .done)
+        harness.loop.enter {
+            harness.server.server.goAway(.noError, lastStreamID: 9, debug: Array("{\"reason\":\"Shutdown\"}".utf8))
         }
-        #expect(rig.run(until: { !rig.client.goAways.isEmpty }) == .done)
-        #expect(rig.client.goAways[0] == (9, .noError, "{\"reason\":\"Shutdown\"}"))
-        #expect(rig.client.ended == 5)
-        #expect(streams[5...].allSatisfy { rig.client.responses[$0.id]?.end == .refusedUnprocessed })
-        #expect(!rig.client.client.isOpen)
-        #expect(rig.request() == nil)
+        #expect(harness.run(until: { !harness.client.goAways.isEmpty }) == .done)
+        #expect(harness.client.goAways[0] == (9, .noError, "{\"reason\":\"Shutdown\"}"))
+        #expect(harness.client.ended == 5)
+        #expect(streams[5...].allSatisfy { harness.client.responses[$0.id]?.end == .refusedUnprocessed })
+        #expect(!harness.client.client.isOpen)
+        #expect(harness.request() == nil)
         // The others are still answered; then the connection closes by itself.
-        rig.loop.enter { for stream in streams[..<5] { rig.server.server.respond(stream, status: 200) } }
-        #expect(rig.run(until: { rig.client.closes.count == 1 && rig.server.closes.count == 1 }) == .done)
-        #expect(streams[..<5].allSatisfy { rig.client.responses[$0.id]?.end == .complete })
-        #expect(rig.client.closes == [nil])
+        harness.loop.enter { for stream in streams[..<5] { harness.server.server.respond(stream, status: 200) } }
+        #expect(harness.run(until: { harness.client.closes.count == 1 && harness.server.closes.count == 1 }) == .done)
+        #expect(streams[..<5].allSatisfy { harness.client.responses[$0.id]?.end == .complete })
+        #expect(harness.client.closes == [nil])
     }
 
     /// What has come in the same piece: the peer may send it again elsewhere.
     @Test func nothingBehindAGoAwayIsServed() throws {
-        let rig = try Rig { server, stream in
+        let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
             server.server.goAway()
         }
-        #expect(rig.open())
-        for _ in 0..<4 { rig.request() }
-        #expect(rig.run(until: { rig.client.ended == 4 && rig.client.closes.count == 1 }) == .done)
-        #expect(rig.server.requests.count == 1)
-        #expect(rig.client.responses.values.count { $0.end == .refusedUnprocessed } == 3)
+        #expect(harness.open())
+        for _ in 0..<4 { harness.request() }
+        #expect(harness.run(until: { harness.client.ended == 4 && harness.client.closes.count == 1 }) == .done)
+        #expect(harness.server.requests.count == 1)
+        #expect(harness.client.responses.values.count { $0.end == .refusedUnprocessed } == 3)
     }
 
     @Test func twoGoAwaysLowerTheLastID() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        for _ in 0..<4 { rig.request() }
-        #expect(rig.run(until: { rig.server.requests.count == 4 }) == .done)
-        rig.loop.enter {
-            rig.server.server.goAway(lastStreamID: 5)
-            rig.server.server.goAway(lastStreamID: 1)
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        for _ in 0..<4 { harness.request() }
+        #expect(harness.run(until: { harness.server.requests.count == 4 }) == .done)
+        harness.loop.enter {
+            harness.server.server.goAway(lastStreamID: 5)
+            harness.server.server.goAway(lastStreamID: 1)
         }
-        #expect(rig.run(until: { rig.client.goAways.count == 2 }) == .done)
-        #expect(rig.client.ended == 3)
-        #expect(rig.client.responses[1]?.end == nil)
+        #expect(harness.run(until: { harness.client.goAways.count == 2 }) == .done)
+        #expect(harness.client.ended == 3)
+        #expect(harness.client.responses[1]?.end == nil)
     }
 
     @Test func ourGoAwayClosesOnceAllIsAnswered() throws {
         var held: [HTTP2Stream] = []
-        let rig = try Rig(onRequest: { _, stream in held.append(stream) })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { held.count == 1 }) == .done)
-        rig.loop.enter { rig.client.client.goAway() }
-        #expect(rig.request() == nil)
-        rig.settle()
-        #expect(rig.client.closes.isEmpty)
-        rig.loop.enter { rig.server.server.respond(held[0], status: 200) }
-        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
-        #expect(rig.client.responses[1]?.end == .complete)
+        let harness = try Harness(onRequest: { _, stream in held.append(stream) })
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { held.count == 1 }) == .done)
+        harness.loop.enter { harness.client.client.goAway() }
+        #expect(harness.request() == nil)
+        harness.settle()
+        #expect(harness.client.closes.isEmpty)
+        harness.loop.enter { harness.server.server.respond(held[0], status: 200) }
+        #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
+        #expect(harness.client.responses[1]?.end == .complete)
     }
 
     @Test func aServerClosesWithoutAWord() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
-        rig.loop.enter { rig.server.server.close() }
-        rig.settle()
-        #expect(rig.client.goAways.isEmpty && rig.client.closes.count == 1)
-        #expect(rig.client.responses[1]?.end == .connectionLost)
-        #expect(rig.server.closes == [nil])
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { harness.server.requests.count == 1 }) == .done)
+        harness.loop.enter { harness.server.server.close() }
+        harness.settle()
+        #expect(harness.client.goAways.isEmpty && harness.client.closes.count == 1)
+        #expect(harness.client.responses[1]?.end == .connectionLost)
+        #expect(harness.server.closes == [nil])
     }
 
     @Test(arguments: [true, false]) func aGoAwayMayLeaveTheConnectionOpen(lingers: Bool) throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let peer = RawPeer(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0])
-        try rig.connect(peer, to: server)
-        func settle() { _ = rig.loop.run(limit: .seconds(60), until: { false }) }
+        try harness.connect(peer, to: server)
+        func settle() { _ = harness.loop.run(limit: .seconds(60), until: { false }) }
         settle()
-        rig.loop.enter { server.server.goAway(lingers: lingers) }
+        harness.loop.enter { server.server.goAway(lingers: lingers) }
         settle()
         #expect(peer.hasClosed == !lingers)
-        rig.loop.enter { peer.transport?.close() }
+        harness.loop.enter { peer.transport?.close() }
         settle()
         #expect(server.closes.count == 1)
     }
 
     @Test func aConnectionThatLingersEndsWhenThePeerBreaksTheRules() throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let request: [UInt8] = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
         let peer = RawPeer(
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request)
-        try rig.connect(peer, to: server)
-        func settle() { _ = rig.loop.run(limit: .seconds(60), until: { false }) }
+        try harness.connect(peer, to: server)
+        func settle() { _ = harness.loop.run(limit: .seconds(60), until: { false }) }
         settle()
         #expect(server.requests.count == 1)
-        rig.loop.enter { server.server.goAway(lingers: true) }
+        harness.loop.enter { server.server.goAway(lingers: true) }
         settle()
         #expect(!peer.hasClosed)
         let dataOfNoStream: [UInt8] = [0, 0, 1, 0, 0, 0, 0, 0, 0, 7]
-        rig.loop.enter { _ = dataOfNoStream.withUnsafeBytes { peer.transport?.write($0) } }
+        harness.loop.enter { _ = dataOfNoStream.withUnsafeBytes { peer.transport?.write($0) } }
         settle()
         #expect(peer.hasClosed)
         #expect(server.closes.map { $0?.code } == [.protocolViolation])
     }
 
     @Test func aServerReadsWhenItLikes() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        rig.loop.enter { rig.server.server.pauseReading() }
-        rig.request()
-        rig.settle()
-        #expect(rig.server.requests.isEmpty)
-        rig.loop.enter { rig.server.server.resumeReading() }
-        rig.settle()
-        #expect(rig.client.responses[1]?.end == .complete)
+        let harness = try Harness()
+        #expect(harness.open())
+        harness.loop.enter { harness.server.server.pauseReading() }
+        harness.request()
+        harness.settle()
+        #expect(harness.server.requests.isEmpty)
+        harness.loop.enter { harness.server.server.resumeReading() }
+        harness.settle()
+        #expect(harness.client.responses[1]?.end == .complete)
     }
 
     @Test func aLostConnectionLeavesWhatWasSentUnknownAndTheRestUnprocessed() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
-        rig.loop.enter {
-            _ = rig.client.request("/never-written")
-            rig.client.client.abort()
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { harness.server.requests.count == 1 }) == .done)
+        harness.loop.enter {
+            _ = harness.client.request("/never-written")
+            harness.client.client.abort()
         }
-        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
-        #expect(rig.client.responses[1]?.end == .connectionLost)
-        #expect(rig.client.responses[3]?.end == .refusedUnprocessed)
+        #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
+        #expect(harness.client.responses[1]?.end == .connectionLost)
+        #expect(harness.client.responses[3]?.end == .refusedUnprocessed)
     }
 
     @Test func theEndOfTheStreamInMidFlightIsAnError() throws {
-        let rig = try Rig(onRequest: { server, _ in server.server.abort() })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
-        #expect(rig.client.responses[1]?.end == .connectionLost)
-        #expect(rig.client.closes[0]?.code == .reset)
-        #expect(rig.request() == nil)
+        let harness = try Harness(onRequest: { server, _ in server.server.abort() })
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
+        #expect(harness.client.responses[1]?.end == .connectionLost)
+        #expect(harness.client.closes[0]?.code == .reset)
+        #expect(harness.request() == nil)
     }
 
     @Test func theEndOfTheStreamAfterAGoAwayIsOneToWhoStillWaits() throws {
-        let rig = try Rig(onRequest: { server, _ in
+        let harness = try Harness(onRequest: { server, _ in
             server.server.goAway()
             server.server.close()
         })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
-        #expect(rig.client.goAways.map(\.last) == [1])
-        #expect(rig.client.responses[1]?.end == .connectionLost)
-        #expect(rig.client.closes[0]?.code == .reset)
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
+        #expect(harness.client.goAways.map(\.last) == [1])
+        #expect(harness.client.responses[1]?.end == .connectionLost)
+        #expect(harness.client.closes[0]?.code == .reset)
     }
 
     @Test func askedToConnectTwiceItConnectsOnce() throws {
-        let rig = try Rig()
-        #expect(rig.open())
+        let harness = try Harness()
+        #expect(harness.open())
         let other = RecordingClient()
-        let connector = ByteConnector(loop: rig.loop, endpoint: Rig.endpoint)
-        rig.loop.enter {
-            other.client = HTTP2Client(loop: rig.loop, delegate: other)
+        let connector = ByteConnector(loop: harness.loop, endpoint: Harness.endpoint)
+        harness.loop.enter {
+            other.client = HTTP2Client(loop: harness.loop, delegate: other)
             for _ in 0..<2 { other.client.connect(through: connector) }
         }
-        rig.settle()
-        #expect(rig.servers.count == 2)
-        rig.loop.enter { other.client.abort() }
-        rig.settle()
+        harness.settle()
+        #expect(harness.servers.count == 2)
+        harness.loop.enter { other.client.abort() }
+        harness.settle()
         #expect(other.closes.count == 1)
-        rig.loop.enter { other.client.connect(through: connector) }
-        rig.settle()
-        #expect(rig.servers.count == 2, "it has ended for good")
+        harness.loop.enter { other.client.connect(through: connector) }
+        harness.settle()
+        #expect(harness.servers.count == 2, "it has ended for good")
     }
 
     /// What it was made for is over, but the peer sees whole HTTP/2.
     @Test func closedWhileItConnectsItLeavesInOrder() throws {
-        let rig = try Rig()
-        #expect(rig.open())
+        let harness = try Harness()
+        #expect(harness.open())
         let other = RecordingClient()
-        rig.loop.enter {
-            other.client = HTTP2Client(loop: rig.loop, delegate: other)
-            other.client.connect(through: ByteConnector(loop: rig.loop, endpoint: Rig.endpoint))
+        harness.loop.enter {
+            other.client = HTTP2Client(loop: harness.loop, delegate: other)
+            other.client.connect(through: ByteConnector(loop: harness.loop, endpoint: Harness.endpoint))
             other.client.close()
         }
-        rig.settle()
+        harness.settle()
         #expect(other.closes == [nil])
-        #expect(rig.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
+        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
     }
 
     @Test func whatThePeerHasEndedTakesNoMoreAtOnce() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        rig.loop.enter {
-            rig.client.client.peerFinished()
-            #expect(rig.client.request("/") == nil)
+        let harness = try Harness()
+        #expect(harness.open())
+        harness.loop.enter {
+            harness.client.client.peerFinished()
+            #expect(harness.client.request("/") == nil)
         }
-        rig.settle()
-        #expect(rig.client.closes.count == 1)
+        harness.settle()
+        #expect(harness.client.closes.count == 1)
     }
 
     @Test func whoBreaksTheRulesIsLeftWhateverIsUnderWay() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        rig.request()
-        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
-        rig.loop.enter { rig.server.server.terminate(.enhanceYourCalm, debug: "enough") }
-        #expect(rig.run(until: { rig.client.closes.count == 1 && rig.server.closes.count == 1 }) == .done)
-        #expect(rig.client.goAways.map(\.code) == [.enhanceYourCalm])
-        #expect(rig.client.responses[1]?.end == .connectionLost)
-        #expect(rig.server.closes.map { $0?.code } == [.protocolViolation])
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        harness.request()
+        #expect(harness.run(until: { harness.server.requests.count == 1 }) == .done)
+        harness.loop.enter { harness.server.server.terminate(.enhanceYourCalm, debug: "enough") }
+        #expect(harness.run(until: { harness.client.closes.count == 1 && harness.server.closes.count == 1 }) == .done)
+        #expect(harness.client.goAways.map(\.code) == [.enhanceYourCalm])
+        #expect(harness.client.responses[1]?.end == .connectionLost)
+        #expect(harness.server.closes.map { $0?.code } == [.protocolViolation])
     }
 
     @Test func aRequestCanBeBrokenOff() throws {
-        let rig = try Rig(onRequest: { _, _ in })
-        #expect(rig.open())
-        let stream = try #require(rig.request())
-        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
-        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
-        #expect(rig.client.responses[1]?.end == .reset(.cancel))
-        #expect(rig.run(until: { rig.server.requests[1]?.closed == .cancel }) == .done)
-        rig.settle()
-        let position = rig.client.client.outputPosition
-        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
-        rig.settle()
-        #expect(rig.client.client.outputPosition == position, "no frame for a stream that has ended")
-        #expect(rig.request() != nil)
+        let harness = try Harness(onRequest: { _, _ in })
+        #expect(harness.open())
+        let stream = try #require(harness.request())
+        #expect(harness.run(until: { harness.server.requests.count == 1 }) == .done)
+        harness.loop.enter { harness.client.client.reset(stream, .cancel) }
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
+        #expect(harness.client.responses[1]?.end == .reset(.cancel))
+        #expect(harness.run(until: { harness.server.requests[1]?.closed == .cancel }) == .done)
+        harness.settle()
+        let position = harness.client.client.outputPosition
+        harness.loop.enter { harness.client.client.reset(stream, .cancel) }
+        harness.settle()
+        #expect(harness.client.client.outputPosition == position, "no frame for a stream that has ended")
+        #expect(harness.request() != nil)
     }
 
     @Test func anAnswerToAStreamThatHasEndedReachesNoOther() throws {
         var asked: [HTTP2Stream] = []
-        let rig = try Rig { _, stream in asked.append(stream) }
-        #expect(rig.open())
-        let first = try #require(rig.request())
-        #expect(rig.run(until: { asked.count == 1 }) == .done)
-        rig.loop.enter { rig.client.client.reset(first, .cancel) }
-        #expect(rig.run(until: { rig.server.requests[first.id]?.closed != nil }) == .done)
-        let second = try #require(rig.request())
-        #expect(rig.run(until: { asked.count == 2 }) == .done)
+        let harness = try Harness { _, stream in asked.append(stream) }
+        #expect(harness.open())
+        let first = try #require(harness.request())
+        #expect(harness.run(until: { asked.count == 1 }) == .done)
+        harness.loop.enter { harness.client.client.reset(first, .cancel) }
+        #expect(harness.run(until: { harness.server.requests[first.id]?.closed != nil }) == .done)
+        let second = try #require(harness.request())
+        #expect(harness.run(until: { asked.count == 2 }) == .done)
         #expect(asked[0].slot == asked[1].slot)
-        rig.loop.enter {
-            rig.server.server.respond(asked[1], status: 200, body: [2])
-            rig.server.server.respond(asked[0], status: 500, body: [1])
+        harness.loop.enter {
+            harness.server.server.respond(asked[1], status: 200, body: [2])
+            harness.server.server.respond(asked[0], status: 500, body: [1])
         }
-        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
+        #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
         #expect(
-            rig.client.responses[second.id]
+            harness.client.responses[second.id]
                 == RecordingClient.Response(headerBlocks: 1, status: 200, body: [2], end: .complete))
     }
 
     @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        rig.loop.enter {
-            let stream = rig.client.request("/")
-            if let stream { rig.client.client.reset(stream, .cancel) }
+        let harness = try Harness()
+        #expect(harness.open())
+        harness.loop.enter {
+            let stream = harness.client.request("/")
+            if let stream { harness.client.client.reset(stream, .cancel) }
         }
-        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
-        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+        #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
+        #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
     }
 
     /// A table of 4 KiB, no pushes, and 16 KiB of header fields (RFC 9113, 6.5.2).
     @Test func aClientsFirstFrameSaysWhatItTakes() throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
-        try rig.connect(client, to: peer)
-        _ = rig.loop.run(limit: .seconds(60), until: { false })
+        try harness.connect(client, to: peer)
+        _ = harness.loop.run(limit: .seconds(60), until: { false })
         let settings: [UInt8] = [0, 1, 0, 0, 0x10, 0, 0, 2, 0, 0, 0, 0, 0, 6, 0, 0, 0x40, 0]
         #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
     /// nghttp2 ignores them; a client has no use for them (RFC 9113, section 5.3.2).
     @Test func noPriorityIsSent() throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
-        try rig.connect(client, to: peer)
-        #expect(rig.loop.run(limit: .seconds(60), until: { client.settings.count == 1 }) == .done)
-        for path in ["/1", "/2", "/3"] { #expect(rig.loop.enter { client.request(path) } != nil) }
+        try harness.connect(client, to: peer)
+        #expect(harness.loop.run(limit: .seconds(60), until: { client.settings.count == 1 }) == .done)
+        for path in ["/1", "/2", "/3"] { #expect(harness.loop.enter { client.request(path) } != nil) }
         #expect(
-            rig.loop.run(limit: .seconds(60), until: { Self.frameTypes(peer.received).count(where: { $0 == 1 }) == 3 })
+            harness.loop.run(
+                limit: .seconds(60), until: { Self.frameTypes(peer.received).count(where: { $0 == 1 }) == 3 })
                 == .done)
         #expect(!Self.frameTypes(peer.received).contains(2))
     }
@@ -461,15 +463,15 @@ import Testing
     }
 
     @Test func trailersBelongToTheirRequest() throws {
-        let rig = BareRig()
+        let harness = BareHarness()
         var asked = 0
         let server = ScriptedServer { _, _ in asked += 1 }
         let request: [UInt8] = [0, 0, 6, 1, 4, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
         let trailers: [UInt8] = [0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x62, 1, 0x63]
         let peer = RawPeer(
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request + trailers)
-        try rig.connect(peer, to: server)
-        #expect(rig.loop.run(limit: .seconds(60), until: { asked == 1 }) == .done)
+        try harness.connect(peer, to: server)
+        #expect(harness.loop.run(limit: .seconds(60), until: { asked == 1 }) == .done)
         #expect(
             server.requests[1]?.headers == [":method: GET", ":scheme: https", ":path: /", ":authority: a", "b: c"])
         #expect(server.server.openStreams == 1)
@@ -477,40 +479,40 @@ import Testing
 
     /// It is closed in the middle of a piece that is read in parts.
     @Test func nothingIsReadAfterTheClose() throws {
-        let rig = BareRig()
-        rig.loop.network.wholePiecesPercent = 100
+        let harness = BareHarness()
+        harness.loop.network.wholePiecesPercent = 100
         let server = ScriptedServer { server, _ in server.server.close() }
         let unknown: [UInt8] = [0, 0x40, 0, 0xFA, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 0x4000)
         func request(_ id: UInt8) -> [UInt8] { [0, 0, 6, 1, 5, 0, 0, 0, id, 0x82, 0x87, 0x84, 0x41, 1, 0x61] }
         let peer = RawPeer(
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request(1) + unknown
                 + request(3))
-        try rig.connect(peer, to: server)
-        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
+        try harness.connect(peer, to: server)
+        #expect(harness.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
         #expect(server.requests.keys.sorted() == [1])
     }
 
     @Test func whatHasBeenAbortedDoesNotEndForThePeersFaultAsWell() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        rig.loop.enter {
-            rig.server.server.abort()
-            rig.server.server.terminate(.protocolError, debug: "late")
+        let harness = try Harness()
+        #expect(harness.open())
+        harness.loop.enter {
+            harness.server.server.abort()
+            harness.server.server.terminate(.protocolError, debug: "late")
         }
-        #expect(rig.run(until: { !rig.server.closes.isEmpty }) == .done)
-        #expect(rig.server.closes.compacted().allSatisfy { $0.code != .protocolViolation })
+        #expect(harness.run(until: { !harness.server.closes.isEmpty }) == .done)
+        #expect(harness.server.closes.compacted().allSatisfy { $0.code != .protocolViolation })
     }
 
     @Test func aLimitIsWrittenIntoTheSettingsAndNoFrameBefore() throws {
-        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3))
-        #expect(rig.open())
-        rig.settle()
-        rig.loop.enter {
-            rig.server.server.ping(1)
-            rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 2))
+        let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3))
+        #expect(harness.open())
+        harness.settle()
+        harness.loop.enter {
+            harness.server.server.ping(1)
+            harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 2))
         }
-        rig.settle()
-        #expect(rig.client.settings.last?.maxConcurrentStreams == 2)
+        harness.settle()
+        #expect(harness.client.settings.last?.maxConcurrentStreams == 2)
     }
 
     /// Codes 0 to 13 in the standard's order (RFC 9113, 7).
@@ -548,14 +550,14 @@ import Testing
     }
 
     @Test func pingsAreAnswered() throws {
-        let rig = try Rig()
-        #expect(rig.open())
-        rig.loop.enter {
-            rig.server.server.ping(1)
-            rig.client.client.ping(0x0123_4567_89AB_CDEF)
+        let harness = try Harness()
+        #expect(harness.open())
+        harness.loop.enter {
+            harness.server.server.ping(1)
+            harness.client.client.ping(0x0123_4567_89AB_CDEF)
         }
-        rig.settle()
-        #expect(rig.client.pings == [0x0123_4567_89AB_CDEF], "the peer's own is no answer")
+        harness.settle()
+        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "the peer's own is no answer")
     }
 }
 

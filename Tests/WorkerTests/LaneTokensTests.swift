@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-extension TokenNews {
+extension ProviderTokenUpdate {
     fileprivate var generation: Int? {
         if case .newest(let token) = self { token.generation } else { nil }
     }

@@ -96,8 +96,8 @@ public final class AMQPChannel {
     }
 
     /// Has the handler flush at the end of this event-loop iteration.
-    func flushAtEndOfTurn() {
-        connection.frames?.flushAtEndOfTurn()
+    func flushAfterIteration() {
+        connection.frames?.flushAfterIteration()
     }
 
     /// The handler has set the channel up, or works on it again after an interruption.

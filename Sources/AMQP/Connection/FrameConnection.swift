@@ -65,7 +65,7 @@ final class FrameConnection: ByteStreamHandler {
     func send(_ method: ClientMethod, channel: UInt16) -> Bool {
         loop.assertOnLoop()
         guard isActive else { return true }
-        flushAtEndOfTurn()
+        flushAfterIteration()
         return writer.write(method, channel: channel)
     }
 
@@ -73,14 +73,14 @@ final class FrameConnection: ByteStreamHandler {
     func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         loop.assertOnLoop()
         guard isActive else { return }
-        flushAtEndOfTurn()
+        flushAfterIteration()
         writer.acknowledge(deliveryTag, multiple: multiple, channel: channel)
     }
 
     /// Sends a message to be routed; returns its bytes on the wire.
     func publish(_ message: OutgoingMessage, channel: UInt16, userID: String?) throws(PublishRefusal) -> Int {
         loop.assertOnLoop()
-        flushAtEndOfTurn()
+        flushAfterIteration()
         let size = try writer.publish(message, channel: channel, userID: userID)
         writeBurst()
         return size
@@ -93,8 +93,8 @@ final class FrameConnection: ByteStreamHandler {
     }
 
     /// Has the channels flush at the end of this event-loop iteration.
-    func flushAtEndOfTurn() {
-        if !isFlushing { loop.flushAtEndOfTurn(self) }
+    func flushAfterIteration() {
+        if !isFlushing { loop.flushAfterIteration(self) }
     }
 
     override func flush() {
@@ -133,7 +133,7 @@ final class FrameConnection: ByteStreamHandler {
     override func connected(_ transport: ByteTransport) {
         self.transport = transport
         writer.protocolHeader()
-        flushAtEndOfTurn()
+        flushAfterIteration()
         owner?.streamOpened()
     }
 
@@ -206,7 +206,7 @@ final class FrameConnection: ByteStreamHandler {
         case .none: break
         case .send:
             writer.heartbeat()
-            flushAtEndOfTurn()
+            flushAfterIteration()
         case .fail: return reset(AMQPError(.timedOut, "the broker was silent for two heartbeats"))
         }
         scheduleBeat(heartbeat)

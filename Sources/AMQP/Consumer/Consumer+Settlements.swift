@@ -10,7 +10,7 @@ extension Consumer {
     /// The delivery has been dealt with: the broker may forget it.
     public func acknowledge(_ tag: DeliveryTag) {
         guard isCurrent(tag), settled(tag, window.acknowledge(tag.number, now: loop.now.monotonic)) else { return }
-        channel.flushAtEndOfTurn()
+        channel.flushAfterIteration()
     }
 
     /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
@@ -86,7 +86,7 @@ extension Consumer {
         for ack in window.acks { channel.acknowledge(ack.tag, multiple: ack.multiple) }
         window.acks.removeAll(keepingCapacity: true)
         guard let deadline = window.deadline else { return }
-        acknowledgementTimer.arm(at: deadline, for: self) { $0.channel.flushAtEndOfTurn() }
+        acknowledgementTimer.arm(at: deadline, for: self) { $0.channel.flushAfterIteration() }
     }
 
     /// Takes no more deliveries, and returns when what was settled is not lost with the channel any more, or after

@@ -51,7 +51,7 @@ extension Consumer {
     func endQuiescence() {
         quiescenceTimer.cancel()
         subscription = .running
-        channel.flushAtEndOfTurn()
+        channel.flushAfterIteration()
         stopWaiters.resume(returning: ())
     }
 
@@ -70,7 +70,7 @@ extension Consumer {
         quiescenceTimer.cancel()
         canceled(AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)"))
         updateDeadline()
-        channel.flushAtEndOfTurn()
+        channel.flushAfterIteration()
         stopWaiters.resume(returning: ())
     }
 

@@ -15,7 +15,7 @@ public struct TokenRefusal: Sendable, Hashable {
 }
 
 /// What follows from a ``TokenRefusal``, or from a token's age.
-public enum TokenNews: Sendable {
+public enum ProviderTokenUpdate: Sendable {
     /// Send this from now on.
     case newest(ProviderToken)
     /// A new one would be refused as well.

@@ -6,10 +6,10 @@ import Telemetry
 /// Provider tokens: pushes that wait for one, and refused ones.
 extension APNSPool {
     /// There is a new provider token, or none for one that was refused.
-    public func take(_ news: TokenNews) {
+    public func take(_ update: ProviderTokenUpdate) {
         loop.assertOnLoop()
-        tokens?.take(news)
-        guard case .newest = news else {
+        tokens?.take(update)
+        guard case .newest = update else {
             endTokenless()
             return finishRefused()
         }

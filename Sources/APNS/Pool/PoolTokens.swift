@@ -17,7 +17,7 @@ struct PoolTokens {
     }
     /// Since the machine's start; kept, because each push asks.
     private var usableUntilNanoseconds = Int64.min
-    private var own: TokenSource?
+    private var own: ProviderTokenSigner?
     private let useNanosecondsMax: Int64
     /// A refusal that was not answered yet.
     private var asked: Int?
@@ -25,7 +25,7 @@ struct PoolTokens {
 
     /// - Parameter supply: nil: the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
-        own = supply == nil ? TokenSource(key: key, configuration: configuration) : nil
+        own = supply == nil ? ProviderTokenSigner(key: key, configuration: configuration) : nil
         useNanosecondsMax = configuration.useSecondsMax * 1_000_000_000
         ask = supply?.ask ?? { _ in }
         // From a function, since observers are not called in an initializer.
@@ -71,9 +71,9 @@ struct PoolTokens {
         ask(refusal)
     }
 
-    mutating func take(_ news: TokenNews) {
+    mutating func take(_ update: ProviderTokenUpdate) {
         asked = nil
-        if case .newest(let token) = news { newest = token }
+        if case .newest(let token) = update { newest = token }
     }
 }
 

@@ -42,7 +42,7 @@ public final class RecordFile: ByteStreamHandler {
         request.write(to: &json, detail)
         waiting.append(contentsOf: json.bytes)
         waiting.append(UInt8(ascii: "\n"))
-        if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }
+        if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAfterIteration(self) }
     }
 
     public override func flush() {

@@ -9,7 +9,7 @@ package enum ChannelReply {
     package static let type = "push.channel-reply.v1"
 
     /// - Parameter environment: where it was done.
-    static func body(_ report: ChannelReport, to command: ChannelCommand, in environment: APNSEnvironment) -> [UInt8] {
+    static func body(_ report: ChannelResult, to command: ChannelCommand, in environment: APNSEnvironment) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("id", "\(command.id)")

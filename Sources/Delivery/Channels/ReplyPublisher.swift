@@ -28,7 +28,7 @@ final class ReplyPublisher {
 
     /// - Parameter isLate: whether it is to be given up.
     /// - Returns: whether the reply is done with.
-    func publish(_ reply: ReplyAttempts, until isLate: () -> Bool) async -> Bool {
+    func publish(_ reply: ReplyDelivery, until isLate: () -> Bool) async -> Bool {
         var reply = reply
         defer { ended() }
         while !isLate() {
@@ -50,7 +50,7 @@ final class ReplyPublisher {
                 return true
             case .again(let milliseconds):
                 repeats.add()
-                if reply.repeats > ReplyAttempts.repeatsMax { stuck(completeRemedy("\(destination): \(words)")) }
+                if reply.repeats > ReplyDelivery.repeatsMax { stuck(completeRemedy("\(destination): \(words)")) }
                 await pauses.wait(on: publisher.loop, for: .milliseconds(milliseconds), timeoutValue: {})
             }
         }
@@ -60,7 +60,7 @@ final class ReplyPublisher {
     /// Ends the waits before a repeat, so that `publish` asks again whether it is late.
     func endPauses() { pauses.resume(returning: ()) }
 
-    private func publishOnce(_ reply: inout ReplyAttempts) async -> (ReplyAttempts.Step, words: String) {
+    private func publishOnce(_ reply: inout ReplyDelivery) async -> (ReplyDelivery.Step, words: String) {
         if let consumer = reply.consumer {
             do throws(AMQPError) {
                 guard try await admin.queueExists(consumer) else { return (reply.consumerHasGone(), "") }

@@ -62,7 +62,7 @@ public actor Lane {
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }
 
     /// Gives the pools of a key its new provider token, or the answer that there is none for a refused one.
-    public func apply(_ update: TokenNews, of credential: Credential.Name) {
+    public func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         for pool in pipeline.dispatcher.pools where pool.configuration.credential.name == credential {
             pool.take(update)
         }

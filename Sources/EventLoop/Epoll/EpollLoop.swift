@@ -4,7 +4,7 @@ import Glibc
 /// The real loop: epoll for sockets and signals, an eventfd that other threads wake it by.
 public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Events taken from the kernel in one turn.
-    private static let eventsPerTurnMax = 256
+    private static let eventsPerIterationMax = 256
     /// Bytes read from one socket in one go; all sockets share the one buffer.
     static let readBytesMax = 32 * 1024
 
@@ -15,7 +15,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var lastGeneration: UInt32 = 0
     private var isStopping = false
     private var hasPreciseWait = true
-    private var events = [epoll_event](repeating: epoll_event(), count: eventsPerTurnMax)
+    private var events = [epoll_event](repeating: epoll_event(), count: eventsPerIterationMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
     /// Asked for the addresses of a name at each connect; its answers are not kept.
@@ -27,7 +27,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var lastNameWaiter = 0
 
     /// Turns since the loop began, for a watchdog on another thread.
-    public let turns = TurnCounter()
+    public let turns = IterationCounter()
 
     /// Throws `resources` when the process is out of descriptors.
     public init() throws(TransportError) {
@@ -58,7 +58,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         inbox.open()
         while !isStopping {
             wait()
-            finishTurn()
+            finishIteration()
             turns.advance()
         }
         forgetScheduled()

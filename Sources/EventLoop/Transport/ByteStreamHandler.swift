@@ -23,6 +23,6 @@ open class ByteStreamHandler {
     /// the handler makes.
     open func closed(_ error: TransportError?) {}
 
-    /// Writes out what has gathered; called once at the end of a turn in which `flushAtEndOfTurn` was asked for.
+    /// Writes out what has gathered; called once at the end of a turn in which `flushAfterIteration` was asked for.
     open func flush() {}
 }

@@ -20,7 +20,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     public let network: VirtualNetwork
     private var random: SeededRandom
     /// Loops that run beside this one, after each of its turns.
-    private var guests: [GuestLoop] = []
+    private var nestedLoops: [NestedLoop] = []
 
     public init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -32,18 +32,18 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     public override func nextRandom() -> UInt64 { random.next() }
 
-    func add(_ guest: GuestLoop) {
-        precondition(!isOnLoop, "a guest comes before the loop runs")
-        guests.append(guest)
+    func add(_ nestedLoop: NestedLoop) {
+        precondition(!isOnLoop, "a nested loop comes before the loop runs")
+        nestedLoops.append(nestedLoop)
     }
 
-    /// Runs `body` as the loop's thread would: to set up what the loop and its guests own.
+    /// Runs `body` as the loop's thread would: to set up what the loop and its nested loops own.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
         // Last, so that what resumes without an executor is theirs: their peers have no tasks.
-        for guest in guests { guest.enterThread() }
+        for nestedLoop in nestedLoops { nestedLoop.enterThread() }
         defer {
-            for guest in guests { guest.leaveThread() }
+            for nestedLoop in nestedLoops { nestedLoop.leaveThread() }
             leaveThread()
         }
         return try body()
@@ -58,8 +58,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         let end = now.monotonic + limit
         var turnsAtThisTime = 0
         while true {
-            finishTurn()
-            for guest in guests { guest.turn() }
+            finishIteration()
+            for nestedLoop in nestedLoops { nestedLoop.turn() }
             if isDone() { return .done }
             turnsAtThisTime += 1
             if turnsAtThisTime > Self.turnsAtOneTimeMax { return .livelock }
@@ -73,11 +73,11 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    private var hasWorkAnywhere: Bool { hasWork || guests.contains { $0.hasWork } }
+    private var hasWorkAnywhere: Bool { hasWork || nestedLoops.contains { $0.hasWork } }
 
     private var nextTimerOfAll: MonotonicTime? {
-        guests.reduce(nextTimer) { next, guest in
-            guard let next, let other = guest.nextTimer else { return next ?? guest.nextTimer }
+        nestedLoops.reduce(nextTimer) { next, nestedLoop in
+            guard let next, let other = nestedLoop.nextTimer else { return next ?? nestedLoop.nextTimer }
             return min(next, other)
         }
     }
@@ -86,7 +86,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         now.monotonic = now.monotonic + duration
         now.sinceBoot = now.sinceBoot + duration
         now.unixNanoseconds += duration.nanosecondsSaturated
-        for guest in guests { guest.now = now }
+        for nestedLoop in nestedLoops { nestedLoop.now = now }
     }
 
     /// Does what is to be done now, ends every connection, tells those who have one, and forgets what was still to come: a world
@@ -102,8 +102,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     private func endWork() {
         var turns = 0
         repeat {
-            finishTurn()
-            for guest in guests { guest.turn() }
+            finishIteration()
+            for nestedLoop in nestedLoops { nestedLoop.turn() }
             turns += 1
         } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
         forgetAll()
@@ -111,7 +111,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     private func forgetAll() {
         forgetScheduled()
-        for guest in guests { guest.forgetScheduled() }
+        for nestedLoop in nestedLoops { nestedLoop.forgetScheduled() }
     }
 
     /// One attempt: an endpoint of the virtual network has one address. Of the options, the time to connect counts.

@@ -25,7 +25,7 @@ struct ChannelsSession: Sendable {
     }
 
     private func ask(_ access: ChannelAccess, on loop: EventLoop) async -> ExitCode {
-        let manager = ChannelManager(
+        let manager = ChannelClient(
             loop: loop, connector: access.connector(on: loop), configuration: access.pool)
         defer { manager.close() }
         var worst = ExitCode.success
@@ -45,7 +45,7 @@ struct ChannelsSession: Sendable {
         return worst
     }
 
-    private func show(_ report: ChannelReport, _ request: ChannelRequest, _ hasHeader: inout Bool) {
+    private func show(_ report: ChannelResult, _ request: ChannelRequest, _ hasHeader: inout Bool) {
         guard report.outcome == .done else {
             for channel in report.madeSince ?? [] { Terminal.error.line("new       \(channel)".printable) }
             let subject = report.channelID ?? request.channelID ?? options.app
@@ -68,7 +68,7 @@ struct ChannelsSession: Sendable {
     }
 
     private func json(
-        _ report: ChannelReport, of request: ChannelRequest, _ environment: APNSEnvironment
+        _ report: ChannelResult, of request: ChannelRequest, _ environment: APNSEnvironment
     ) -> String {
         var json = JSONWriter()
         json.beginObject()
@@ -91,7 +91,7 @@ extension ChannelCommandOptions.Work {
     }
 }
 
-extension ChannelReport {
+extension ChannelResult {
     fileprivate var exitCode: ExitCode {
         switch outcome {
         case .done: .success

@@ -164,7 +164,7 @@ public actor Browser {
     /// Waits until a JavaScript expression is true of the page, looked at again whenever the page has changed.
     ///
     /// - Throws: `ProcessError` with the page's text when it is not in time.
-    public func wait(until condition: String, within: Duration = Patience.duration) async throws(ProcessError) {
+    public func wait(until condition: String, within: Duration = TestTimeout.duration) async throws(ProcessError) {
         let promise = """
             new Promise((resolve) => {
               const observer = new MutationObserver(look);

@@ -16,7 +16,7 @@ public func onEpollLoop<Result: Sendable>(
 extension EpollLoop {
     /// Has the loop turn until `condition` holds.
     public func wait(until condition: () -> Bool) async throws {
-        let deadline = now.monotonic + Patience.duration
+        let deadline = now.monotonic + TestTimeout.duration
         while !condition() {
             guard now.monotonic < deadline else { throw NeverHeld() }
             await sleep(for: .milliseconds(1))

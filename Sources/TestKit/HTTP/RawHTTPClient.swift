@@ -81,10 +81,10 @@ public final class RawHTTPClient: ByteStreamHandler {
     /// Waits for what is received to meet a condition.
     public func wait(_ what: String, until condition: @escaping () -> Bool) async throws {
         guard !condition() else { return }
-        let timer = loop.schedule(after: Patience.duration) { [self] in resume(false) }
+        let timer = loop.schedule(after: TestTimeout.duration) { [self] in resume(false) }
         let isMet = await withUnsafeContinuation { waiting = (condition, $0) }
         loop.cancel(timer)
-        if !isMet { throw Failure(description: "there is no \(what) after \(Patience.seconds) seconds") }
+        if !isMet { throw Failure(description: "there is no \(what) after \(TestTimeout.seconds) seconds") }
     }
 
     private func resume(_ isMet: Bool) {

@@ -24,7 +24,7 @@ public final class ChildOutput: @unchecked Sendable {
     ///
     /// - Throws: `ProcessError` with the last lines when there is none in time or the output ends before it.
     public func line(
-        within: Duration = Patience.duration, where matches: @escaping @Sendable (String) -> Bool = { _ in true }
+        within: Duration = TestTimeout.duration, where matches: @escaping @Sendable (String) -> Bool = { _ in true }
     ) async throws(ProcessError) -> String {
         let milliseconds = within.wholeMilliseconds
         let found = await DetachedThread.run { [self] in

@@ -67,7 +67,7 @@ public final class ChildProcess: @unchecked Sendable {
     ///
     /// - Throws: `ProcessError` when it cannot be started or does not end in time; it is killed then.
     public static func run(
-        _ command: [String], environment: [String: String]? = nil, within: Duration = Patience.duration
+        _ command: [String], environment: [String: String]? = nil, within: Duration = TestTimeout.duration
     ) async throws(ProcessError) -> (exit: ChildExit, output: [String], errors: [String]) {
         let child = try await ChildProcess(command, environment: environment)
         let exit = try await child.exit(within: within)
@@ -134,7 +134,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// Waits for its end.
     ///
     /// - Throws: `ProcessError` when it has not ended in time; it is killed then.
-    public func exit(within: Duration = Patience.duration) async throws(ProcessError) -> ChildExit {
+    public func exit(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         let milliseconds = within.wholeMilliseconds
         let exit = await DetachedThread.run { [self] () -> ChildExit? in
             state.withLock {
@@ -162,7 +162,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Sends SIGTERM and waits; after the time given, kills.
     @discardableResult
-    public func terminate(within: Duration = Patience.duration) async throws(ProcessError) -> ChildExit {
+    public func terminate(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         send(signal: SIGTERM)
         return try await exit(within: within)
     }

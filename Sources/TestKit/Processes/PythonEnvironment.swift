@@ -23,7 +23,7 @@ public struct PythonEnvironment: Sendable {
     /// - Throws: `ProcessError` with what it said when it fails or takes too long.
     public func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
-        within: Duration = Patience.duration
+        within: Duration = TestTimeout.duration
     ) async throws(ProcessError) -> [String] {
         let settings = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return try await Self.run(["env"] + settings + [interpreter, program] + arguments, within: within)

@@ -81,7 +81,7 @@ extension ScriptedChannel {
     private func decide(_ sequence: UInt64, positive: Bool) {
         guard case .open = state else { return }
         confirms?.decide(sequence, positive: positive)
-        connection.flushAtEndOfTurn()
+        connection.flushAfterIteration()
     }
 
     /// Tells what was decided in this turn; called before the bytes leave.

@@ -158,7 +158,7 @@ final class ScriptedChannel {
         broker.loop.schedule(at: busyUntil) { [self] in
             guard case .open = state else { return }
             act()
-            connection.flushAtEndOfTurn()
+            connection.flushAfterIteration()
         }
     }
 

@@ -134,11 +134,11 @@ final class ScriptedConnection: ByteStreamHandler {
         writer.raw(payload)
         writer.octet(Frame.endByte)
         writer.bytes.withUnsafeBytes { output.append($0) }
-        flushAtEndOfTurn()
+        flushAfterIteration()
     }
 
-    func flushAtEndOfTurn() {
-        broker.loop.flushAtEndOfTurn(self)
+    func flushAfterIteration() {
+        broker.loop.flushAfterIteration(self)
     }
 
     private func receive(_ frame: Frame) {
@@ -259,7 +259,7 @@ final class ScriptedConnection: ByteStreamHandler {
             transport?.pauseReading()
         } else {
             transport?.resumeReading()
-            flushAtEndOfTurn()
+            flushAfterIteration()
         }
     }
 
@@ -273,7 +273,7 @@ final class ScriptedConnection: ByteStreamHandler {
         }
         state = .closing
         putBackUnsettled()
-        flushAtEndOfTurn()
+        flushAfterIteration()
     }
 
     func cut() {

@@ -7,8 +7,8 @@ import EventLoop
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 final class ChannelCommandRuntime: @unchecked Sendable {
-    private let service: ChannelService
-    private let managers: ChannelManagers
+    private let service: ChannelCommandConsumer
+    private let managers: ChannelClients
 
     /// - Parameter tokens: the tokens with which connections to APNs start.
     init(
@@ -17,9 +17,9 @@ final class ChannelCommandRuntime: @unchecked Sendable {
         in environment: LaneEnvironment
     ) {
         let loop = environment.loop
-        let managers = ChannelManagers(components.configuration, loop: loop, tokens: tokens)
+        let managers = ChannelClients(components.configuration, loop: loop, tokens: tokens)
         self.managers = managers
-        service = ChannelService(
+        service = ChannelCommandConsumer(
             consuming: components.channelsConnection(for: "consume", on: loop),
             publishing: components.channelsConnection(for: "publish", on: loop), names: components.lane.names,
             replyPrefix: channels.replyPrefix, metrics: environment.metrics, log: environment.log,
@@ -28,9 +28,9 @@ final class ChannelCommandRuntime: @unchecked Sendable {
         service.start()
     }
 
-    var status: ChannelService.Status { service.status }
+    var status: ChannelCommandConsumer.Status { service.status }
 
-    func take(_ news: TokenNews, of credential: Credential.Name) { managers.take(news, of: credential) }
+    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) { managers.take(update, of: credential) }
 
     func close(deadlineSeconds: Int) async {
         await service.close(deadlineSeconds: deadlineSeconds)

@@ -31,7 +31,7 @@ final class StatusCollector {
             let lanes = groups.map { group in
                 group.lanes.indices.map { index in
                     WorkerSnapshot.Lane(
-                        number: index, isTurning: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
+                        number: index, makesProgress: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
                 }
             }
             let retired = zip(groups, lanes).dropFirst().flatMap { group, lanes in

@@ -21,7 +21,7 @@ extension WorkerSnapshot {
             [(["version": status.version, "librabbitmq": AMQPLibrary.version], 1)])
         one("ready", "Whether every lane takes messages and can tell what becomes of them.", status.isReady ? 1 : 0)
         one("lanes", "Lanes of this worker.", self.lanes.count)
-        one("lanes_stalled", "Lanes that have stopped turning.", self.lanes.count { !$0.isTurning })
+        one("lanes_stalled", "Lanes that have stopped turning.", self.lanes.count { !$0.makesProgress })
         one("uptime_seconds", "Since the worker began.", status.uptimeSeconds)
         one("paused", "Whether an operator has paused something.", status.paused.isEmpty ? 0 : 1)
         one("log_lines_dropped_total", "Lines of log that could not be written.", status.logLinesDropped)

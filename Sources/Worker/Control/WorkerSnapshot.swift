@@ -7,7 +7,7 @@ import Delivery
 struct WorkerSnapshot: Sendable {
     struct Lane: Sendable {
         var number: Int
-        var isTurning: Bool
+        var makesProgress: Bool
         /// nil: the lane has not answered in time.
         var status: LaneStatus?
     }
@@ -71,7 +71,7 @@ extension WorkerStatus.Queue {
 }
 
 extension WorkerStatus.ChannelCommands {
-    init(_ status: ChannelService.Status) {
+    init(_ status: ChannelCommandConsumer.Status) {
         self.init(isConsuming: status.isConsuming, isReplying: status.isPublishing, reasons: status.reasons)
     }
 }
@@ -79,7 +79,8 @@ extension WorkerStatus.ChannelCommands {
 extension WorkerStatus.Lane {
     init(_ lane: WorkerSnapshot.Lane) {
         self.init(
-            number: lane.number, isTurning: lane.isTurning, report: lane.status.map { WorkerStatus.LaneReport($0) })
+            number: lane.number, makesProgress: lane.makesProgress,
+            report: lane.status.map { WorkerStatus.LaneReport($0) })
     }
 }
 

@@ -12,13 +12,13 @@ struct ProviderTokens {
 
     private struct Former {
         let name: Credential.Name
-        let source: TokenSource
+        let source: ProviderTokenSigner
         let until: MonotonicTime
 
         func isUsed(by keys: [Credential.Name: ProviderKey]) -> Bool { keys[name].map(source.signs) ?? false }
     }
 
-    private var sources: [Credential.Name: TokenSource] = [:]
+    private var sources: [Credential.Name: ProviderTokenSigner] = [:]
     /// Unused keys, oldest first.
     private var former: [Former] = []
 
@@ -30,7 +30,7 @@ struct ProviderTokens {
         let keys = Dictionary(keys.map { (Credential.key($0).name, $0) }) { $1 }
         let until = now.sinceBoot + .seconds(Self.rememberedSeconds)
         let before = former + sources.map { Former(name: $0.key, source: $0.value, until: until) }
-        var sources: [Credential.Name: TokenSource] = [:]
+        var sources: [Credential.Name: ProviderTokenSigner] = [:]
         for (name, key) in keys {
             sources[name] = try Self.source(of: key, before.lazy.filter { $0.name == name }.map(\.source), now, random)
         }
@@ -41,15 +41,15 @@ struct ProviderTokens {
 
     /// - Parameter known: the sources of keys with the same ID, oldest first.
     private static func source(
-        of key: ProviderKey, _ known: some Collection<TokenSource>, _ now: Now, _ random: () -> UInt64
-    ) throws(CryptoError) -> TokenSource {
+        of key: ProviderKey, _ known: some Collection<ProviderTokenSigner>, _ now: Now, _ random: () -> UInt64
+    ) throws(CryptoError) -> ProviderTokenSigner {
         // Lanes distinguish the tokens of an ID by their numbers.
         let last = known.compactMap(\.newest?.generation).max() ?? 0
         if var source = known.first(where: { $0.signs(with: key) }) {
             source.countOn(after: last)
             return source
         }
-        var source = TokenSource(key: key, after: last)
+        var source = ProviderTokenSigner(key: key, after: last)
         _ = source.renew(now, random: random)
         if let error = source.error { throw error }
         return source
@@ -70,23 +70,23 @@ struct ProviderTokens {
         return supplies
     }
 
-    var newest: [(Credential.Name, TokenNews)] {
+    var newest: [(Credential.Name, ProviderTokenUpdate)] {
         sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
     }
 
     /// Signs the tokens that are due and returns them.
-    mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, TokenNews)] {
+    mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, ProviderTokenUpdate)] {
         dropExpired(now)
-        var news: [(Credential.Name, TokenNews)] = []
+        var update: [(Credential.Name, ProviderTokenUpdate)] = []
         for name in Array(sources.keys) where sources[name]?.renew(now, random: random) == true {
-            if let token = sources[name]?.newest { news.append((name, .newest(token))) }
+            if let token = sources[name]?.newest { update.append((name, .newest(token))) }
         }
-        return news
+        return update
     }
 
     mutating func refused(
         _ refusal: TokenRefusal, of name: Credential.Name, _ now: Now, random: () -> UInt64
-    ) -> TokenNews {
+    ) -> ProviderTokenUpdate {
         sources[name]?.refused(refusal, now, random: random).map { .newest($0) }
             ?? .nothingNewer(than: refusal.generation)
     }

@@ -108,9 +108,9 @@ final class LaneGroup: @unchecked Sendable {
         for lane in undrained { lane.replace(payloadSchemas) }
     }
 
-    func take(_ news: TokenNews, of credential: Credential.Name) {
-        for lane in undrained { lane.take(news, of: credential) }
-        channels?.take(news, of: credential)
+    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+        for lane in undrained { lane.take(update, of: credential) }
+        channels?.take(update, of: credential)
     }
 
     /// Checks that the lanes make progress.

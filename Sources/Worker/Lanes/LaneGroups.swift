@@ -122,24 +122,24 @@ extension LaneGroups {
     private var tokenSupplies: [Credential.Name: TokenSupply] {
         tokens.supplies { [self] name, refusal in
             loop.post {
-                let news = self.tokens.refused(refusal, of: name, self.loop.now, random: self.loop.nextRandom)
-                self.send(news, of: name)
+                let update = self.tokens.refused(refusal, of: name, self.loop.now, random: self.loop.nextRandom)
+                self.send(update, of: name)
             }
         }
     }
 
     func renewTokens() {
-        for (name, news) in tokens.renew(loop.now, random: loop.nextRandom) { send(news, of: name) }
+        for (name, update) in tokens.renew(loop.now, random: loop.nextRandom) { send(update, of: name) }
     }
 
     /// Returns to the keys of the present groups.
     private func restoreTokens() {
         // These keys have signed before.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)
-        for (name, news) in tokens.newest { send(news, of: name) }
+        for (name, update) in tokens.newest { send(update, of: name) }
     }
 
-    private func send(_ news: TokenNews, of credential: Credential.Name) {
-        for group in all { group.take(news, of: credential) }
+    private func send(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+        for group in all { group.take(update, of: credential) }
     }
 }

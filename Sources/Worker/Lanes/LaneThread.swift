@@ -53,8 +53,8 @@ final class LaneThread: @unchecked Sendable {
         withLane { await $0.apply(payloadSchemas) }
     }
 
-    func take(_ news: TokenNews, of credential: Credential.Name) {
-        withLane { await $0.apply(news, of: credential) }
+    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+        withLane { await $0.apply(update, of: credential) }
     }
 
     /// - Parameter answer: called on the lane's thread; never if the lane has ended.

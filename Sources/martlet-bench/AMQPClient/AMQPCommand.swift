@@ -4,7 +4,7 @@ import CommandKit
 struct AMQPCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["amqp"],
-        summary: "Have the AMQP client alone do what floor-relay does with a queue of a private RabbitMQ.",
+        summary: "Have the AMQP client alone do what baseline-relay does with a queue of a private RabbitMQ.",
         discussion: "The cost of a run of the warm-up alone is left out.",
         options: [
             .messages(EndToEndOptions().messages), .warmUp, .setting(.inFlight), .setting(.payloadBytes),

@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// Our client of AMQP and nothing else, which does what `floor-relay` does: takes messages, publishes a result for each, and
+/// Our client of AMQP and nothing else, which does what `baseline-relay` does: takes messages, publishes a result for each, and
 /// acknowledges it once that is confirmed. As a lane it has a connection to consume and one to publish.
 actor RelayClient {
     /// As a command of this program, which only `amqp` uses.
@@ -49,7 +49,7 @@ actor RelayClient {
         let connection = ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest"))
         consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection,
-            configuration: ConsumerConfiguration(queue: WorkerStage.requests, prefetch: options.inFlight))
+            configuration: ConsumerConfiguration(queue: WorkerFixture.requests, prefetch: options.inFlight))
         publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
     }
 
@@ -94,7 +94,7 @@ actor RelayClient {
         let id = message.properties.messageID ?? ""
         let outcome = await publisher.publish(
             OutgoingMessage(
-                exchange: "", routingKey: WorkerStage.results, body: Self.result(id), messageID: id))
+                exchange: "", routingKey: WorkerFixture.results, body: Self.result(id), messageID: id))
         if outcome == .confirmed { consumer.acknowledge(message.tag) } else { failure = ProcessError("\(outcome)") }
         done += 1
         guard done == messages || failure != nil else { return }

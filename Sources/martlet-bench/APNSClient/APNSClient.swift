@@ -17,7 +17,7 @@ struct APNSClient {
         // Only to make the key and the certificate.
         let simulator = try await SimulatorProcess(in: directory)
         try await simulator.process.terminate()
-        let sink = try await FloorSink(in: directory)
+        let sink = try await BaselineSink(in: directory)
         let h2load = try LoadGenerator(options, authorization: simulator.authorization(), in: directory)
         var comparison = Comparison(
             "apns", options.description,

@@ -5,7 +5,7 @@ struct APNSCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["apns"],
         summary:
-            "Have the APNs client alone (pool, provider token, HTTP/2, TLS) and h2load push the same to floor-sink.",
+            "Have the APNs client alone (pool, provider token, HTTP/2, TLS) and h2load push the same to baseline-sink.",
         discussion: """
             Says how many times h2load's processor time a request costs. The cost of a run of the warm-up alone is left out.
             """,
@@ -24,9 +24,9 @@ struct APNSCommand: Benchmark {
 /// The process that ``APNSCommand`` measures.
 struct PushClientCommand: Benchmark {
     static let syntax = CommandSyntax(
-        path: [PushClient.name], summary: "Push to floor-sink.",
+        path: [PushClient.name], summary: "Push to baseline-sink.",
         options: [
-            OptionSyntax(name: "port", value: "N", help: "of floor-sink", isRequired: true),
+            OptionSyntax(name: "port", value: "N", help: "of baseline-sink", isRequired: true),
             OptionSyntax(
                 name: "folder", value: "DIR", help: "with the simulator's demonstration", isRequired: true,
                 values: .folders),

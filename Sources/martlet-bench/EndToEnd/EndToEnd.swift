@@ -1,7 +1,7 @@
 import AMQP
 import TestKit
 
-/// Fills a queue and has it emptied by floors and by workers in turns.
+/// Fills a queue and has it emptied by baselines and by workers in turns.
 struct EndToEnd {
     private let options: EndToEndOptions
 
@@ -14,7 +14,7 @@ struct EndToEnd {
             throw ProcessError("the message has not \(BenchMessage.bytes) bytes")
         }
         MartletBench.note("Starting a private broker and the simulator")
-        let stage = try await WorkerStage(
+        let fixture = try await WorkerFixture(
             apps: options.bundleIDs, keys: options.keys, shards: options.shards, nodes: options.nodes,
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"],
             more: """
@@ -29,23 +29,23 @@ struct EndToEnd {
                 "lanes": options.lanes, "workers": options.workers, "shards": options.shards, "nodes": options.nodes,
             ], unit: .message, programs: programs)
         try await comparison.takeTurns(options.samples) { program, round in
-            try await measure(program, on: stage, options.message(round: round))
+            try await measure(program, on: fixture, options.message(round: round))
         }
-        try await stage.end()
+        try await fixture.end()
         return comparison
     }
 
     private func measure(
-        _ program: BenchProgram, on stage: WorkerStage, _ message: BenchMessage
+        _ program: BenchProgram, on fixture: WorkerFixture, _ message: BenchMessage
     ) async throws -> Measurement {
-        guard let floor = program.floor else {
-            let sample = WorkerSample(options: options, stage: stage)
-            try await stage.refill(sample.total, message, inShards: true)
+        guard let baseline = program.baseline else {
+            let sample = WorkerSample(options: options, fixture: fixture)
+            try await fixture.refill(sample.total, message, inShards: true)
             return try await sample.measure()
         }
-        try await stage.refill(options.messages, message)
-        let run = try await ProgramRun.watching(stage.peerTimes) {
-            try await .of(floor.command(options.messages, options, stage))
+        try await fixture.refill(options.messages, message)
+        let run = try await ProgramRun.watching(fixture.peerTimes) {
+            try await .of(baseline.command(options.messages, options, fixture))
         }
         return try run.measurement(of: options.messages, beyond: nil)
     }

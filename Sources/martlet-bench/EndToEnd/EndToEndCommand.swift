@@ -6,7 +6,7 @@ struct EndToEndCommand: Benchmark {
         path: ["end-to-end"],
         summary: "Have workers send a queue of a private RabbitMQ to apns-simulator over TLS.",
         discussion: """
-            Of the baselines, floor-relay consumes, publishes with confirm and acknowledges; floor-worker pushes too, and
+            Of the baselines, baseline-relay consumes, publishes with confirm and acknowledges; baseline-worker pushes too, and
             validates nothing.
             """,
         options: [.messages(EndToEndOptions().messages), .warmUp] + WorkSetting.allCases.map { .setting($0) } + [

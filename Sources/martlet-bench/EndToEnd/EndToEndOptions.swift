@@ -14,7 +14,7 @@ struct EndToEndOptions {
     var keys = 1
     var lanes = 1
     var workers = 1
-    /// Of the queue of requests, for the workers; the floors take from the queue itself.
+    /// Of the queue of requests, for the workers; the baselines take from the queue itself.
     var shards = 1
     /// Of the broker: 1 or 3.
     var nodes = 1

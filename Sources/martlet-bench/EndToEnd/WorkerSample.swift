@@ -7,21 +7,21 @@ struct WorkerSample {
     private static let secondsMax = 600
 
     let options: EndToEndOptions
-    let stage: WorkerStage
+    let fixture: WorkerFixture
 
     /// How many have to be in the queue.
     var total: Int { options.warmUp + options.messages + options.inFlightOfAll }
 
     func measure() async throws -> Measurement {
-        let acceptedBefore = try await stage.acceptedCount()
+        let acceptedBefore = try await fixture.acceptedCount()
         let workers = try await startWorkers()
         let start = try await look(at: workers, until: options.warmUp)
         let end = try await look(at: workers, until: options.warmUp + options.messages)
         _ = try await look(at: workers, until: total)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
-        for worker in workers { try await stage.end(worker) }
-        try await stage.expectDone(total)
-        let accepted = try await stage.acceptedCount() - acceptedBefore
+        for worker in workers { try await fixture.end(worker) }
+        try await fixture.expectDone(total)
+        let accepted = try await fixture.acceptedCount() - acceptedBefore
         guard accepted == total else { throw ProcessError("\(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
         guard messages > 0 else { throw ProcessError("too few messages to measure anything") }
@@ -41,7 +41,7 @@ struct WorkerSample {
     /// At the same time: what one does before the next is there would not be measured.
     private func startWorkers() async throws -> [ChildProcess] {
         try await withThrowingTaskGroup { group in
-            for _ in 0..<options.workers { group.addTask { try await stage.worker() } }
+            for _ in 0..<options.workers { group.addTask { try await fixture.worker() } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }
@@ -60,12 +60,12 @@ struct WorkerSample {
     private func look(at workers: [ChildProcess], until count: Int) async throws -> Look {
         let deadline = ContinuousClock.now + .seconds(Self.secondsMax)
         while true {
-            let results = try await stage.desk.count(in: WorkerStage.results)
+            let results = try await fixture.testClient.count(in: WorkerFixture.results)
             let look = Look(
                 at: .now, results: results, time: workers.map(\.processorTime).reduce(.zero, +),
                 userTime: workers.map(\.splitProcessorTime.user).reduce(.zero, +),
                 systemTime: workers.map(\.splitProcessorTime.system).reduce(.zero, +),
-                peerTimes: await stage.peerTimes())
+                peerTimes: await fixture.peerTimes())
             if results >= count { return look }
             guard workers.allSatisfy(\.isRunning), look.at < deadline else {
                 throw ProcessError(

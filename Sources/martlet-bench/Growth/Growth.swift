@@ -1,6 +1,6 @@
 /// Measures end to end at one value of a setting after the other.
 struct Growth {
-    static let programs: [BenchProgram] = [.floorWorker, .martlet]
+    static let programs: [BenchProgram] = [.baselineWorker, .martlet]
 
     private let options: GrowthOptions
 

@@ -4,7 +4,7 @@ import CommandKit
 struct GrowthCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["growth"],
-        summary: "Do the same as end-to-end beside floor-worker, over a list of values of one setting.",
+        summary: "Do the same as end-to-end beside baseline-worker, over a list of values of one setting.",
         discussion: "One setting has several values: martlet-bench growth --in-flight 10,100,1000",
         options: [.messages(GrowthOptions.messages), .warmUp] + WorkSetting.allCases.map { .setting($0, value: "N,…") }
             + [

@@ -26,7 +26,7 @@ final class CountedLane {
 
     private let options: InstructionOptions
     private let loop = VirtualLoop(seed: 1)
-    private let lane: GuestLoop
+    private let lane: NestedLoop
     private let topology = Topology()
     private var results = 0
     private var isCollecting = false
@@ -37,7 +37,7 @@ final class CountedLane {
     init(_ options: InstructionOptions) {
         self.options = options
         bundleIDs = (0..<options.apps).map { "com.example.\(100 + $0)" }
-        lane = GuestLoop(on: loop)
+        lane = NestedLoop(on: loop)
         loop.network.wholePiecesPercent = 100
     }
 
@@ -122,7 +122,7 @@ final class CountedLane {
 
     /// Signed elsewhere, as in a worker.
     private func supply(of key: ProviderKey) -> TokenSupply {
-        var tokens = TokenSource(key: key)
+        var tokens = ProviderTokenSigner(key: key)
         _ = tokens.renew(loop.now, random: loop.nextRandom)
         guard let first = tokens.newest else { preconditionFailure("no provider token was signed") }
         return TokenSupply(first: first) { _ in }

@@ -1,6 +1,6 @@
 import TestKit
 
-/// Publishes at steady rates, and follows each message to its result, by a worker and by the floors in turns.
+/// Publishes at steady rates, and follows each message to its result, by a worker and by the baselines in turns.
 struct Latency {
     private let options: LatencyOptions
 
@@ -10,9 +10,9 @@ struct Latency {
 
     func run() async throws -> LatencyReport {
         MartletBench.note("Starting a private broker and the simulator")
-        let stage = try await WorkerStage(
+        let fixture = try await WorkerFixture(
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"], more: "lanes: \(options.lanes)")
-        await stage.desk.collect(WorkerStage.results)
+        await fixture.testClient.collect(WorkerFixture.results)
         var report = LatencyReport(options: options)
         var round = 0
         for rate in options.rates {
@@ -20,7 +20,7 @@ struct Latency {
                 for program in BenchProgram.consumers.order(ofTurn: sample) {
                     round += 1
                     let load = PacedLoad(
-                        stage: stage, rate: rate, seconds: options.seconds, message: BenchMessage(round: round))
+                        fixture: fixture, rate: rate, seconds: options.seconds, message: BenchMessage(round: round))
                     let figures = try await load.measure(program)
                     report.add(figures, of: program, at: rate)
                     MartletBench.note(
@@ -28,7 +28,7 @@ struct Latency {
                 }
             }
         }
-        try await stage.end()
+        try await fixture.end()
         return report
     }
 }

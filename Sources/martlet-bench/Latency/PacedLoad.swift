@@ -9,13 +9,13 @@ struct PacedLoad {
     /// How long a message may take in a run that says something.
     private static let resultSecondsMax = 60
 
-    let stage: WorkerStage
+    let fixture: WorkerFixture
     let rate: Int
     let seconds: Int
     let message: BenchMessage
 
     func measure(_ program: BenchProgram) async throws -> LatencyFigures {
-        try await stage.purge()
+        try await fixture.purge()
         let process = try await start(program)
         _ = try await publish(0..<Self.warmUpSeconds * rate)
         let before = process.processorTime
@@ -24,39 +24,39 @@ struct PacedLoad {
         let peakBytes = process.peakResidentBytes
         try await end(program, process)
         let latencies = try await latencies(of: messages, publishedAt: times)
-        await stage.desk.forget(WorkerStage.results)
+        await fixture.testClient.forget(WorkerFixture.results)
         return LatencyFigures(
             latency: Percentiles(of: latencies), processorMicroseconds: used.microseconds / Double(messages.count),
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
     private func start(_ program: BenchProgram) async throws -> ChildProcess {
-        guard let floor = program.floor else { return try await stage.worker() }
+        guard let baseline = program.baseline else { return try await fixture.worker() }
         // One more than come, so that it does not end by itself.
         let count = (Self.warmUpSeconds + seconds) * rate + 1
-        return try await ChildProcess(floor.command(count, EndToEndOptions(), stage))
+        return try await ChildProcess(baseline.command(count, EndToEndOptions(), fixture))
     }
 
     private func end(_ program: BenchProgram, _ process: ChildProcess) async throws {
-        guard program.floor != nil else { return try await stage.end(process) }
+        guard program.baseline != nil else { return try await fixture.end(process) }
         guard process.isRunning else { throw ProcessError("\(program.rawValue): \(process.errors.linesSoFar)") }
         _ = try await process.terminate()
     }
 
     /// Until all have their results; when each was handed over.
     private func publish(_ numbers: Range<Int>) async throws -> (messages: [OutgoingMessage], times: [MonotonicTime]) {
-        let messages = numbers.map { message.message($0, queue: WorkerStage.requests) }
-        let times = try await stage.desk.publish(messages, perSecond: rate)
-        try await stage.desk.collected(
-            WorkerStage.results, atLeast: numbers.upperBound, within: .seconds(Self.resultSecondsMax))
+        let messages = numbers.map { message.message($0, queue: WorkerFixture.requests) }
+        let times = try await fixture.testClient.publish(messages, perSecond: rate)
+        try await fixture.testClient.collected(
+            WorkerFixture.results, atLeast: numbers.upperBound, within: .seconds(Self.resultSecondsMax))
         return (messages, times)
     }
 
     private func latencies(
         of messages: [OutgoingMessage], publishedAt times: [MonotonicTime]
     ) async throws -> [Duration] {
-        let results = await stage.desk.collected(WorkerStage.results)
-        let arrivals = await stage.desk.arrivals(WorkerStage.results)
+        let results = await fixture.testClient.collected(WorkerFixture.results)
+        let arrivals = await fixture.testClient.arrivals(WorkerFixture.results)
         let told = Dictionary(zip(results.map { $0.properties.messageID ?? "" }, arrivals)) { first, _ in first }
         let latencies = zip(messages, times).compactMap { message, time in
             told[message.messageID].map { time.duration(to: $0) }

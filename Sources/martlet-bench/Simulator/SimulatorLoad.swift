@@ -1,6 +1,6 @@
 import TestKit
 
-/// Has h2load push to the floor and to the simulator in turns.
+/// Has h2load push to the baseline and to the simulator in turns.
 struct SimulatorLoad {
     private let options: RequestOptions
 
@@ -11,16 +11,16 @@ struct SimulatorLoad {
     func run() async throws -> SimulatorLoadReport {
         let directory = try TemporaryDirectory("bench")
         let simulator = try await SimulatorProcess(in: directory, options: ["--gate", "off"])
-        let floor = try await FloorSink(in: directory)
+        let baseline = try await BaselineSink(in: directory)
         let load = try LoadGenerator(options, authorization: simulator.authorization(), in: directory)
         var report = SimulatorLoadReport(options: options)
         for sample in 1...options.samples {
-            report.floor.append(try await measure(floor.process, port: floor.port, load))
-            MartletBench.note("\(sample)/\(options.samples)  \(report.floor[sample - 1].line("floor"))")
+            report.baseline.append(try await measure(baseline.process, port: baseline.port, load))
+            MartletBench.note("\(sample)/\(options.samples)  \(report.baseline[sample - 1].line("baseline"))")
             report.simulator.append(try await measure(simulator.process, port: simulator.port, load))
             MartletBench.note("\(sample)/\(options.samples)  \(report.simulator[sample - 1].line("simulator"))")
         }
-        try await floor.end()
+        try await baseline.end()
         try await simulator.process.terminate()
         return report
     }

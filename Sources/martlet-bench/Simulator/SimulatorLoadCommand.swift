@@ -20,7 +20,7 @@ struct SimulatorLoadCommand: Benchmark {
         let report = try await SimulatorLoad(options).run()
         print(options.wantsJSON ? report.json : report.table)
         guard report.isCheap else {
-            throw ProcessError("it costs more than \(SimulatorLoadReport.costMax) times the floor")
+            throw ProcessError("it costs more than \(SimulatorLoadReport.costMax) times the baseline")
         }
     }
 }

@@ -27,31 +27,31 @@ struct LoadMeasurement {
 /// What was measured, for people and for programs.
 struct SimulatorLoadReport {
     let options: RequestOptions
-    var floor: [LoadMeasurement] = []
+    var baseline: [LoadMeasurement] = []
     var simulator: [LoadMeasurement] = []
 
-    /// The processor time of a request in terms of the floor's.
+    /// The processor time of a request in terms of the baseline's.
     private var cost: Double {
-        LoadMeasurement.median(simulator).processorMicroseconds / LoadMeasurement.median(floor).processorMicroseconds
+        LoadMeasurement.median(simulator).processorMicroseconds / LoadMeasurement.median(baseline).processorMicroseconds
     }
 
     /// Whether the simulator costs as little as it should, or this is not to be judged.
     var isCheap: Bool { !options.judges || cost <= Self.costMax }
 
-    /// In terms of the floor.
+    /// In terms of the baseline.
     static let costMax = 2.0
 
     var table: String {
-        let floor = LoadMeasurement.median(floor)
+        let baseline = LoadMeasurement.median(baseline)
         let simulator = LoadMeasurement.median(simulator)
         return """
             \(options.description)
 
                        requests/s    CPU µs/request   peak MB
-            \(floor.line("floor"))
+            \(baseline.line("baseline"))
             \(simulator.line("simulator"))
 
-            The simulator costs \(Figures.decimal(cost, places: 2)) times the floor's processor time.
+            The simulator costs \(Figures.decimal(cost, places: 2)) times the baseline's processor time.
             """
     }
 
@@ -65,7 +65,7 @@ struct SimulatorLoadReport {
         json.member("payload_bytes", options.payloadBytes)
         json.key("cost_ratio")
         json.double((cost * 100).rounded() / 100)
-        for (name, samples) in [("floor", floor), ("simulator", simulator)] {
+        for (name, samples) in [("baseline", baseline), ("simulator", simulator)] {
             json.key(name)
             json.beginObject()
             json.key("median")

@@ -13,35 +13,35 @@ struct WorkerSoak {
     }
 
     func run() async throws -> MemoryGrowth {
-        let stage = try await WorkerStage()
-        let worker = try await stage.worker()
+        let fixture = try await WorkerFixture()
+        let worker = try await fixture.worker()
         var growth = MemoryGrowth(of: Double(options.messages))
         var (round, done) = (0, 0)
         while done < options.messages {
             let count = min(options.messagesPerRound, options.messages - done)
-            try await stage.fill(count, BenchMessage(round: round))
-            try await awaitResults(count, stage, worker)
+            try await fixture.fill(count, BenchMessage(round: round))
+            try await awaitResults(count, fixture, worker)
             (round, done) = (round + 1, done + count)
             growth.add(done: Double(done), megabytes: Double(worker.residentBytes) / 1e6)
             if let sample = growth.samples.last { MartletBench.note(Self.line(sample)) }
         }
-        try await stage.end(worker)
-        try await stage.end()
+        try await fixture.end(worker)
+        try await fixture.end()
         return growth
     }
 
     /// Waits until there are so many, and takes them away.
-    private func awaitResults(_ count: Int, _ stage: WorkerStage, _ worker: ChildProcess) async throws {
+    private func awaitResults(_ count: Int, _ fixture: WorkerFixture, _ worker: ChildProcess) async throws {
         let deadline = ContinuousClock.now + .seconds(Self.roundSecondsMax)
         while true {
-            let results = try await stage.desk.count(in: WorkerStage.results)
+            let results = try await fixture.testClient.count(in: WorkerFixture.results)
             if results == count { break }
             guard worker.isRunning, results < count, ContinuousClock.now < deadline else {
                 throw ProcessError("\(results) of \(count) results: \(worker.errors.linesSoFar.suffix(5))")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        try await stage.purge()
+        try await fixture.purge()
     }
 
     static func table(_ growth: MemoryGrowth) -> String {

@@ -41,7 +41,7 @@ import Text
         (status.queues, status.queuesSecondsOld) = (queues, 4)
         status.paused = paused.map(\.description)
         status.certificates = [.init(name: "com.example.shop", notAfterSeconds: 1_800_000_000)]
-        (status.lanes, status.retiredLanes) = ([.init(number: 0, isTurning: true)], retired)
+        (status.lanes, status.retiredLanes) = ([.init(number: 0, makesProgress: true)], retired)
         return status
     }
 
@@ -77,8 +77,8 @@ import Text
         ]
         status.pauses = [.init(target: "key K", note: PauseNote(by: "ana", reason: "rotation"), seconds: 182)]
         (status.logLinesDropped, status.spansDropped) = (7, 8)
-        status.lanes = [.init(number: 0, isTurning: true, report: lane), .init(number: 1)]
-        status.retiredLanes = [.init(number: 2, isTurning: true)]
+        status.lanes = [.init(number: 0, makesProgress: true, report: lane), .init(number: 1)]
+        status.retiredLanes = [.init(number: 2, makesProgress: true)]
         return status
     }
 
@@ -198,7 +198,7 @@ import Text
         var stuck: [String] = []
         for inFlight in [3, 4] {
             let lane = WorkerStatus.LaneReport(inFlight: inFlight, publishingFailure: "push.results: nacked")
-            let retired = [1, 2].map { WorkerStatus.Lane(number: $0, isTurning: true, report: lane) }
+            let retired = [1, 2].map { WorkerStatus.Lane(number: $0, makesProgress: true, report: lane) }
             let line = StatusTable.Line(address: "x", status: .success(Self.status(retired: retired)), difference: nil)
             stuck += StatusTable(lines: [line], seconds: 1, hasColors: false).text.split(separator: "\n")
                 .filter { $0.contains("configuration before") }.map(String.init)
@@ -306,7 +306,7 @@ import Text
     @Test func theStatusBecomesGauges() {
         let metrics = MetricsRegistry()
         func write(_ status: WorkerStatus) {
-            let lanes = [WorkerSnapshot.Lane(number: 0, isTurning: true, status: nil)]
+            let lanes = [WorkerSnapshot.Lane(number: 0, makesProgress: true, status: nil)]
             WorkerSnapshot(status: status, lanes: lanes, retired: []).write(to: metrics)
         }
         write(Self.status(reasons: ["no"]))

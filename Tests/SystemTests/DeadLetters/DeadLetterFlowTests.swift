@@ -18,11 +18,11 @@ extension SystemTests {
         }
 
         @Test func theLargestGroupIsFoundTriedAndSentAndTheRestExported() async throws {
-            let stage = try await Stage("badday")
-            try await stage.applyTopology()
-            await stage.desk.collect(stage.queue("results"))
+            let fixture = try await SystemFixture("badday")
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
             for (number, reason) in [(1, "BadDeviceToken"), (2, "BadCollapseId"), (3, "PayloadEmpty")] {
-                try await stage.apns.ask(
+                try await fixture.apns.ask(
                     "POST", "/v1/faults",
                     #"{"id":"g\#(number)","match":{"device_prefix":"\#(Self.devicePrefix(of: number))"},"#
                         + #""action":{"answer":{"status":400,"reason":"\#(reason)"}}}"#)
@@ -31,11 +31,11 @@ extension SystemTests {
             var wrong = Self.group(4, percent: 5)
             for index in wrong.indices { wrong[index].environment = "elsewhere" }
             let all = largest + second + Self.group(3, percent: 10) + wrong
-            let worker = try await stage.worker()
-            try await stage.publish(all)
-            try await stage.desk.collected(stage.queue("results"), atLeast: all.count)
+            let worker = try await fixture.worker()
+            try await fixture.publish(all)
+            try await fixture.testClient.collected(fixture.queue("results"), atLeast: all.count)
 
-            let stats = try await stage.deadLetters("stats")
+            let stats = try await fixture.deadLetters("stats")
             #expect(stats.exit.status == .exited(0), "\(stats.errors)")
             #expect(stats.lines.compactMap { $0["count"]?.int } == [60, 25, 10, 5].map { Self.failures * $0 / 100 })
             #expect(stats.lines[0]["class"]?.string == "apns")
@@ -43,39 +43,40 @@ extension SystemTests {
             #expect(code == "BadDeviceToken")
             let filter = #"class == "apns" && code == "\#(code)""#
 
-            let sample = try await stage.deadLetters("list", "--where", filter, "--limit", "3")
+            let sample = try await fixture.deadLetters("list", "--where", filter, "--limit", "3")
             let ids = sample.lines.compactMap { $0["id"]?.string }
             #expect(ids.count == 3 && Set(ids).isSubset(of: largest.map(\.id)))
-            let shown = try await stage.deadLetters("show", ids[0])
+            let shown = try await fixture.deadLetters("show", ids[0])
             #expect(shown.lines.first?["message"]?["headers"]?["push-reason-code"]?.string == code)
 
-            let dry = try await stage.deadLetters("redrive", "--where", filter, "--dry-run")
+            let dry = try await fixture.deadLetters("redrive", "--where", filter, "--dry-run")
             #expect(dry.lines.last?["redriven"]?.int == largest.count)
-            try await stage.apns.ask("DELETE", "/v1/faults/g1")
+            try await fixture.apns.ask("DELETE", "/v1/faults/g1")
 
             var sent = 0
             for command in try PageCommand.all() {
                 let clock = ContinuousClock()
                 let begin = clock.now
-                let output = try await command.run(in: stage.directory)
+                let output = try await command.run(in: fixture.directory)
                 let seconds = (clock.now - begin) / .seconds(1)
                 #expect(PageCommand.shape(output) == PageCommand.shape(command.output), "\(output)")
                 sent += output.last?.firstMatch(of: /^redriven (\d+)/).flatMap { Int($0.output.1) } ?? 0
                 if command.text.contains("--rate 500/s") {
                     #expect(seconds >= Double(largest.count - 12) / Double(Self.ratePerSecond) - 0.1)
                 }
-                try await stage.desk.collected(stage.queue("results"), atLeast: all.count + sent)
+                try await fixture.testClient.collected(fixture.queue("results"), atLeast: all.count + sent)
             }
             #expect(sent == largest.count)
-            #expect(try Files.lines(of: stage.directory.file("remain.ndjson")).count == all.count - largest.count)
+            #expect(try Files.lines(of: fixture.directory.file("remain.ndjson")).count == all.count - largest.count)
 
-            let results = try await stage.told(of: all)
+            let results = try await fixture.told(of: all)
             #expect(results.odd(largest) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
             #expect(results.odd(largest) { !$0.contains(where: \.isDuplicate) }.map(\.id) == [])
             #expect(results.odd(second) { $0.map(\.outcome) == ["rejected"] }.map(\.id) == [])
             _ = try await worker.stop()
-            #expect(try await stage.desk.takeAll(from: stage.queue("dead")).count == all.count - largest.count)
-            let pushes = try Pushes(await stage.end())
+            #expect(
+                try await fixture.testClient.takeAll(from: fixture.queue("dead")).count == all.count - largest.count)
+            let pushes = try Pushes(await fixture.end())
             #expect(pushes.notTakenOnce(largest) == [])
         }
     }

@@ -19,10 +19,10 @@ extension TroubledBrokerTests {
 
         @Test func nothingIsLostAndNothingIsPushedTwice() async throws {
             let broker = try await TroubledBroker.shared
-            let stage = try await Stage("brokenoff", broker: broker.url)
-            try await stage.applyTopology()
-            await stage.desk.collect(stage.queue("results"))
-            let worker = try await stage.worker()
+            let fixture = try await SystemFixture("brokenoff", broker: broker.url)
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
             var random = SeededRandom(seed: 11)
             var ends: [String] = []
             /// Rounds in which some had been sent, and some not.
@@ -33,19 +33,19 @@ extension TroubledBrokerTests {
                 let isRefused = round % Self.roundsOfARefusal == Self.roundsOfARefusal - 1
                 if isRefused {
                     refused += batch
-                    try await stage.apns.ask(
+                    try await fixture.apns.ask(
                         "POST", "/v1/faults",
                         #"{"id":"refuse","match":{},"action":{"answer":{"status":400,"reason":"BadDeviceToken"}}}"#)
                 } else {
                     samples += batch
                 }
-                try await stage.desk.publish(batch.map { $0.deadLetter(in: stage.prefix) })
-                let redrive = try await stage.deadLetters(
+                try await fixture.testClient.publish(batch.map { $0.deadLetter(in: fixture.prefix) })
+                let redrive = try await fixture.deadLetters(
                     ["redrive", "--all", "--rate", "\(Self.ratePerSecond)/s", "--json"])
                 // In most rounds some have been sent, in others it may not even have begun.
                 let hasBegun = round % 3 != 1
                 if hasBegun { _ = try await redrive.output.line { $0.contains("redriven") } }
-                await stage.desk.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
+                await fixture.testClient.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
                 let isRestart = round % Self.roundsOfARestart == Self.roundsOfARestart - 1
                 if isRestart {
                     try await broker.restart()
@@ -60,47 +60,50 @@ extension TroubledBrokerTests {
                     #expect(!hasBegun || summary != nil)
                     if let summary { #expect(try JSONDocument(summary).root["left"]?.int == 0) }
                 }
-                let redriven = isRefused ? try await refuse(batch, stage) : try await finish(stage)
+                let redriven = isRefused ? try await refuse(batch, fixture) : try await finish(fixture)
                 if 1..<Self.letters ~= redriven { midway += 1 }
-                _ = try await stage.told(of: batch)
+                _ = try await fixture.told(of: batch)
             }
             print("redrives broken off: \(ends), midway \(midway)")
             #expect(midway >= Self.rounds / 3)
-            let results = try await stage.told(of: samples)
+            let results = try await fixture.told(of: samples)
             let odd = samples.filter { sample in results[sample].contains { $0.outcome != "accepted" } }
             #expect(odd.map(\.id) == [])
             #expect(results.odd(refused) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
             _ = try await worker.stop()
-            try await stage.expectNothingLeft()
-            let pushes = try Pushes(await stage.end())
+            try await fixture.expectNothingLeft()
+            let pushes = try Pushes(await fixture.end())
             #expect(pushes.notTakenOnce(samples) == [])
             #expect(samples.filter { pushes[$0].count != 1 }.map(\.id) == [])
             #expect(refused.filter { pushes[$0].map(\.status) != [400, 200] }.map(\.id) == [])
         }
 
         /// Finishes a redrive whose pushes are refused, and then one that is not. How many the first sent.
-        private func refuse(_ batch: [Sample], _ stage: Stage) async throws -> Int {
+        private func refuse(_ batch: [Sample], _ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
             repeat {
-                redriven += try await redrive(stage, "--where", "failed_at == \(Sample.failedAt)")
-            } while (try? await stage.told(of: batch, within: .seconds(1))) == nil
-            try await stage.apns.ask("DELETE", "/v1/faults/refuse")
-            _ = try await finish(stage)
-            while try await stage.told(of: batch).odd(batch, { $0.count > 1 }).count > 0 {
-                await stage.desk.pass(.milliseconds(100))
+                redriven += try await redrive(fixture, "--where", "failed_at == \(Sample.failedAt)")
+            } while (try? await fixture.told(of: batch, within: .seconds(1))) == nil
+            try await fixture.apns.ask("DELETE", "/v1/faults/refuse")
+            _ = try await finish(fixture)
+            while try await fixture.told(of: batch).odd(batch, { $0.count > 1 }).count > 0 {
+                await fixture.testClient.pass(.milliseconds(100))
             }
             return redriven
         }
 
         /// Runs it again until nothing is left: a broker gives back what a killed one held when it notices. How many it sent.
-        private func finish(_ stage: Stage) async throws -> Int {
+        private func finish(_ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
-            repeat { redriven += try await redrive(stage) } while await !stage.desk.isEmpty(stage.queue("dead"))
+            repeat {
+                redriven += try await redrive(fixture)
+            } while await !fixture.testClient.isEmpty(fixture.queue("dead"))
             return redriven
         }
 
-        private func redrive(_ stage: Stage, _ words: String...) async throws -> Int {
-            let child = try await stage.deadLetters(["redrive", "--yes", "--delivery-limit", "none", "--json"] + words)
+        private func redrive(_ fixture: SystemFixture, _ words: String...) async throws -> Int {
+            let child = try await fixture.deadLetters(
+                ["redrive", "--yes", "--delivery-limit", "none", "--json"] + words)
             let exit = try await child.exit()
             let (lines, errors) = (await child.output.allLines(), await child.errors.allLines())
             try #require(exit.status == .exited(0), "\(errors)")
@@ -109,7 +112,7 @@ extension TroubledBrokerTests {
     }
 }
 
-extension BrokerDesk {
+extension TestBrokerClient {
     /// Whether nothing is in a queue, neither ready nor with a consumer; false while the broker cannot be asked.
     fileprivate func isEmpty(_ queue: String) async -> Bool {
         guard let status = try? await theAdmin.status(ofQueue: queue) else { return false }

@@ -12,47 +12,47 @@ import Testing
 /// Spans reach a collector, and one that is away, slow or refuses costs spans and nothing else.
 @Suite struct SpanExporterTests {
     @Test func whatHasEndedIsPosted() async throws {
-        try await Rig.run { rig in
-            rig.export(2)
-            try await rig.loop.wait { rig.collector.requests.count == 1 }
-            rig.export(1)
-            #expect(rig.exporter.queue.close(withinMilliseconds: 0) == false)
-            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
-            let requests = rig.collector.requests
+        try await Harness.run { harness in
+            harness.export(2)
+            try await harness.loop.wait { harness.collector.requests.count == 1 }
+            harness.export(1)
+            #expect(harness.exporter.queue.close(withinMilliseconds: 0) == false)
+            try await harness.loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
+            let requests = harness.collector.requests
             #expect(requests.map(\.method) == [.post, .post])
             #expect(requests.allSatisfy { $0.path == ["v1", "traces"] && $0.contentType == "application/json" })
-            #expect(requests.map(\.body) == [rig.json(2), rig.json(1)])
-            #expect(rig.exporter.queue.droppedCount == 0 && rig.captured.lines().isEmpty)
+            #expect(requests.map(\.body) == [harness.json(2), harness.json(1)])
+            #expect(harness.exporter.queue.droppedCount == 0 && harness.captured.lines().isEmpty)
         }
     }
 
     @Test func aCollectorThatRefuses() async throws {
-        try await Rig.run { rig in
-            rig.collector.answer = .error(503, "not now")
-            rig.export(2)
-            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
-            rig.export(1)
-            try await rig.loop.wait { rig.exporter.queue.droppedCount == 3 }
+        try await Harness.run { harness in
+            harness.collector.answer = .error(503, "not now")
+            harness.export(2)
+            try await harness.loop.wait { harness.exporter.queue.droppedCount == 2 }
+            harness.export(1)
+            try await harness.loop.wait { harness.exporter.queue.droppedCount == 3 }
             // Once is enough for a while.
-            try rig.expectLogged(["traces.lost"], "the collector answered 503")
+            try harness.expectLogged(["traces.lost"], "the collector answered 503")
 
-            rig.collector.answer = .json(Array("{}".utf8))
-            rig.export(1)
-            try await rig.loop.wait { rig.collector.requests.count == 3 }
-            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
-            try rig.expectLogged(["traces.exported"])
-            #expect(rig.exporter.queue.droppedCount == 3)
+            harness.collector.answer = .json(Array("{}".utf8))
+            harness.export(1)
+            try await harness.loop.wait { harness.collector.requests.count == 3 }
+            try await harness.loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
+            try harness.expectLogged(["traces.exported"])
+            #expect(harness.exporter.queue.droppedCount == 3)
         }
     }
 
     @Test(arguments: [#""1""#, "1"])
     func aCollectorThatRefusesSome(count: String) async throws {
-        try await Rig.run { rig in
+        try await Harness.run { harness in
             let answer = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"too old"}}"#
-            rig.collector.answer = .json(Array(answer.utf8))
-            rig.export(2)
-            try await rig.loop.wait { rig.exporter.queue.droppedCount == 1 }
-            try rig.expectLogged(["traces.lost"], "too old")
+            harness.collector.answer = .json(Array(answer.utf8))
+            harness.export(2)
+            try await harness.loop.wait { harness.exporter.queue.droppedCount == 1 }
+            try harness.expectLogged(["traces.lost"], "too old")
         }
     }
 
@@ -62,62 +62,62 @@ import Testing
         #"{"partialSuccess":{"rejectedSpans":-1}}"#, #"{"partialSuccess":[1]}"#,
     ])
     func aCollectorThatTakesAll(answer: String) async throws {
-        try await Rig.run { rig in
-            rig.collector.answer = .json(Array(answer.utf8))
-            rig.export(2)
-            try await rig.loop.wait { rig.collector.requests.count == 1 }
-            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
-            #expect(rig.exporter.queue.droppedCount == 0 && rig.captured.lines().isEmpty)
+        try await Harness.run { harness in
+            harness.collector.answer = .json(Array(answer.utf8))
+            harness.export(2)
+            try await harness.loop.wait { harness.collector.requests.count == 1 }
+            try await harness.loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
+            #expect(harness.exporter.queue.droppedCount == 0 && harness.captured.lines().isEmpty)
         }
     }
 
     @Test func aCollectorThatAnswersTooMuch() async throws {
-        try await Rig.run { rig in
-            rig.collector.answer = .json(Array(repeating: UInt8(ascii: " "), count: 1 << 20))
-            rig.export(2)
-            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
-            try rig.expectLogged(["traces.lost"], "more than 65536 bytes")
+        try await Harness.run { harness in
+            harness.collector.answer = .json(Array(repeating: UInt8(ascii: " "), count: 1 << 20))
+            harness.export(2)
+            try await harness.loop.wait { harness.exporter.queue.droppedCount == 2 }
+            try harness.expectLogged(["traces.lost"], "more than 65536 bytes")
         }
     }
 
     @Test func aCollectorThatNeverAnswers() async throws {
-        try await Rig.run { rig in
-            rig.collector.answer = nil
-            rig.export(1)
-            try await rig.loop.wait { rig.collector.requests.count == 1 }
-            rig.export(SpanBuffer.spansMax)
-            rig.export(7)
-            #expect(rig.exporter.queue.droppedCount == 7)
+        try await Harness.run { harness in
+            harness.collector.answer = nil
+            harness.export(1)
+            try await harness.loop.wait { harness.collector.requests.count == 1 }
+            harness.export(SpanBuffer.spansMax)
+            harness.export(7)
+            #expect(harness.exporter.queue.droppedCount == 7)
             // A worker that ends does not wait for it.
-            #expect(!rig.exporter.queue.close(withinMilliseconds: 1))
+            #expect(!harness.exporter.queue.close(withinMilliseconds: 1))
         }
     }
 
     @Test func aCollectorThatIsAway() async throws {
-        try await Rig.run { rig in
-            rig.collector.close()
-            rig.export(2)
-            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
-            try rig.expectLogged(["traces.lost"], "Connection refused")
+        try await Harness.run { harness in
+            harness.collector.close()
+            harness.export(2)
+            try await harness.loop.wait { harness.exporter.queue.droppedCount == 2 }
+            try harness.expectLogged(["traces.lost"], "Connection refused")
         }
     }
 }
 
 /// An exporter and its collector.
-private final class Rig {
+private final class Harness {
     let loop: EpollLoop
     let collector: TraceCollector
     let captured: CapturedLog
     let exporter: SpanExporter
 
-    static func run(_ body: @escaping @Sendable (Rig) async throws -> Void) async throws {
+    static func run(_ body: @escaping @Sendable (Harness) async throws -> Void) async throws {
         try await onEpollLoop { loop in
-            let rig = try Rig(loop)
+            let harness = try Harness(loop)
             var failure: (any Error)?
-            do { try await body(rig) } catch { failure = error }
+            do { try await body(harness) } catch { failure = error }
             // What hangs ends with the connection; a thread that goes on would write into the log of another test.
-            rig.collector.close()
-            try await loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            harness.collector.close()
+            try await loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
             if let failure { throw failure }
         }
     }

@@ -1,0 +1,22 @@
+public import APNS
+import Crypto
+public import JSON
+
+extension ChannelResult {
+    /// Members of a reply (`schemas/channel-reply.schema.json`) behind what it replies to.
+    public func write(to json: inout JSONWriter, of request: ChannelRequest) {
+        json.member("outcome", outcome.rawValue)
+        if let status { json.member("status", status) }
+        if let reason { json.member("reason", reason) }
+        if let channel = channelID ?? request.channelID { json.member("channel_id", channel) }
+        if let storagePolicy { json.member("storage_policy", storagePolicy.word) }
+        for (name, channels) in [("channels" as StaticString, channels), ("made_since", madeSince)] {
+            guard let channels else { continue }
+            json.key(name)
+            json.beginArray()
+            for channel in channels { json.string(channel) }
+            json.endArray()
+        }
+        if let sentence { json.member("message", sentence) }
+    }
+}

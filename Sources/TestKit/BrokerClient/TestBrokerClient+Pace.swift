@@ -1,0 +1,24 @@
+public import AMQP
+public import EventLoop
+
+extension TestBrokerClient {
+    /// Publishes at a steady rate and waits for the confirms; when each was handed over.
+    public func publish(_ messages: [OutgoingMessage], perSecond rate: Int) async throws -> [MonotonicTime] {
+        let begin = loop.now.monotonic
+        var times: [MonotonicTime] = []
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for (number, message) in messages.enumerated() {
+                let due = begin + .nanoseconds(1_000_000_000 / Int64(rate) * Int64(number))
+                let wait = loop.now.monotonic.duration(to: due)
+                if wait > .zero { await loop.sleep(for: wait) }
+                times.append(loop.now.monotonic)
+                group.addTask { await self.publish(message) == .confirmed }
+            }
+            var refused = 0
+            for await isConfirmed in group where !isConfirmed { refused += 1 }
+            return refused
+        }
+        guard refused == 0 else { throw ProcessError("\(refused) of \(messages.count) not confirmed") }
+        return times
+    }
+}

@@ -1,0 +1,47 @@
+import APNS
+import APNSProtocol
+import Configuration
+import Delivery
+import EventLoop
+
+/// Connections to channel management: one for each credential and environment that had a command.
+final class ChannelClients {
+    private let configuration: WorkerConfiguration
+    private let loop: EventLoop
+    /// The newest tokens, with which connections start. The first command may come hours after the start.
+    private(set) var tokens: [Credential.Name: TokenSupply]
+    private var managers: [(name: Credential.Name, environment: APNSEnvironment, manager: ChannelClient)] = []
+
+    /// - Parameter tokens: the current ones.
+    init(_ configuration: WorkerConfiguration, loop: EventLoop, tokens: [Credential.Name: TokenSupply]) {
+        (self.configuration, self.loop, self.tokens) = (configuration, loop, tokens)
+    }
+
+    func find(_ app: String, _ environment: APNSEnvironment?) -> Result<ChannelCommandConsumer.Place, RequestViolation>
+    {
+        do throws(ChannelAccess.Failure) {
+            let place = try ChannelPlace(configuration, app: app, environment)
+            return .success(.init(manager: try manager(at: place), environment: place.environment))
+        } catch {
+            return .failure(RequestViolation(.app, "unknown", path: "/app", "Nothing was done: \(error.message)."))
+        }
+    }
+
+    private func manager(at place: ChannelPlace) throws(ChannelAccess.Failure) -> ChannelClient {
+        let (name, environment) = (place.credential, place.environment)
+        let known = managers.first { $0.name == name && $0.environment == environment }
+        if let known { return known.manager }
+        let access = try ChannelAccess(configuration, place)
+        let manager = ChannelClient(
+            loop: loop, connector: access.connector(on: loop), configuration: access.pool, tokens: tokens[name])
+        managers.append((name, environment, manager))
+        return manager
+    }
+
+    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+        if case .newest(let token) = update { tokens[credential]?.first = token }
+        for known in managers where known.name == credential { known.manager.take(update) }
+    }
+
+    func close() { for known in managers { known.manager.close() } }
+}

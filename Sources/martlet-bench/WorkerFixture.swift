@@ -1,0 +1,117 @@
+import AMQP
+import JSON
+import TestKit
+
+/// A private broker and the simulator, with all declared that a worker needs between them.
+struct WorkerFixture {
+    static let requests = "push.requests"
+    static let results = "push.results"
+
+    /// The first of its nodes.
+    let broker: PrivateBroker
+    private let otherNodes: [PrivateBroker]
+    private let shards: [String]
+    let testClient: TestBrokerClient
+    let configuration: String
+    private let directory: TemporaryDirectory
+    private let apns: SimulatorProcess
+
+    var simulator: ChildProcess { apns.process }
+    var apnsPort: Int { apns.port }
+    var authorityFile: String { directory.file("ca.pem") }
+
+    /// - Parameters:
+    ///   - apps: bundle IDs.
+    ///   - keys: of the apps, in turns; the first is the demonstration's.
+    ///   - shards: of the queue of requests.
+    ///   - nodes: of the broker, 1 or 3.
+    ///   - options: more of the simulator's command line.
+    ///   - more: lines of the worker's configuration.
+    init(
+        apps: [String] = BenchMessage.bundleIDs(1), keys: Int = 1, shards: Int = 1, nodes: Int = 1,
+        simulator options: [String] = [], more: String = ""
+    ) async throws {
+        directory = try TemporaryDirectory("bench")
+        let url: String
+        if nodes == 1, shards == 1 {
+            broker = try await PrivateBroker()
+            (otherNodes, url) = ([], broker.url)
+        } else {
+            let cluster = try await PrivateCluster(nodes: nodes)
+            broker = cluster.nodes[0]
+            (otherNodes, url) = (Array(cluster.nodes.dropFirst()), cluster.url)
+        }
+        self.shards = shards == 1 ? [] : (0..<shards).map { "\(Self.requests).\($0)" }
+        let admin = keys > 1 ? ["--admin", "127.0.0.1:0"] : []
+        apns = try await SimulatorProcess(in: directory, options: options + admin + ["--accept-unknown-topics"])
+        let moreKeyIDs = (1..<keys).map { "BENCHK" + BenchMessage.digits($0, count: 4, radix: 10) }
+        for id in moreKeyIDs { try await apns.addKey(id) }
+        let queues = shards == 1 ? "" : "\n  request_queues: [{name: \(Self.requests), shards: \(shards)}]"
+        configuration = try apns.writeConfiguration(
+            amqpURL: "\(url)\(queues)", apps: apps, keys: moreKeyIDs, more: more)
+        try await MartletProcess.run("topology", "apply", "--config", configuration)
+        testClient = try TestBrokerClient(url)
+    }
+
+    func end() async throws {
+        await testClient.close()
+        try await simulator.terminate()
+        for node in otherNodes.reversed() { try await node.end() }
+        try await broker.end()
+    }
+
+    func worker() async throws -> ChildProcess { try await MartletProcess.worker(configuration: configuration) }
+
+    func end(_ worker: ChildProcess) async throws {
+        let exit = try await worker.terminate()
+        guard exit.status == .exited(0) else {
+            throw ProcessError("the worker ended with \(exit.status): \(worker.errors.linesSoFar.suffix(5))")
+        }
+    }
+
+    /// What all but the program that is measured have used by now.
+    func peerTimes() async -> [Measurement.Peer: Duration] {
+        var ofBroker = await broker.processorTime()
+        for node in otherNodes { ofBroker += await node.processorTime() }
+        return [.broker: ofBroker, .simulator: simulator.processorTime]
+    }
+
+    /// Takes away what is left of requests and results.
+    func purge() async throws {
+        for queue in [Self.requests, Self.results] + shards { try await testClient.purge(queue) }
+    }
+
+    /// A file with the value of an `authorization` header.
+    func writeAuthorization() throws -> String { try directory.write("authorization", apns.authorization()) }
+
+    /// Publishes so many requests.
+    ///
+    /// - Parameter inShards: as a producer does that leaves the choice of the queue to the broker; only where there are any.
+    func fill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
+        let isDirect = shards.isEmpty || !inShards
+        try await testClient.publish(count) { number in
+            var message = template.message(number, queue: Self.requests)
+            if !isDirect { message.exchange = Self.requests }
+            return message
+        }
+    }
+
+    /// Empties all queues, then fills that of the requests.
+    func refill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
+        try await purge()
+        try await fill(count, template, inShards: inShards)
+    }
+
+    /// How many pushes the simulator has taken by now.
+    func acceptedCount() async throws -> Int { try await apns.counters().root["accepted"]?.int ?? 0 }
+
+    /// Makes sure that of so many requests none is left and each has its result.
+    func expectDone(_ count: Int) async throws {
+        var left = 0
+        for queue in [Self.requests] + shards { left += try await testClient.count(in: queue) }
+        let told = try await testClient.count(in: Self.results)
+        guard left == 0, told == count else {
+            throw ProcessError("\(left) requests are left, and \(told) results were told")
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Commands for broadcast channels over a real broker, and APNs' channel management over TLS.
+    @Suite struct ChannelCommands {
+        private static let app = "com.example.app"
+
+        private static let options = SystemFixture.Options(
+            simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"],
+            sections: ["channels: {reply_prefix: shop.}"])
+
+        private static func fixture(_ name: String, simulator: [String] = []) async throws -> SystemFixture {
+            var options = options
+            options.simulator += simulator
+            let fixture = try await SystemFixture(name, options)
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            return fixture
+        }
+
+        private static let replyElsewhere =
+            "the reply to a command for a broadcast channel could not be delivered"
+
+        /// What has come out of the results by now, which is all that was published before.
+        private func results(_ fixture: SystemFixture) async throws -> [IncomingMessage] {
+            let mark = OutgoingMessage(
+                exchange: fixture.queue("results"), routingKey: "result.mark", body: [], messageID: "mark")
+            _ = await fixture.testClient.publish(mark)
+            var count = 1
+            while true {
+                let seen = try await fixture.testClient.collected(fixture.queue("results"), atLeast: count)
+                if seen.last?.properties.messageID == "mark" { return seen.dropLast() }
+                count = seen.count + 1
+            }
+        }
+
+        private static func create(_ policy: String) -> String {
+            #"{"app":"\#(app)","command":"create","storage_policy":"\#(policy)"}"#
+        }
+
+        private static func command(_ word: String, _ channel: String? = nil) -> String {
+            #"{"app":"\#(app)","command":"\#(word)"\#(channel.map { #","channel_id":"\#($0)""# } ?? "")}"#
+        }
+
+        private func message(_ fixture: SystemFixture, _ number: Int, _ body: String, replyTo: String?)
+            -> OutgoingMessage
+        {
+            var message = OutgoingMessage(
+                exchange: "", routingKey: fixture.queue("channels"), body: Array(body.utf8),
+                messageID: Sample(number).id)
+            message.correlationID = "ask \(number)"
+            message.replyTo = replyTo
+            return message
+        }
+
+        /// As a service in the field asks: pika, and RabbitMQ's direct reply-to.
+        @Test func whoAsksIsAnsweredDirectly() async throws {
+            let fixture = try await Self.fixture("commands")
+            let worker = try await fixture.worker()
+            let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
+            let python = try await PythonEnvironment("pika", requirements: "\(folder)/requirements.txt")
+            func ask(_ commands: String...) async throws -> [JSONValue] {
+                try await python.run(
+                    "\(folder)/ask.py", [PrivateBroker.shared.url, fixture.queue("channels")] + commands
+                ).map { try JSONDocument($0).root }
+            }
+            let made = try await ask(Self.create("newest"), Self.create("none"))
+            #expect(made.map { $0["outcome"]?.string } == ["done", "done"])
+            #expect(made.map { $0["storage_policy"]?.string } == ["newest", "none"])
+            let ids = made.compactMap { $0["channel_id"]?.string }
+            try #require(ids.count == 2)
+            let seen = try await ask(Self.command("read", ids[0]), Self.command("list"), Self.command("delete", ids[1]))
+            #expect(seen.map { $0["outcome"]?.string } == ["done", "done", "done"])
+            #expect(seen[0]["storage_policy"]?.string == "newest" && seen[0]["environment"]?.string == "production")
+            #expect(Set(seen[1]["channels"]?.elements.compactMap(\.string) ?? []) == Set(ids))
+            let wrong = try await ask(
+                Self.command("read", ids[1]), Self.command("read"), "{",
+                Self.command("list").replacing("app", with: "ap"))
+            #expect(wrong.map { $0["outcome"]?.string } == ["refused", "invalid", "invalid", "invalid"])
+            #expect(wrong[0]["reason"]?.string == "ChannelNotRegistered")
+            #expect(wrong.dropFirst().map { $0["error"]?["class"]?.string } == ["schema", "json", "schema"])
+            let lack = #"The value lacks the property "channel_id", because /command is "read"."#
+            #expect(wrong[1]["message"]?.string == lack)
+            let other = try await ask(#"{"app":"com.example.ap","command":"list"}"#)
+            #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
+            _ = try await worker.stop()
+            #expect(try await results(fixture).map(\.routingKey) == [], "told once")
+            #expect(try worker.count(of: Self.replyElsewhere) == 0)
+            try await fixture.end()
+        }
+
+        @Test func aDirectRequesterThatHasGoneLeavesItsReplyToTheResults() async throws {
+            let fixture = try await Self.fixture("left")
+            let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
+            let python = try await PythonEnvironment("pika", requirements: "\(folder)/requirements.txt")
+            _ = try await python.run(
+                "\(folder)/leave.py",
+                [PrivateBroker.shared.url, fixture.queue("channels"), Self.create("none")])
+            let worker = try await fixture.startWorker()
+            let reply = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
+            #expect(reply.properties.correlationID == "left" && reply.routingKey == "result.channel.\(Self.app)")
+            #expect(try reply.json.root["outcome"]?.string == "done" && reply.json.root["channel_id"] != nil)
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string == "direct reply-to: who asked has gone")
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// One requester's queue is full for good.
+        @Test func aFullQueueOfRepliesStopsNobody() async throws {
+            let fixture = try await Self.fixture("reply-full")
+            try await fixture.testClient.declare("shop.full", ["x-max-length": 1, "x-overflow": "reject-publish"])
+            try await fixture.testClient.declare("shop.next", [:])
+            await fixture.testClient.collect("shop.next")
+            let filler = OutgoingMessage(exchange: "", routingKey: "shop.full", body: [], messageID: "filler")
+            #expect(await fixture.testClient.publish(filler) == .confirmed)
+            let worker = try await fixture.worker()
+            _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.full"))
+            _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.next"))
+            let next = try await fixture.testClient.collected("shop.next", atLeast: 1)[0]
+            #expect(try next.json.root["channels"]?.elements.compactMap(\.string).count == 1)
+            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
+            #expect(told.map(\.properties.correlationID) == ["ask 1"])
+            #expect(try told[0].json.root["outcome"]?.string == "done")
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string?.hasPrefix("queue shop.full: a queue is full") == true)
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// The broker closes the channel of whoever may not publish, and the reply with it.
+        @Test func withoutPermissionToReplyTheResultsAndTheDoctorSaySo() async throws {
+            let name = "reply-denied"
+            let fixture = try await Self.fixture(name)
+            let broker = try await PrivateBroker.shared
+            var options = Self.options
+            options.url = try await broker.addUser(name, password: "word")
+            func permit(write: String) async throws {
+                try await broker.rabbitmqctl(
+                    "set_permissions", name, "^$", write, #"^\#(name)\.(requests|quarantine|expired|channels)$"#)
+            }
+            let write = #"^\#(name)\.(results|dead|quarantine|wait\..*)$"#
+            try await permit(write: write)
+            try fixture.write(options)
+            func permissions() async throws -> [String] {
+                try await ChildProcess.run([
+                    Products.executable("martlet"), "doctor", "--config", fixture.configuration,
+                ]).output.filter { $0.contains("permissions") }
+            }
+            let ill = try await permissions()
+            #expect(
+                ill.contains { $0.hasPrefix("failure  permissions") && $0.contains("may not publish to amq.default") },
+                "\(ill)")
+            try await fixture.testClient.declare("shop.denied", [:])
+            let worker = try await fixture.worker()
+            _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.denied"))
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string?.contains("'amq.default'") == true)
+            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
+            #expect(try told[0].json.root["outcome"]?.string == "done" && told[0].properties.correlationID == "ask 1")
+            try await permit(write: write + #"|^amq\.default$"#)
+            let well = try await permissions()
+            #expect(well.contains { $0.hasPrefix("ok       permissions") }, "\(well)")
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// It would come back as another, or be too long to come back at all.
+        @Test func propertiesThatAreNoTextAreRefusedBeforeAnythingIsDone() async throws {
+            let fixture = try await Self.fixture("no-text")
+            try await fixture.testClient.declare("shop.text", [:])
+            await fixture.testClient.collect("shop.text")
+            let worker = try await fixture.worker()
+            let bad = [UInt8](repeating: 0xFF, count: 200)
+            let shop = Array("shop.text".utf8)
+            let cases: [RawProperties] = [
+                .init(correlationID: bad, replyTo: shop, messageID: Array("one".utf8)),
+                .init(correlationID: Array("two".utf8), replyTo: shop, messageID: bad),
+                .init(correlationID: Array("three".utf8), replyTo: shop + [0xFF], messageID: Array("three".utf8)),
+            ]
+            try await RawPublisher.publish(
+                cases.map {
+                    RawPublisher.Message(
+                        exchange: "", routingKey: Array(fixture.queue("channels").utf8), properties: $0.bytes,
+                        body: Array(Self.create("none").utf8))
+                }, to: PrivateBroker.shared.url)
+            let replies = try await fixture.testClient.collected("shop.text", atLeast: 2)
+            #expect(replies.map(\.properties.messageID) == ["one", "-"])
+            #expect(replies.map(\.properties.correlationID) == [nil, "two"])
+            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
+            let errors = try (replies + told).map { try $0.json.root["error"]?["code"]?.string }
+            #expect(errors == ["correlation-id", "message-id", "reply-to"])
+            _ = await fixture.testClient.publish(message(fixture, 4, Self.command("list"), replyTo: "shop.text"))
+            let list = try await fixture.testClient.collected("shop.text", atLeast: 3)[2].json.root
+            #expect(list["channels"]?.elements.compactMap(\.string) == [], "none was made")
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// Pushes go on meanwhile.
+        @Test func aQueueOfCommandsThatIsGoneIsSaidAndWaitedFor() async throws {
+            let fixture = try await Self.fixture("commands-lost")
+            try await fixture.testClient.declare("shop.lost", [:])
+            await fixture.testClient.collect("shop.lost")
+            let worker = try await fixture.worker()
+            try await fixture.testClient.delete([fixture.queue("channels")])
+            let line = try await worker.said("a queue is not consumed").root
+            #expect(line["amqp.queue"]?.string == fixture.queue("channels"))
+            let samples = Sample.make(1)
+            try await fixture.publish(samples)
+            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.applyTopology()
+            try await worker.said("a queue is consumed again")
+            _ = await fixture.testClient.publish(message(fixture, 1, Self.command("list"), replyTo: "shop.lost"))
+            #expect(
+                try await fixture.testClient.collected("shop.lost", atLeast: 1)[0].json.root["outcome"]?.string
+                    == "done")
+            _ = try await worker.stop()
+            #expect(try worker.count(of: "not ready") == 0)
+            try await fixture.end()
+        }
+
+        @Test func repliesGoToNoQueueButThoseThatAreAllowed() async throws {
+            let fixture = try await Self.fixture("replies")
+            try await fixture.testClient.bind("shop.replies", to: fixture.queue("results"), "never")
+            await fixture.testClient.collect("shop.replies")
+            let worker = try await fixture.worker()
+            let forbidden = [fixture.queue("dead"), fixture.queue("requests"), "other.replies", "amq.gen-1", nil]
+            for (number, queue) in forbidden.enumerated() {
+                _ = await fixture.testClient.publish(message(fixture, number, Self.create("none"), replyTo: queue))
+            }
+            _ = await fixture.testClient.publish(message(fixture, 10, Self.create("newest"), replyTo: "shop.nobody"))
+            _ = await fixture.testClient.publish(message(fixture, 11, Self.command("list"), replyTo: "shop.replies"))
+            let reply = try await fixture.testClient.collected("shop.replies", atLeast: 1)[0]
+            #expect(reply.properties.correlationID == "ask 11" && reply.properties.type == "push.channel-reply.v1")
+            #expect(try reply.json.root["channels"]?.elements.compactMap(\.string).count == 1, "of number 10 alone")
+
+            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: forbidden.count + 1)
+            #expect(told.allSatisfy { $0.routingKey == "result.channel.\(Self.app)" })
+            let outcomes = try told.map { try $0.json.root["outcome"]?.string }
+            #expect(outcomes == forbidden.map { _ in "invalid" } + ["done"])
+            #expect(try told[0].json.root["error"]?["code"]?.string == "reply-to")
+            #expect(told.last?.properties.correlationID == "ask 10")
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// Who took it first may have made a channel before it went away.
+        @Test func aCreateThatComesAgainMakesNoSecondChannel() async throws {
+            let fixture = try await Self.fixture("again")
+            try await fixture.testClient.bind("shop.again", to: fixture.queue("results"), "never")
+            await fixture.testClient.collect("shop.again")
+            _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.again"))
+            await fixture.testClient.touch(fixture.queue("channels"))
+            let worker = try await fixture.worker()
+            let reply = try await fixture.testClient.collected("shop.again", atLeast: 1)[0].json.root
+            #expect(reply["outcome"]?.string == "unknown")
+            #expect(reply["channels"]?.elements.compactMap(\.string) == [])
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        /// The broker delivers it again while it is still carried out.
+        @Test func aCommandWhoseConnectionIsLostMeanwhileIsRepliedToOnce() async throws {
+            let fixture = try await Self.fixture("lost", simulator: ["--delay-ms", "3000"])
+            // Whose connections are closed, and no other test's.
+            let broker = try await PrivateBroker.shared
+            var options = Self.options
+            options.url = try await broker.addUser("lost", password: "word")
+            try await broker.rabbitmqctl("set_permissions", "lost", ".*", ".*", ".*")
+            try fixture.write(options)
+            try await fixture.testClient.bind("shop.lost", to: fixture.queue("results"), "never")
+            await fixture.testClient.collect("shop.lost")
+            let worker = try await fixture.worker()
+            _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.lost"))
+            try await fixture.untilAsked(1)
+            try await broker.rabbitmqctl("close_all_user_connections", "lost", "the test says so")
+            try await worker.said("ready")
+            _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.lost"))
+            let replies = try await fixture.testClient.collected("shop.lost", atLeast: 2).map { try $0.json.root }
+            #expect(replies.map { $0["command"]?.string } == ["create", "list"])
+            #expect(replies[0]["outcome"]?.string == "done")
+            let made = try #require(replies[0]["channel_id"]?.string)
+            #expect(replies[1]["channels"]?.elements.compactMap(\.string) == [made])
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        @Test func theCommandsGoOnWithAnotherConfiguration() async throws {
+            let fixture = try await Self.fixture("commands-change")
+            try await fixture.testClient.bind("shop.change", to: fixture.queue("results"), "never")
+            await fixture.testClient.collect("shop.change")
+            let worker = try await fixture.worker()
+            for number in 1...3 {
+                _ = await fixture.testClient.publish(
+                    message(fixture, number, Self.command("list"), replyTo: "shop.change"))
+                let text = try fixture.directory.read("martlet.yaml")
+                try fixture.replace("martlet.yaml", text + "# \(number)\n")
+                worker.send(signal: SIGHUP)
+                try await worker.said("the configuration was read anew and is in force")
+            }
+            let replies = try await fixture.testClient.collected("shop.change", atLeast: 3)
+            #expect(try replies.map { try $0.json.root["outcome"]?.string } == ["done", "done", "done"])
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+    }
+}

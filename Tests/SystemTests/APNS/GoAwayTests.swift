@@ -1,0 +1,46 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// APNs ends a pool's only connection by GOAWAY again and again while two workers are busy.
+    @Suite struct GoAways {
+        private static let samples = LongForm.pick(20_000, short: 4000)
+        private static let goAways = 8
+
+        @Test func nothingIsPushedTwice() async throws {
+            let fixture = try await SystemFixture(
+                "goaway",
+                SystemFixture.Options(
+                    simulator: ["--delay-ms", "20"], inFlightMax: 100, delays: ["1s", "2s"], connectionsMax: 1))
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let samples = Sample.make(Self.samples)
+            try await fixture.publish(samples)
+            var workers: [ChildProcess] = []
+            for _ in 0..<2 { workers.append(try await fixture.worker()) }
+            var ended = 0
+            for number in 1...Self.goAways {
+                try await fixture.testClient.collected(
+                    fixture.queue("results"), atLeast: number * Self.samples / (Self.goAways + 2))
+                let answer = try await fixture.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                let connections = answer.root["connections"]?.int ?? 0
+                #expect(connections > 0)
+                ended += connections
+            }
+
+            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            let ends = try await fixture.apns.counters().root["connections_by_end"]
+            #expect(ends?["goaway"]?.int == ended)
+            for worker in workers {
+                #expect(try worker.count(of: "the broker is not at hand") == 0)
+                let moves = "a message that was delivered again and again moves to the quarantine"
+                #expect(try worker.count(of: moves) == 0)
+                _ = try await worker.stop()
+            }
+            #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)
+            try await fixture.expectNothingLeft()
+            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+        }
+    }
+}

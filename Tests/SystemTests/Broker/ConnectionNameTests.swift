@@ -1,0 +1,22 @@
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// What the broker's management shows of a worker.
+    @Suite struct ConnectionNames {
+        @Test func eachSaysWhoseItIsAndWhatFor() async throws {
+            let fixture = try await SystemFixture("names", SystemFixture.Options(lanes: 2))
+            try await fixture.applyTopology()
+            let worker = try await fixture.worker()
+            let names = try await PrivateBroker.shared.rabbitmqctl("list_connections", "client_properties")
+            for lane in 0..<2 {
+                for role in ["consume", "publish"] {
+                    let name = try Regex("\"martlet [^ /]+/\(worker.pid) lane \(lane) \(role) [0-9]+\\.[0-9.]+\"")
+                    #expect(names.count { $0.contains(name) } == 1, "\(names)")
+                }
+            }
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+    }
+}

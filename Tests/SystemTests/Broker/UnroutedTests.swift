@@ -1,0 +1,44 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// The results queue is deleted while a worker runs.
+    @Suite struct Unrouted {
+        @Test func theWorkerWarnsAndTheResultsAreReplayed() async throws {
+            let fixture = try await SystemFixture("unroutedresults")
+            try await fixture.applyTopology()
+            let worker = try await fixture.worker()
+            try await PrivateBroker.shared.rabbitmqctl("delete_queue", fixture.queue("results"))
+            let samples = Sample.make(20)
+            try await fixture.publish(samples)
+            let warning = try await worker.said("results published that no queue is bound for").root
+            #expect(warning["event"]?.string == "results.unrouted" && warning["level"]?.string == "warning")
+            #expect(warning["amqp.queue"]?.string == fixture.queue("unrouted"))
+            let advice = try #require(warning["error"]?.string)
+            #expect(advice.contains("martlet unrouted replay --config \(fixture.configuration)"))
+
+            try await poll(until: "all results in the unrouted queue") {
+                try await fixture.testClient.count(in: fixture.queue("unrouted")) == samples.count
+            }
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            var replayed = 0
+            try await poll(until: "all results replayed") {
+                let run = try await ChildProcess.run([
+                    Products.executable("martlet"), "unrouted", "replay", "--all", "--json", "--config",
+                    fixture.configuration,
+                ])
+                try #require(run.exit.status == .exited(0), "\(run.errors)")
+                let summary = try JSONDocument(#require(run.output.last)).root
+                replayed += try #require(summary["replayed"]?.int)
+                return replayed == samples.count
+            }
+            let results = try await fixture.told(of: samples)
+            #expect(results.odd(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])
+            _ = try await worker.stop()
+            try await fixture.expectNothingLeft()
+            try await fixture.end()
+        }
+    }
+}

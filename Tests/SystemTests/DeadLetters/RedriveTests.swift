@@ -1,0 +1,116 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// What comes once more is delivered once more, unless APNs has it: then that is told.
+    @Suite struct Redrive {
+        @Test func aMessageThatCouldNotBeDeliveredIsWhenItsCauseIsGone() async throws {
+            let fixture = try await SystemFixture("redrive")
+            try await fixture.applyTopology()
+            for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
+            let worker = try await fixture.worker()
+            let bad = Sample(1)
+            try await fixture.apns.ask(
+                "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
+            var late = Sample(2)
+            late.expiration = 1
+            var wrong = Sample(3)
+            wrong.environment = "elsewhere"
+            try await fixture.publish([bad, late, wrong])
+            let first = try await fixture.told(of: [bad, late, wrong])
+            #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
+            #expect(first[late].map(\.outcome) == ["expired"])
+            #expect(first[wrong].map(\.outcome) == ["invalid"])
+
+            // The device has registered; the others are corrected.
+            try await fixture.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 2)
+            let letter = try #require(letters.first { $0.body == bad.body })
+            late.expiration = Int(time(nil)) + 3600
+            wrong.environment = nil
+            try await fixture.testClient.publish(
+                [letter.moved(to: fixture.queue("requests"))] + [late, wrong].map { $0.message(to: "redrive") })
+            try await fixture.testClient.collected(fixture.queue("results"), atLeast: 6)
+            let results = try await fixture.told(of: [bad, late, wrong])
+            for sample in [bad, late, wrong] {
+                #expect(results[sample].count == 2)
+                #expect(results[sample].last?.outcome == "accepted")
+                #expect(results[sample].last?.isDuplicate == false)
+            }
+            _ = try await worker.stop()
+            let pushes = try Pushes(await fixture.end())
+            #expect(pushes[bad].map(\.status) == [400, 200])
+            #expect(pushes.notTakenOnce([bad, late, wrong]) == [])
+        }
+
+        /// With the workers' configuration, a request that they would refuse again is not sent.
+        @Test func whatWouldFailAgainStays() async throws {
+            let fixture = try await SystemFixture("redrivechecked")
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            let bad = Sample(1)
+            let strange = Sample.make(3, from: 10, app: "com.example.absent")
+            try await fixture.apns.ask(
+                "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
+            try await fixture.publish([bad] + strange)
+            let first = try await fixture.told(of: [bad] + strange)
+            #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
+            #expect(strange.allSatisfy { first[$0].map(\.error) == ["app.unknown"] })
+
+            try await fixture.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            for words in [["redrive", "--dry-run"], ["redrive", "--all"]] {
+                let redrive = try await fixture.deadLetters(words + ["--json"])
+                #expect(try await redrive.exit().status == .exited(1))
+                let summary = try JSONDocument(#require(await redrive.output.allLines().last)).root
+                #expect(summary["redriven"]?.int == 1 && summary["invalid"]?.int == 3)
+                #expect(summary["would_fail_again"]?["app.unknown"]?.int == 3)
+            }
+            try await fixture.testClient.collected(fixture.queue("results"), atLeast: 5)
+            let results = try await fixture.told(of: [bad] + strange)
+            #expect(results[bad].map(\.outcome) == ["rejected", "accepted"])
+            #expect(strange.allSatisfy { results[$0].count == 1 })
+            #expect(try await fixture.deadLetters("stats").lines.compactMap { $0["count"]?.int } == [3])
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        @Test func whatAPNsHasIsToldAgainThroughAnyLaneAndNotPushed() async throws {
+            let fixture = try await SystemFixture(
+                "again", SystemFixture.Options(simulator: ["--delay-ms", "200"], lanes: 2))
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            let samples = Sample.make(50)
+            // Some meet the first while that is on its way, some come when it is told.
+            try await fixture.publish(samples + samples + samples)
+            try await fixture.testClient.collected(fixture.queue("results"), atLeast: 3 * samples.count)
+            try await fixture.publish(samples + samples)
+            try await fixture.testClient.collected(fixture.queue("results"), atLeast: 5 * samples.count)
+            let results = try await fixture.told(of: samples)
+            let odd = results.odd(samples) { told in
+                told.count == 5 && told.allSatisfy { $0.outcome == "accepted" && !$0.isPossibleDuplicate }
+                    && told.count { $0.isDuplicate } == 4
+            }
+            #expect(odd.map { results[$0] }.isEmpty)
+            let counters = try await worker.stop()
+            #expect(counters.root["message.duplicates"]?.int == 4 * samples.count)
+            try await fixture.expectNothingLeft()
+            let record = try await fixture.end()
+            #expect(record.count == samples.count)
+            #expect(Pushes(record).notTakenOnce(samples) == [])
+        }
+    }
+}
+
+extension IncomingMessage {
+    /// As an operator moves a message from queue to queue.
+    fileprivate func moved(to queue: String) -> OutgoingMessage {
+        OutgoingMessage(
+            exchange: "", routingKey: queue, body: body, messageID: properties.messageID ?? "",
+            headers: properties.headers ?? FieldTable())
+    }
+}

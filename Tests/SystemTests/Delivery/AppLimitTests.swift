@@ -1,0 +1,57 @@
+import EventLoop
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A campaign of an app with limits leaves room for the others, on a real broker.
+    @Suite struct AppLimits {
+        private static let perSecond = 20
+
+        @Test func aCampaignWaitsForItsTurnsAndNobodyForIt() async throws {
+            let key = try FixtureKey("LIMITEDKEY", apps: ["com.example.campaign"])
+            var options = SystemFixture.Options(keys: [key], delays: ["5s", "30s"], lanes: 2)
+            options.appLimits = ["com.example.campaign": "{pushes_per_second: \(Self.perSecond)}"]
+            let fixture = try await SystemFixture("limits", options)
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            // Opens the connections.
+            let first = Sample.make(4, from: 1000)
+            try await fixture.publish(first)
+            _ = try await fixture.told(of: first)
+
+            let campaign = Sample.make(120, from: 10_000, app: "com.example.campaign")
+            let others = Sample.make(100, from: 20_000)
+            let clock = ContinuousClock()
+            let start = clock.now
+            try await fixture.publish(campaign)
+            let times = try await fixture.testClient.publish(others.map { $0.message(to: "limits") }, perSecond: 50)
+            try await fixture.told(of: others).expectAcceptedAtOnce(others)
+            let latencies = try await fixture.latencies(of: others, publishedAt: times)
+            #expect(latencies.count == 100 && latencies.p99 < .seconds(1), "\(latencies.p99)")
+            try await fixture.told(of: campaign).expectAcceptedAtOnce(campaign)
+            let seconds = (clock.now - start) / .seconds(1)
+            #expect(4.5...9 ~= seconds, "\(campaign.count) with \(Self.perSecond) a second took \(seconds) s")
+
+            // Other limits are in force without a restart.
+            options.appLimits = ["com.example.campaign": "{pushes_per_second: 1000, pushes_in_flight: 50}"]
+            try fixture.write(options)
+            worker.send(signal: SIGHUP)
+            try await worker.said("the configuration was read anew and is in force")
+            let more = Sample.make(200, from: 30_000, app: "com.example.campaign")
+            let again = clock.now
+            try await fixture.publish(more)
+            try await fixture.told(of: more).expectAcceptedAtOnce(more)
+            #expect(clock.now - again < .seconds(5), "\(clock.now - again)")
+
+            let last = try await worker.stop().root
+            #expect(last["message.requeued"]?.int == 0 && last["message.held"]?.int ?? 0 == 0)
+            #expect(try worker.count(of: "an app has more to push than its limits allow; the rest waits") >= 1)
+            try await fixture.expectNothingLeft()
+            let record = try await fixture.end()
+            #expect(Pushes(record).notTakenOnce(campaign + others + more) == [])
+        }
+    }
+}

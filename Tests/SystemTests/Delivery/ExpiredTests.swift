@@ -1,0 +1,58 @@
+import AMQP
+import Delivery
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Requests whose AMQP `expiration` ends at the broker.
+    @Suite struct ExpiredRequests {
+        /// The topology has been one of an earlier version, which made each a dead letter.
+        @Test func eachGetsAResultAndIsNoDeadLetter() async throws {
+            let fixture = try await SystemFixture("late")
+            try await fixture.applyTopology()
+            try await fixture.testClient.lead(fixture.queue("dlx"), to: fixture.queue("dead"))
+            try await fixture.applyTopology()
+            let samples = (1...50).map { Sample($0) }
+            try await fixture.testClient.publish(
+                samples.map {
+                    var message = $0.message(to: "late")
+                    message.expirationMilliseconds = 1
+                    return message
+                })
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            let told = try await fixture.told(of: samples)
+            for sample in samples {
+                #expect(told[sample].map(\.outcome) == ["expired"])
+                #expect(told[sample].map(\.isPossibleDuplicate) == [true], "by the broker, not by the worker")
+            }
+            _ = try await worker.stop()
+            try await fixture.expectNothingLeft()
+            try await fixture.end()
+        }
+
+        /// It has expired once, in a wait queue.
+        @Test func aRequestThatWaitedAndIsRejectedBecomesADeadLetter() async throws {
+            let fixture = try await SystemFixture("waiting", SystemFixture.Options(delays: ["1s"]))
+            try await fixture.applyTopology()
+            let sample = Sample(1)
+            try await fixture.apns.ask(
+                "POST", "/v1/faults",
+                #"{"id":"busy","action":{"answer":{"reason":"TooManyRequests"}},"count_max":1}"#)
+            let worker = try await fixture.worker()
+            try await fixture.publish([sample])
+            try await fixture.untilAsked(1, counter: "in_flight_max")
+            _ = try await worker.stop()
+            await fixture.testClient.reject(from: fixture.queue("requests"))
+
+            await fixture.testClient.collect(fixture.queue("dead"))
+            let again = try await fixture.worker()
+            let letter = try #require(await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1).first)
+            _ = try await again.stop()
+            #expect(letter.body == sample.body && letter.header("x-first-death-reason") == "expired")
+            let death = try #require(BrokerDeath(letter.properties.headers ?? FieldTable()))
+            #expect(death.reason == "rejected" && death.queue == "waiting.requests")
+            try await fixture.end()
+        }
+    }
+}

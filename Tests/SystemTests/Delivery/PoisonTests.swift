@@ -1,0 +1,66 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A message that kills each worker that takes it: the test plays its part.
+    @Suite struct Poison {
+        /// Three in the request queue, two in the quarantine.
+        private static let deaths = 5
+        private static let neighbours = 40
+
+        @Test func itEndsInTheQuarantineAndEveryNeighbourIsTold() async throws {
+            let fixture = try await SystemFixture("poison", SystemFixture.Options(inFlightMax: 20))
+            try await fixture.applyTopology()
+            for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
+            let poison = Sample(0)
+            try await fixture.apns.ask(
+                "POST", "/v1/faults",
+                #"{"id":"poison","match":{"device_prefix":"\#(poison.device)"},"action":"silence"}"#)
+            var samples = Sample.make(Self.neighbours, from: 1)
+            try await fixture.publish(samples + [poison])
+            var newest = 0
+            for death in 1...Self.deaths {
+                let worker = try await fixture.startWorker()
+                let more = Sample.make(Self.neighbours, from: 1000 * death)
+                try await fixture.publish(more)
+                samples += more
+                let seen = try await fixture.apns.ask(
+                    "GET", "/v1/requests?device=\(poison.device)&after=\(newest)&wait_seconds=18")
+                newest = seen.root["newest"]?.int ?? newest
+                worker.send(signal: SIGKILL)
+                _ = try await worker.exit()
+            }
+            let worker = try await fixture.worker()
+            _ = try await fixture.told(of: samples + [poison])
+            // A request whose worker was killed after its result is still there.
+            try await fixture.untilTaken()
+            let counters = try await worker.stop()
+            let results = try await fixture.allResults()
+            #expect(results[poison].map(\.outcome) == ["unknown"])
+            #expect(results[poison].map(\.error) == ["quarantine.redelivered"])
+            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
+            #expect(odd.map(\.id) == [])
+            // One that was told when its worker died, and not acknowledged yet, is told again.
+            let often = samples.filter { results[$0].count > 1 + Self.deaths }
+            #expect(often.map(\.id) == [])
+            let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1)
+            #expect(letters.map { $0.body == poison.body } == [true])
+            #expect(letters[0].header("push-reason-class") == "quarantine")
+            #expect(letters[0].header("push-reason-code") == "redelivered")
+
+            #expect(counters.root["message.unknown"]?.int ?? 0 <= 1)
+            try await fixture.expectNothingLeft()
+            let pushes = try Pushes(await fixture.end())
+            #expect(pushes[poison].count == Self.deaths)
+            let lost = samples.filter { pushes.taken($0) == 0 }
+            #expect(lost.map(\.id) == [])
+            let silently = samples.filter { sample in
+                pushes.taken(sample) > 1 && !results[sample].contains { $0.isPossibleDuplicate }
+            }
+            #expect(silently.map(\.id) == [])
+        }
+    }
+}

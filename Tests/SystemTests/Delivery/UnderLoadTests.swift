@@ -1,0 +1,156 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension TroubledBrokerTests {
+    /// Workers under load, and what may happen to them and to their broker: every message is told, and none lost.
+    @Suite struct UnderLoad {
+        private static let inFlightMax = 50
+        private static let requestsOfAWorker = LongForm.pick(30_000, short: 2000)
+
+        @Test func workersThatAreKilled() async throws {
+            var workers: [ChildProcess] = []
+            try await Self.underLoad("killed", workers: 3, mayTellTwice: true) { load in
+                for kill in 0..<LongForm.pick(10, short: 3) {
+                    let results = await load.fixture.testClient.collected(load.fixture.queue("results")).count
+                    try await load.fixture.testClient.collected(load.fixture.queue("results"), atLeast: results + 300)
+                    load.workers[kill % 3].send(signal: SIGKILL)
+                    workers.append(load.workers[kill % 3])
+                    load.workers[kill % 3] = try await load.fixture.worker()
+                }
+            }
+            for worker in workers { #expect(try await worker.exit().status == .signalled(SIGKILL)) }
+        }
+
+        @Test func connectionsThatTheBrokerCloses() async throws {
+            try await Self.underLoad("closed") { load in
+                for _ in 0..<LongForm.pick(10, short: 2) {
+                    try await load.broker.rabbitmqctl("close_all_connections", "the test says so")
+                    try await load.workers[0].said("ready")
+                }
+            }
+        }
+
+        @Test func aBrokerThatRunsOutOfMemory() async throws {
+            try await Self.underLoad("alarm", beforeWorkers: Self.raiseAlarm) { load in
+                try await load.workers[0].said("the broker is not at hand")
+                await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
+                try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
+                try await load.workers[0].said("the broker is at hand again")
+            }
+        }
+
+        private static func raiseAlarm(_ broker: PrivateBroker) async throws {
+            try await broker.rabbitmqctl("set_vm_memory_high_watermark", "0")
+        }
+
+        @Test func aQueueOfResultsThatIsFull() async throws {
+            try await Self.underLoad("full", beforeWorkers: Self.limitQueue) { load in
+                // The queue of all results drops the oldest instead.
+                try await load.fixture.testClient.bind("full.own", to: "full.results", "result.#")
+                try await load.workers[0].said(
+                    "what became of messages cannot be published; no more are taken until it can")
+                await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
+                await load.fixture.testClient.collect("full.own")
+                try await load.broker.rabbitmqctl("clear_policy", "full")
+            }
+        }
+
+        private static func limitQueue(_ broker: PrivateBroker) async throws {
+            try await broker.rabbitmqctl(
+                "set_policy", "full", #"^full\.own$"#, #"{"max-length":100,"overflow":"reject-publish"}"#,
+                "--apply-to", "queues")
+        }
+
+        @Test func aQueueOfResultsThatIsDeletedAndDeclaredAgain() async throws {
+            try await Self.underLoad("deleted", readsUnrouted: true) { load in
+                for _ in 0..<LongForm.pick(10, short: 2) {
+                    // What is in it goes with it, and what is on its way there is confirmed all the same.
+                    load.lostMax +=
+                        try await load.fixture.testClient.delete([load.fixture.queue("results")]) + Self.inFlightMax
+                    let unrouted = await load.fixture.testClient.collected(load.fixture.queue("unrouted")).count
+                    try await load.fixture.testClient.collected(load.fixture.queue("unrouted"), atLeast: unrouted + 200)
+                    try await load.fixture.applyTopology()
+                }
+            }
+        }
+
+        /// Longer than heartbeats let a connection live, and in the long form shorter.
+        @Test func aBrokerThatFreezes() async throws {
+            try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
+                await load.broker.pause()
+                await load.fixture.testClient.pass(.seconds(LongForm.pick(15, short: 5)))
+                await load.broker.resume()
+            }
+        }
+
+        /// What a trouble finds, and may exchange.
+        private final class Load {
+            let fixture: SystemFixture
+            let broker: PrivateBroker
+            var workers: [ChildProcess]
+            /// Results that the test itself has thrown away.
+            var lostMax = 0
+
+            init(_ fixture: SystemFixture, _ broker: PrivateBroker, _ workers: [ChildProcess]) {
+                (self.fixture, self.broker, self.workers) = (fixture, broker, workers)
+            }
+        }
+
+        /// Runs workers with so much to do that it lasts for seconds, makes trouble, and checks what became of all.
+        ///
+        /// - Parameter beforeWorkers: prepares a trouble by what may take longer than all the work does.
+        private static func underLoad(
+            _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false, mayTellTwice: Bool = false,
+            heartbeatSeconds: Int? = nil, beforeWorkers: (PrivateBroker) async throws -> Void = { _ in },
+            _ makeTrouble: (Load) async throws -> Void
+        ) async throws {
+            let broker = try await TroubledBroker.shared
+            let fixture = try await SystemFixture(
+                prefix, broker: broker.url,
+                SystemFixture.Options(
+                    simulator: ["--delay-ms", "100"], inFlightMax: inFlightMax, delays: ["1s"],
+                    heartbeatSeconds: heartbeatSeconds))
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            if readsUnrouted { await fixture.testClient.collect(fixture.queue("unrouted")) }
+            let samples = Sample.make(requestsOfAWorker * count)
+            try await fixture.publish(samples)
+            try await beforeWorkers(broker)
+            var workers: [ChildProcess] = []
+            for _ in 0..<count { workers.append(try await fixture.worker()) }
+            try await fixture.untilAsked(inFlightMax * 8 / 10, counter: "in_flight_max")
+            let load = Load(fixture, broker, workers)
+            try await makeTrouble(load)
+
+            let queues = readsUnrouted ? ["results", "unrouted"] : ["results"]
+            _ = try await fixture.told(
+                of: samples, lostMax: load.lostMax, in: queues, within: .seconds(LongForm.pick(600, short: 60)))
+            // Those whose results are lost may not have been pushed yet.
+            try await poll(until: "a push of each request") { try fixture.recorded().count >= samples.count }
+            try await fixture.untilTaken()
+            var accepted = 0
+            for worker in load.workers { accepted += try await worker.stop().root["message.accepted"]?.int ?? 0 }
+            let results = try await fixture.allResults(in: queues)
+            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
+            #expect(odd.isEmpty, "\(odd.prefix(3).map { results[$0] })")
+            if !mayTellTwice {
+                #expect(accepted == samples.count)
+                let often = samples.filter { results[$0].count > 1 }
+                #expect(often.isEmpty, "\(often.prefix(3).map { results[$0] })")
+            }
+            if !readsUnrouted { try await fixture.expectNothingLeft() }
+
+            let pushes = try Pushes(await fixture.end())
+            let lost = samples.filter { pushes.taken($0) == 0 }
+            #expect(lost.map(\.id) == [])
+            let twice = samples.filter { pushes.taken($0) > 1 }
+            if !mayTellTwice { #expect(twice.map(\.id) == []) }
+            let silently = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
+            #expect(silently.map(\.id) == [])
+            if !twice.isEmpty { print("\(prefix): \(twice.count) of \(samples.count) pushed twice") }
+        }
+    }
+}

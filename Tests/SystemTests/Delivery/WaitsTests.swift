@@ -1,0 +1,46 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// The cause of an hour's wait is repaired.
+    @Suite struct Waits {
+        @Test func whatWaitsIsPushedAtOnceWhenItIsBroughtBack() async throws {
+            let fixture = try await SystemFixture("broughtback")
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            try await fixture.apns.ask(
+                "POST", "/v1/faults",
+                #"{"id":"busy","match":{},"action":{"answer":{"status":503,"reason":"ServiceUnavailable"}}}"#)
+            let samples = Sample.make(10)
+            try await fixture.publish(samples)
+            try await poll(until: "all requests in wait queues") {
+                let groups = try await martlet(fixture, "list", "--by", "code")
+                return groups.reduce(0) { $0 + ($1["count"]?.int ?? 0) } == samples.count
+            }
+            try await fixture.apns.ask("DELETE", "/v1/faults/busy")
+
+            // A breaker that is still open sends some back to wait.
+            var results: Results?
+            try await poll(until: "a result of each request", every: .zero) {
+                let last = try await martlet(fixture, "bring-back", "--all").last
+                #expect(last?["event"]?.string == "summary" && last?["failed"]?.int == 0)
+                results = try? await fixture.told(of: samples, within: .seconds(1))
+                return results != nil
+            }
+            #expect(results?.odd(samples) { $0.map(\.outcome) == ["accepted"] }.isEmpty == true)
+            _ = try await worker.stop()
+            try await fixture.expectNothingLeft()
+            let pushes = try Pushes(await fixture.end())
+            #expect(pushes.notTakenOnce(samples) == [])
+        }
+
+        private func martlet(_ fixture: SystemFixture, _ words: String...) async throws -> [JSONValue] {
+            let run = try await ChildProcess.run(
+                [Products.executable("martlet"), "waits"] + words + ["--json", "--config", fixture.configuration])
+            try #require(run.exit.status == .exited(0), "\(run.errors)")
+            return try run.output.map { try JSONDocument($0).root }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import APNSProtocol
+import Crypto
+import JSON
+import TestKit
+
+/// A provider certificate of a team with one app, and the files that a worker reads it from.
+struct FixtureCertificate {
+    enum Form: CaseIterable {
+        case pem
+        /// With the authority between it and the one at the top.
+        case chain
+        /// The private key in a file of its own, with a passphrase.
+        case encryptedKey
+        case pkcs12
+        /// As macOS's keychain writes it.
+        case keychain
+    }
+
+    private static let passphrase = "open sesame"
+    private static let authority = try! CertificateAuthority.make(name: "System tests")
+    private static let intermediate = try! authority.intermediate(name: "System tests, below")
+
+    let app: String
+    let form: Form
+    private let issued: IssuedCertificate
+
+    init(_ app: String, _ form: Form = .pem) throws {
+        self.app = app
+        self.form = form
+        issued = try (form == .chain ? Self.intermediate : Self.authority).issueClient(
+            name: "Apple Push Services: \(app)", userID: app,
+            extensions: PushCertificate.extensions(environments: [.production], topics: [(app, "app")]))
+    }
+
+    /// As operators know it.
+    var name: String { "\(app)/production" }
+
+    /// An entry of `apns.certificates`.
+    var entry: String {
+        switch form {
+        case .pem, .chain: "{file: \(app).pem}"
+        case .encryptedKey: "{file: \(app).pem, key_file: \(app).key, passphrase: \"file:passphrase\"}"
+        case .pkcs12, .keychain: "{file: \(app).p12, passphrase: \"file:passphrase\"}"
+        }
+    }
+
+    /// Makes team, app and certificate known, and writes the files.
+    func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
+        try directory.write("passphrase", Self.passphrase + "\n")
+        try directory.write("\(app).pem", form == .pem || form == .chain ? pem : issued.certificatePEM)
+        let plainKey = try directory.write("\(app).plain", issued.privateKeyPEM)
+        let (certificate, key) = (directory.file("\(app).pem"), directory.file("\(app).key"))
+        let output = ["-passout", "pass:\(Self.passphrase)"]
+        switch form {
+        case .pem, .chain: break
+        case .encryptedKey:
+            try await Self.openssl(["pkcs8", "-topk8", "-in", plainKey, "-out", key] + output)
+        case .pkcs12, .keychain:
+            try await Self.openssl(
+                ["pkcs12", "-export", "-in", certificate, "-inkey", plainKey, "-out", directory.file("\(app).p12")]
+                    + (form == .keychain ? ["-legacy"] : []) + output)
+        }
+        try await makeKnown(at: simulator)
+    }
+
+    func makeKnown(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
+
+    /// Certificate and private key in one file, with what is above it.
+    var pem: String {
+        issued.certificatePEM + issued.privateKeyPEM + (form == .chain ? Self.intermediate.certificatePEM : "")
+    }
+
+    func revoke(_ isRevoked: Bool = true, at simulator: SimulatorProcess) async throws {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("certificate")
+        json.string(issued.certificatePEM)
+        json.key("revoked")
+        json.bool(isRevoked)
+        json.endObject()
+        let certificate = String(decoding: json.bytes, as: UTF8.self)
+        try await simulator.ask("PUT", "/v1/teams/\(team)", #"{"apps":["\#(app)"],"certificates":[\#(certificate)]}"#)
+    }
+
+    private var team: String { "TEAM." + app }
+
+    private static func openssl(_ arguments: [String]) async throws {
+        let result = try await ChildProcess.run(["openssl"] + arguments)
+        guard result.exit.status == .exited(0) else { throw ProcessError("openssl: \(result.errors)") }
+    }
+}

@@ -1,0 +1,61 @@
+import Crypto
+import TestKit
+
+/// A key of the demonstration's team, and the apps that are pushed to with it.
+struct FixtureKey {
+    let id: String
+    let apps: [String]
+    /// Where APNs takes it.
+    let environments: [String]
+    /// Whether the worker's configuration says so, too.
+    let isPinned: Bool
+    private let privateKey: ES256PrivateKey
+
+    init(
+        _ id: String, apps: [String], environments: [String] = ["production", "sandbox"], isPinned: Bool = false
+    ) throws {
+        self.init(id, apps: apps, environments: environments, isPinned: isPinned, try .generate())
+    }
+
+    /// The same key for other apps.
+    func with(apps: [String]) -> FixtureKey {
+        FixtureKey(id, apps: apps, environments: environments, isPinned: isPinned, privateKey)
+    }
+
+    private init(
+        _ id: String, apps: [String], environments: [String], isPinned: Bool, _ privateKey: ES256PrivateKey
+    ) {
+        (self.id, self.apps, self.environments) = (id, apps, environments)
+        (self.isPinned, self.privateKey) = (isPinned, privateKey)
+    }
+
+    var fileName: String { "\(id).p8" }
+
+    /// The content of its file.
+    var pem: String { get throws { try privateKey.pkcs8PEM() } }
+
+    /// Makes key and apps known, and writes the key's file.
+    func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
+        try directory.write(fileName, pem)
+        try await makeKnown(at: simulator)
+    }
+
+    func makeKnown(at simulator: SimulatorProcess) async throws {
+        for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
+        try await simulator.makeKnown(id, privateKey)
+        try await allow(environments, at: simulator)
+    }
+
+    func allow(_ environments: [String], at simulator: SimulatorProcess) async throws {
+        let list = environments.map { #""\#($0)""# }.joined(separator: ",")
+        try await change(at: simulator, #"{"environments":[\#(list)]}"#)
+    }
+
+    func revoke(_ isRevoked: Bool = true, at simulator: SimulatorProcess) async throws {
+        try await change(at: simulator, #"{"revoked":\#(isRevoked)}"#)
+    }
+
+    private func change(at simulator: SimulatorProcess, _ body: String) async throws {
+        try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", body)
+    }
+}

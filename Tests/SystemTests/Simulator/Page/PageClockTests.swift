@@ -1,0 +1,31 @@
+import TestKit
+import Testing
+
+/// The clock, and starting over.
+extension ToolTests.Page {
+    @Test func `sets the clock, and starts over`() async throws {
+        let fixture = try await PageFixture()
+        let payload = #"{"aps":{"alert":"Hello"}}"#
+        #expect(try await fixture.push(payload) == 200)
+        try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
+        try await fixture.tab(to: "[data-offset='3900']")
+        try await fixture.browser.press(.enter)
+        try await fixture.browser.wait(
+            until: "document.querySelector('#clock-reading').textContent.includes('1 h 5 min ahead')")
+        // The token was made by this machine's clock.
+        #expect(try await fixture.push(payload) == 403)
+        try await fixture.tab(to: "#reset")
+        try await fixture.browser.press(.enter)
+        try await fixture.browser.wait(
+            until: "document.querySelector('#clock-reading').textContent.includes('right')")
+        try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")
+        #expect(try await fixture.push(payload) == 200)
+        try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+        try await fixture.browser.wait(until: "document.querySelector('#figure-requests').textContent === '1'")
+        try await fixture.browser.run("document.querySelector('#rows .opener').click()")
+        #expect(
+            try await fixture.browser.text("document.querySelector('#detail-heading').textContent") == "Request 1")
+        #expect(try await fixture.browser.holds("document.querySelector('#older').hidden"))
+        try await fixture.end()
+    }
+}

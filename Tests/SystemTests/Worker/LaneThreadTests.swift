@@ -1,0 +1,52 @@
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Here, not among the unit suites, because a sanitizer's own memory has no room beside such stacks.
+    @Suite struct LaneThread {
+        @Test func aWorkerThatGetsNoThreadEnds() async throws {
+            let fixture = try await SystemFixture("threadless")
+            try await fixture.applyTopology()
+            // No machine has room for stacks of a pebibyte.
+            let command = "ulimit -s 1099511627776 && exec \"$0\" worker --config \"$1\""
+            let result = try await ChildProcess.run([
+                "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
+            ])
+            #expect(result.exit.status == .exited(1))
+            #expect(result.errors.contains { $0.contains("no thread can be started") }, "\(result.errors)")
+            try await fixture.end()
+        }
+
+        @Test func aWorkerThatGetsNoThreadForAnotherConfigurationGoesOn() async throws {
+            var options = SystemFixture.Options(delays: ["1s"])
+            let fixture = try await SystemFixture("fewthreads", options)
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            // Room for some threads, whose stacks take nearly all of it.
+            let command = "ulimit -s 1048576 && ulimit -v 10485760 && exec \"$0\" worker --config \"$1\""
+            let worker = try await ChildProcess([
+                "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
+            ])
+            try await worker.said("ready")
+            let samples = Sample.make(100)
+            try await fixture.publish(Array(samples[..<50]))
+            func change(lanes: Int, _ message: String) async throws -> JSONValue {
+                options.lanes = lanes
+                try fixture.write(options)
+                worker.send(signal: SIGHUP)
+                return try await worker.said(message).root
+            }
+            let refusal = try await change(
+                lanes: 32, "the configuration was read anew and cannot be put in force yet; trying on")
+            #expect(refusal["error"]?.string?.contains("no thread can be started") == true)
+            try await worker.said("the lanes before have ended")
+            _ = try await change(lanes: 2, "the configuration was read anew and is in force")
+            try await fixture.publish(Array(samples[50...]))
+            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import AMQP
+import JSON
+import TestKit
+import Testing
+
+extension TroubledBrokerTests {
+    /// Of a worker that has seen something, Prometheus is told what the documentation says, and nothing else.
+    @Suite struct Metrics {
+        @Test func areThoseOfThePage() async throws {
+            let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled", "com.example.limited"])
+            var options = SystemFixture.Options(
+                keys: [key], certificates: [try FixtureCertificate("com.example.certified")], delays: ["1s"])
+            options.sections = [
+                #"payload_schemas: {"com.example.app": any.schema.json}"#, "channels: {reply_prefix: shop.}",
+            ]
+            options.appLimits = ["com.example.limited": "{pushes_per_second: 1}"]
+            options.files = ["any.schema.json": "{}"]
+            try await Operator.with("metrics", options) { look in
+                let samples = Sample.make(4)
+                try await look.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
+                try await look.fixture.apns.ask(
+                    "PUT", "/v1/devices/\(samples[1].device)", #"{"app":"com.example.app","state":"bad"}"#)
+                try await look.fixture.apns.ask(
+                    "POST", "/v1/faults",
+                    """
+                    {"id":"busy","match":{"device_prefix":"\(samples[2].device)"},"count_max":1,
+                     "action":{"answer":{"reason":"TooManyRequests"}}}
+                    """)
+                try await look.broker.rabbitmqctl("close_all_connections", "the test says so")
+                try await look.logs("broker.lost")
+                try await look.worker.said("ready")
+                // What follows is held up.
+                try await look.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
+                try await look.logs("breaker.opened")
+                try await look.fixture.publish(samples)
+                let results = try await look.fixture.told(of: samples)
+                #expect(
+                    samples.map { results[$0].map(\.outcome) } == [
+                        ["accepted"], ["rejected"], ["accepted"], ["accepted"],
+                    ])
+                let campaign = Sample.make(30, from: 300, app: "com.example.limited")
+                try await look.fixture.publish(campaign)
+                try await look.logs("app.limited")
+                try look.fixture.directory.write("any.schema.json", #"{"title":"changed"}"#)
+                try await look.logs("payload_schema.read")
+                let unreadable = OutgoingMessage(
+                    exchange: "", routingKey: look.fixture.queue("channels"), body: Array("{}".utf8),
+                    messageID: Sample(200).id)
+                try await look.fixture.testClient.publish([unreadable])
+                try await look.logs("channel.command")
+                try await look.expectMetricsOfThePage()
+            }
+        }
+    }
+}
+
+/// A name with its type and the names of its labels.
+private struct Metric: Hashable, CustomStringConvertible {
+    var name: String
+    var type: String
+    var labels: Set<String>
+
+    var description: String { "\(name) \(type) \(labels.sorted())" }
+}
+
+extension Operator {
+    fileprivate func expectMetricsOfThePage() async throws {
+        // Those of queues are what the broker said last.
+        var text = try await ask("/metrics").1
+        while !text.contains("\nmartlet_queue_messages{") {
+            await fixture.testClient.pass(.milliseconds(200))
+            text = try await ask("/metrics").1
+        }
+        let file = try fixture.directory.write("metrics", text)
+        let check = try await ChildProcess.run(["sh", "-c", "promtool check metrics < '\(file)'"])
+        #expect(check.exit.status == .exited(0) && check.errors.isEmpty, "\(check.output + check.errors)")
+        let (told, documented) = (Self.metrics(in: text), try Self.documented())
+        #expect(told.subtracting(documented) == [])
+        #expect(documented.subtracting(told) == [])
+    }
+
+    /// Those of Prometheus' text format.
+    private static func metrics(in text: String) -> Set<Metric> {
+        Set(
+            text.matches(of: /TYPE (\w+) (\w+)\n(.+)/).map { match in
+                let labels = match.output.3.matches(of: /[{,](\w+)="/).map { String($0.output.1) }
+                return Metric(
+                    name: String(match.output.1), type: String(match.output.2), labels: Set(labels).subtracting(["le"]))
+            })
+    }
+
+    private static func documented() throws -> Set<Metric> {
+        let page = try Files.lines(of: Products.file("Sources/Documentation/Operators/Metrics.md"))
+        return Set(
+            page.compactMap { $0.wholeMatch(of: /\| `(martlet_\w+)` \| (\w+) \|(.*?)\| .*/) }.map { row in
+                let labels = row.output.3.matches(of: /`(\w+)`/).map { String($0.output.1) }
+                return Metric(name: String(row.output.1), type: String(row.output.2), labels: Set(labels))
+            })
+    }
+}

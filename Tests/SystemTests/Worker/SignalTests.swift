@@ -1,0 +1,39 @@
+import Glibc
+import TestKit
+import Testing
+
+extension ChangingWorkerTests {
+    @Suite struct Signals {
+        @Test func hangingUpDoesNotEndTheWorker() async throws {
+            let fixture = try await SystemFixture("hangup")
+            try await fixture.applyTopology()
+            await fixture.testClient.collect(fixture.queue("results"))
+            let worker = try await fixture.worker()
+            worker.send(signal: SIGHUP)
+            try await worker.said("the configuration says what it said")
+            let samples = Sample.make(10)
+            try await fixture.publish(samples)
+            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            _ = try await worker.stop()
+            try await fixture.end()
+        }
+
+        @Test func systemdHearsHowItStands() async throws {
+            let fixture = try await SystemFixture("notify")
+            try await fixture.applyTopology()
+            let path = fixture.directory.file("notify")
+            let manager = try DatagramReceiver(path)
+            let worker = try await fixture.worker(["NOTIFY_SOCKET=\(path)", "WATCHDOG_USEC=400000"])
+            var heard: [String] = []
+            while !["STATUS=takes messages", "WATCHDOG=1"].allSatisfy({ word in heard.contains { $0.contains(word) } })
+            {
+                heard += manager.all()
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(heard.first == "READY=1")
+            _ = try await worker.stop()
+            #expect((heard + manager.all()).contains("STOPPING=1"))
+            try await fixture.end()
+        }
+    }
+}
