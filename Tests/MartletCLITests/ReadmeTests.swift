@@ -50,6 +50,19 @@ import Testing
             #expect(isNamed, "\(folder)")
         }
     }
+
+    @Test func eachTargetIsARoomOfTheStructurePage() throws {
+        let page = Products.file("Sources/Documentation/Developers/Structure.md")
+        let structure = String(decoding: try Files.bytes(of: page), as: UTF8.self)
+        let rows = structure.components(between: "## Rooms", and: "\nA test").joined().split(separator: "\n| ")
+        let rooms = rows.flatMap { row in String(row.prefix { $0 != "|" }).components(between: "`", and: "`") }
+        let targets = try Files.names(in: Products.file("Sources")).filter { name in
+            let isOfC = name.hasPrefix("C") && name.dropFirst().first?.isUppercase == true
+            let isTool = ["FuzzTargets", "martlet-fuzz", "Documentation"].contains(name) || name.hasPrefix("baseline-")
+            return !isOfC && !isTool
+        }
+        #expect(Set(rooms) == Set(targets) && rooms.count == targets.count)
+    }
 }
 
 extension String {
