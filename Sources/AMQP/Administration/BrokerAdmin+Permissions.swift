@@ -7,7 +7,7 @@ extension BrokerAdmin {
     /// is not there, asks for the same right, and then for that to read where it leads from
     /// (https://www.rabbitmq.com/docs/access-control#authorisation).
     ///
-    /// The default exchange, whose name is empty, has no bindings: whoever may publish there is told so instead.
+    /// The default exchange, whose name is empty, has no bindings: the error shows whether this user may publish there.
     ///
     /// Throws `notFound` where the broker looks for the exchange first and there is none.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {

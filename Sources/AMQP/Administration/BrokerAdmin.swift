@@ -116,7 +116,7 @@ public final class BrokerAdmin: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // It retains, as a rule, whoever owns this channel.
+        // The handler usually retains the owner of this channel.
         if status == .closed { handler = nil }
     }
 }

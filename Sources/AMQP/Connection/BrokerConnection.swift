@@ -151,7 +151,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.connectionReleased() }
         channels = []
         report()
-        // It retains, as a rule, whoever owns this connection.
+        // The handler usually retains the owner of this connection.
         handler = nil
         closeWaiters.resume(returning: ())
     }

@@ -18,7 +18,7 @@ public final class Consumer: ChannelHandler {
 
     let configuration: ConsumerConfiguration
     var subscription = Subscription.stopped(nil)
-    /// What the user wants; `subscription` is what has become of it so far.
+    /// Whether the user wants deliveries; `subscription` is the state at the broker.
     var wantsToConsume = true
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
@@ -120,7 +120,7 @@ public final class Consumer: ChannelHandler {
         guard window.openCount < openMax, window.delivered(delivery.tag) else { return false }
         arriving = (delivery.tag, delivery.isRedelivered)
         switch subscription {
-        // The answer to our cancel stands behind all that is in transit.
+        // The broker answers the cancel after all deliveries in transit.
         case .stopping: updateDeadline()
         case .quiescing(var quiescence):
             quiescence.delivered(now: loop.now.monotonic)
@@ -182,7 +182,7 @@ public final class Consumer: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // It retains, as a rule, whoever owns this consumer.
+        // The handler usually retains the owner of this consumer.
         if status == .closed { handler = nil }
     }
 }

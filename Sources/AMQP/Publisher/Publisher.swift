@@ -260,7 +260,7 @@ public final class Publisher: ChannelHandler {
         }
         notifyReceivers()
         handler?.statusChanged(status)
-        // It retains, as a rule, whoever owns this publisher.
+        // The handler usually retains the owner of this publisher.
         if status == .closed { handler = nil }
     }
 }

@@ -13,7 +13,7 @@ public struct PublisherConfiguration: Sendable {
     /// How long a confirm may take. The channel is replaced after twice that, or when it has confirmed nothing at all for so
     /// long: RabbitMQ 3.10 was seen to confirm no more on channels while a queue's leader was cut off from the others.
     public var confirmTimeoutSeconds = 30
-    /// A channel on which the broker refuses everything for so long is opened anew, and after twice as long each time, up to
+    /// A channel on which the broker refuses everything for so long is opened again, and after twice as long each time, up to
     /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on channels that were opened just after the
     /// node of a queue's leader died, for as long as that was away.
     public var refusedSecondsMax = 10
