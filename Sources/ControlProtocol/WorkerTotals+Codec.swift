@@ -24,6 +24,8 @@ extension WorkerTotals {
 private struct LatencyReading: Sendable {
     /// Larger counts would overflow sums over the lanes and workers.
     private static let countMax = 1 << 40
+    /// Larger bounds are not exact in floating-point numbers.
+    private static let boundMax = 1 << 53
 
     var bounds: [Int] = []
     var counts: [Int] = []
@@ -32,7 +34,7 @@ private struct LatencyReading: Sendable {
     static let codec = ObjectCodec(
         "a latency", from: LatencyReading(), ignoresUnknown: true,
         [
-            .member("bounds_nanoseconds", \.bounds, .list(of: .int(0...Int.max), "a bound")),
+            .member("bounds_nanoseconds", \.bounds, .list(of: .int(0...boundMax), "a bound")),
             .member("counts", \.counts, .list(of: .int(0...countMax), "a count")),
             .member("sum_nanoseconds", \.sum, .integer),
         ]

@@ -69,7 +69,7 @@ import Testing
             .login(.tune(Self.tuning)),
             [.agree(Self.tuning), .send(.connectionTuneOK(Self.tuning)), .send(.connectionOpen(virtualHost: "/"))],
             "logging in one:5672 awaitingOpenOK")
-        script.expect(.login(.openOK), [.cancelTimers, .report, .openChannels], "open one:5672")
+        script.expect(.login(.openOK), [.cancelTimers, .openChannels, .report], "open one:5672")
         script.expect(.blocked("low on memory"), [.report, .reviewChannels], "open one:5672 blocked: low on memory")
         script.expect(.blocked(nil), [.report, .reviewChannels], "open one:5672")
     }

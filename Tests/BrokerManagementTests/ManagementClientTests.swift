@@ -36,7 +36,6 @@ import Threads
     /// `management.disable_stats`, as RabbitMQ 3.10 answers.
     @Test func disabledStatisticsAreNotWaitedFor() async throws {
         let notices = Notices()
-        let start = ContinuousClock.now
         let snapshot = try await snapshot(onWait: notices.add) { path in
             switch path {
             case ["api", "overview"]: .json(Array(#"{"rabbitmq_version":"4.1.2","disable_stats":true}"#.utf8))
@@ -46,7 +45,6 @@ import Threads
             }
         }.get()
         #expect(!snapshot.showsStatistics && notices.all == [])
-        #expect(ContinuousClock.now - start < .seconds(5))
     }
 
     @Test func aWaitForStatisticsIsReported() async throws {

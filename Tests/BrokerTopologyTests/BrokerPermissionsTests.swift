@@ -17,6 +17,16 @@ import Testing
         for (line, expected) in zip(lines, permissions) { #expect(line.dropFirst(begin.count) == expected) }
     }
 
+    @Test func aWorkerMayPublishToItsExchangesOnly() throws {
+        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasChannelCommands: false)
+        let permissions = WorkerPermissions(topology)
+        let pattern = try Regex(permissions.write)
+        for exchange in topology.exchanges.map(\.name) {
+            let mayPublish = try pattern.wholeMatch(in: exchange) != nil
+            #expect(mayPublish == permissions.writtenExchanges.contains(exchange), "\(exchange)")
+        }
+    }
+
     private static let operatorsPermissions =
         #"'martlet-operator' '^(a\.b\.watch\..*)$' "#
         + #"'^(a\.b\.watch\..*|a\.b\.requests|a\.b\.results|a\.b\.unrouted|amq\.default)$' "#

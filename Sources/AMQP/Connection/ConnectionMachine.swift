@@ -175,7 +175,7 @@ struct ConnectionMachine {
         case .ready:
             state = .open(endpoint, blocked: nil)
             backoff.becameReady(now: now)
-            return [.cancelTimers, .report, .openChannels]
+            return [.cancelTimers, .openChannels, .report]
         case .fail(let error):
             return [.reset(error)]
         }

@@ -40,8 +40,9 @@ public final class QueueMonitor {
     /// The age of `latest`; nil before the first answer, and after the connection was lost.
     public var secondsOld: Int? { readAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
 
-    /// Returns after `close`.
+    /// Returns after `close`, also if that came first.
     public func run() async {
+        guard !isClosed else { return }
         admin.start()
         while !isClosed {
             await read()

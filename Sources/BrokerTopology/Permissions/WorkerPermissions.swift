@@ -5,16 +5,21 @@ public struct WorkerPermissions: Sendable {
     public let readQueues: [String]
     /// Patterns of `readQueues`; a queue and its shards share one.
     private let readPatterns: [String]
+    /// Patterns of `writtenExchanges` without their prefix. One covers all exchanges that lead to wait queues.
+    private let writePatterns: [String]
     private let prefix: String
     private let repliesToCommands: Bool
 
     public init(_ topology: Topology) {
         let names = topology.names
-        prefix = names.prefix
+        let prefix = names.prefix
+        self.prefix = prefix
         repliesToCommands = !topology.fixedQueues(of: .commands).isEmpty
+        let fixed = [names.resultsExchange, names.deadExchange, names.quarantineQueue]
+        writePatterns =
+            (fixed + [names.waitQueuePrefix]).map { Topology.escaped(String($0.dropFirst(prefix.count + 1))) }
         writtenExchanges =
-            [names.resultsExchange, names.deadExchange, names.quarantineQueue]
-            + topology.exchanges.map(\.name).filter(names.isWaitQueue)
+            fixed + topology.exchanges.map(\.name).filter(names.isWaitQueue)
             // For replies.
             + (repliesToCommands ? [""] : [])
         let others = topology.fixedQueues(of: .requests, .commands)
@@ -25,8 +30,7 @@ public struct WorkerPermissions: Sendable {
     /// A regular expression over names, as RabbitMQ's permissions are.
     public var write: String {
         let replies = repliesToCommands ? "|^\(BrokerPermissions.defaultExchange)$" : ""
-        let waits = Topology.escaped("\(TopologyNames.waitWord).") + ".*"
-        return #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|\#(waits))$"# + replies
+        return #"^\#(Topology.escaped(prefix))\.(\#(writePatterns.joined(separator: "|")).*)$"# + replies
     }
     public var read: String { Topology.anyOf(readPatterns) }
 }

@@ -26,6 +26,8 @@ final class BrokerSession {
     /// One for each request queue, in the order of their importance, then that of the quarantine, then that of expired
     /// requests.
     let consumers: [Consumer]
+    /// The handlers of the consumers, from `start` to the end.
+    private var consumerEvents: [ConsumerEvents] = []
     let publisher: Publisher
     private(set) var consumption = Status.starting
     private(set) var publication = Status.starting
@@ -50,7 +52,8 @@ final class BrokerSession {
         publishing.start(SessionEvents(.publish, isConnection: true, in: pipeline))
         publisher.start(SessionEvents(.publish, isConnection: false, in: pipeline))
         consuming.start(SessionEvents(.consume, isConnection: true, in: pipeline))
-        for (source, consumer) in consumers.enumerated() { consumer.start(ConsumerEvents(of: source, in: pipeline)) }
+        consumerEvents = consumers.indices.map { ConsumerEvents(of: $0, in: pipeline) }
+        for (consumer, events) in zip(consumers, consumerEvents) { consumer.start(events) }
     }
 
     func role(of record: DeliveryRecord) -> LaneConfiguration.QueueRole {
@@ -115,11 +118,12 @@ final class BrokerSession {
     /// Waits until the broker has applied all settlements, then closes both connections.
     func close(settleSeconds: Int, closeSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
-        for consumer in consumers {
+        for (consumer, events) in zip(consumers, consumerEvents) {
             guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
             // No delivery of the consumer comes again: a request that is marked as redelivered is another one.
-            (consumer.handler as? ConsumerEvents)?.reportsLostChannels = false
+            events.reportsLostChannels = false
         }
+        consumerEvents = []
         await consuming.close(deadlineSeconds: closeSeconds)
         await publishing.close(deadlineSeconds: closeSeconds)
     }

@@ -38,9 +38,7 @@ extension RouteMonitor {
     /// Carries out and logs the changes of the breakers.
     func applyBreakerChanges() {
         guard !dispatcher.breakers.changes.isEmpty else { return }
-        let changes = dispatcher.breakers.changes
-        dispatcher.breakers.changes = []
-        for change in changes {
+        for change in dispatcher.breakers.takeChanges() {
             switch change {
             case .opened(let scope, let reason): opened(scope, reason)
             case .probing(let scope): log.info(.breakerProbing, [.route: .string(dispatcher.name(of: scope))])

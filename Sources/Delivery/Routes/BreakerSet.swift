@@ -40,8 +40,8 @@ struct BreakerSet {
     private var topics: [(route: Route, breaker: Breaker)] = []
     private var openCount = 0
     private var evidenceCount = 0
-    /// Changes since the last call of the owner, which logs and empties them.
-    var changes: [Change] = []
+    /// Changes since the last `takeChanges`.
+    private(set) var changes: [Change] = []
 
     /// - Parameter endpointOfPool: by pool, counted from 0.
     init(endpointOfPool: [Int]) {
@@ -78,6 +78,11 @@ struct BreakerSet {
     var endpointCount: Int { endpoints.count }
 
     func endpoint(ofPool pool: Int) -> Int { endpointOfPool[pool] }
+
+    mutating func takeChanges() -> [Change] {
+        defer { changes = [] }
+        return changes
+    }
 
     func opening(at scope: BreakerScope) -> Breaker.Opening? { self[scope].opening }
 

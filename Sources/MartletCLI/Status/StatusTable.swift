@@ -63,7 +63,7 @@ struct StatusTable {
                 "\(status.inFlight)",
             ]
             guard let done = line.difference else { return row }
-            let refused = done.ended(.rejected) + done.ended(.invalid) + done.ended(.expired) + done.ended(.unknown)
+            let refused = [.rejected, .invalid, .expired, .unknown].reduce(0) { $0 &+ done.ended($1) }
             row += [done.taken, done.ended(.accepted), refused, done.retried, done.held].map(rate)
             row += [0.5, 0.99].map { done.milliseconds(ofQuantile: $0).map { "\($0) ms" } ?? "-" }
             return row

@@ -79,15 +79,15 @@ final class BrokerInspector: @unchecked Sendable {
 
     /// Replaces the queues that were monitored before.
     func monitorQueues(of components: WorkerComponents) {
-        // The task may outlive the generation: it holds no TLS contexts of lanes, which need megabytes.
-        let (connector, topology) = (components.brokerConnector, components.topology)
+        let former = queues
+        let next = QueueMonitor(
+            components.topology, admin: components.brokerConnector.admin(named: "martlet worker queues", on: loop),
+            unroutedAdvice: commands.completed(QueueMonitor.unroutedAdvice), log: log)
+        queues = next
+        // Captures no components: the task may outlive the generation, whose TLS contexts need megabytes.
         Task(executorPreference: loop) {
-            await self.queues?.close()
-            let queues = QueueMonitor(
-                topology, admin: connector.admin(named: "martlet worker queues", on: self.loop),
-                unroutedAdvice: self.commands.completed(QueueMonitor.unroutedAdvice), log: self.log)
-            self.queues = queues
-            await queues.run()
+            await former?.close()
+            await next.run()
         }
     }
 

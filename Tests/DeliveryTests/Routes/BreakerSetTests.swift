@@ -43,8 +43,7 @@ import Testing
         }
 
         func takeChanges() -> [BreakerSet.Change] {
-            defer { breakers.changes = [] }
-            return breakers.changes
+            breakers.takeChanges()
         }
     }
 

@@ -126,6 +126,33 @@ import Text
         #expect(throws: StatusError.self) { try StatusAnswer(HTTPResponse(status: 200, body: Array(text.utf8))) }
     }
 
+    private static func table(of json: String) throws -> String {
+        let status = try StatusAnswer(HTTPResponse(status: 200, body: Array(json.utf8))).status
+        let difference = status.totals.since(WorkerTotals())
+        let line = StatusTable.Line(address: "x", status: .success(status), difference: difference)
+        return StatusTable(lines: [line, line], seconds: 2, hasColors: false).text
+    }
+
+    /// Each number of a status at both ends of the range: the table is drawn, or the status refused.
+    @Test func anExtremeNumberTrapsNowhere() throws {
+        let text = Self.completeJSON
+        for number in text.matches(of: /[:,\[](-?[0-9]+)(?=[,\]}])/).map({ $0.1 }) {
+            for extreme in [Int.min, .max] {
+                let json = text[..<number.startIndex] + "\(extreme)" + text[number.endIndex...]
+                if let table = try? Self.table(of: String(json)) { #expect(table.contains("host/7")) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"rejected":9223372036854775807,"invalid":9223372036854775807,"expired":-9223372036854775808}"#,
+        #"{"latency":{"bounds_nanoseconds":[9223372036854775807],"counts":[1,1],"sum_nanoseconds":1}}"#,
+        #"{"latency":{"bounds_nanoseconds":[1,9007199254740992],"counts":[0,1,1],"sum_nanoseconds":1}}"#,
+    ])
+    func extremeTotalsTrapNowhere(totals: String) {
+        _ = try? Self.table(of: #"{"worker":"w","totals":\#(totals)}"#)
+    }
+
     /// `publish --wait` names the workers that could take its requests.
     @Test func aWorkerOfAnotherPrefixOrBrokerIsNotMeant() throws {
         let status = Self.status()
