@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func methodsOutOfOrderEndTheStream() {
-        let order = AMQPError(.protocolViolation, "the broker broke the order of the login", isRetriable: false)
+        let order = AMQPError(.protocolViolation, "the broker sent a login method out of order", isRetriable: false)
         let method = AMQPError(.protocolViolation, "the broker sent a method out of order")
         var script = Script()
         _ = script.machine.handle(.start, now: script.now, random: { 0 })
@@ -193,7 +193,8 @@ import Testing
         (0, "broker:15672: refused", "cannotConnect", "cannot connect to broker:15672: refused"),
         (
             1, "gone", "cannotConnect",
-            "cannot log in at broker:15672 as worker: gone; is 15672 the port of AMQP (5672, or 5671 with amqps://)?"
+            "cannot log in at broker:15672 as worker: gone; "
+                + "check that 15672 is the AMQP port (5672, or 5671 with amqps://)"
         ),
         (2, "gone", "cannotConnect", "cannot log in at broker:15672 as worker: gone"),
         (4, "gone", "connectionLost", "the connection to broker:15672 was lost: gone"),

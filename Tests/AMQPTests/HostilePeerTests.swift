@@ -142,13 +142,13 @@ import Testing
 
     /// Each answer, and what the error says of it.
     private static let foreignAnswers: [([UInt8], String)] = [
-        ([21, 3, 1, 0, 2, 2, 10], "this port takes TLS only: write amqps://, or use the port without TLS (5672)"),
+        ([21, 3, 1, 0, 2, 2, 10], "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"),
         (
             Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
-            "this port answers in HTTP: use the port of AMQP (5672, or 5671 with amqps://)"
+            "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
         ),
-        (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not take AMQP 0-9-1"),
-        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent what is no AMQP 0-9-1 frame"),
+        (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not support AMQP 0-9-1"),
+        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent bytes that are not an AMQP 0-9-1 frame"),
     ]
 
     @Test(arguments: foreignAnswers) func aPortOfAnotherProtocolIsNamed(answer: [UInt8], text: String) {
@@ -179,8 +179,8 @@ import Testing
             await scene.wait("failure") { !failures.texts.isEmpty }
             #expect(
                 failures.texts[0]
-                    == "cannotConnect: cannot log in at broker:15672 as guest: the broker closed the connection; is 15672 "
-                    + "the port of AMQP (5672, or 5671 with amqps://)?")
+                    == "cannotConnect: cannot log in at broker:15672 as guest: the broker closed the connection; "
+                    + "check that 15672 is the AMQP port (5672, or 5671 with amqps://)")
             await connection.close(deadlineSeconds: 1)
             listener.close()
         }
@@ -282,7 +282,8 @@ import Testing
         }
     }
 
-    /// RabbitMQ asks first for the right to the exchange that would get something, then for that to the one that would give.
+    /// RabbitMQ asks first for the right to the exchange that would get something, then for that to the one that would
+    /// give.
     @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
     func whatTheBrokerRefusesSaysWhetherOneMayPublish(refused: String?, mayPublish: Bool) {
         Scene.play { scene in

@@ -57,7 +57,7 @@ import Testing
     @Test func anAlarmIsAnOutageToo() {
         #expect(
             Self.transcript([(0, .ready), (1, .blocked(reason: "low on memory")), (9, .ready)])
-                == ["1 began: the broker takes no messages: low on memory", "9 ended after 8.0"])
+                == ["1 began: the broker accepts no publishes: low on memory", "9 ended after 8.0"])
     }
 
     @Test func whatIsClosedHasNoOutage() {

@@ -271,8 +271,8 @@ import Threads
         }
     }
 
-    /// A quorum queue's client in the broker keeps back what follows 32 settlements that are not applied yet, and loses it
-    /// with the channel.
+    /// A quorum queue's client in the broker keeps back what follows 32 settlements that are not applied yet, and loses
+    /// it with the channel.
     @Test func whatIsAcknowledgedLastIsNotDeliveredAgain() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
@@ -342,7 +342,7 @@ import Threads
             #expect(bench.url.usesTLS)
             let plain = bench.makeAdmin()
             let alert = await #expect(throws: AMQPError.self) { try await plain.declareQueue("q") }
-            #expect(alert?.message.contains("takes TLS only: write amqps://") == true, "\(String(describing: alert))")
+            #expect(alert?.message.contains("accepts only TLS: write amqps://") == true, "\(String(describing: alert))")
             await plain.close()
             // An authority that did not sign it is refused, and said.
             let stranger = try CertificateAuthority.make().certificatePEM
