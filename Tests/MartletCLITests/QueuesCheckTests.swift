@@ -67,12 +67,13 @@ import Testing
     /// The setting is there: its value, or the user, is wrong.
     @Test func aManagementThatFailsIsNamed() {
         var found = conditions([("push.requests", 0, 1)], nil)
-        found.management = .failure(.init(message: "http://rabbit:15672: user ops may not see this"))
+        found.management = .failure(.init(message: "http://rabbit:15672: user ops lacks the permission to read this"))
         let lines = DoctorCheck.lines(found)
         #expect(
             lines.last
                 == .unseen(
-                    "queues", "whether a full queue refuses messages: http://rabbit:15672: user ops may not see this",
+                    "queues",
+                    "whether a full queue refuses messages: http://rabbit:15672: user ops lacks the permission to read this",
                     remedy: "look at amqp.management_url and its user"))
     }
 }
