@@ -58,7 +58,7 @@ import Testing
         #expect(transcript.body([1]) == .violation)
     }
 
-    @Test func aBodyAboveTheLimitIsCountedAndNotKept() {
+    @Test func aBodyAboveTheLimitIsCountedAndDiscarded() {
         var transcript = Transcript(bodyBytesMax: 5)
         transcript.begin()
         #expect(transcript.header(size: 5) == .incomplete)
@@ -75,7 +75,7 @@ import Testing
         #expect(content.properties.messageID == "A")
     }
 
-    @Test func aSizeBeyondAllBoundsAllocatesNothing() {
+    @Test func anExcessiveSizeAllocatesNothing() {
         var transcript = Transcript()
         transcript.begin()
         #expect(transcript.header(size: .max) == .incomplete)
@@ -96,7 +96,7 @@ import Testing
         #expect(transcript.header(size: 1, classID: 61) == .violation)
     }
 
-    @Test func theEnvelopeIsThereHoweverTheBodyComes() {
+    @Test func theEnvelopeIsCompleteForAnySplitOfTheBody() {
         var transcript = Transcript()
         for parts in [[], [[1, 2, 3]], [[], [1], [2, 3]], [[1, 2], [], [3]]] as [[[UInt8]]] {
             let body = parts.flatMap { $0 }
@@ -115,10 +115,10 @@ import Testing
         }
     }
 
-    @Test func aLargeEnvelopeLeavesNothingBehind() {
+    @Test func aLargeEnvelopeDoesNotAffectTheNextMessage() {
         var transcript = Transcript()
         for name in [[UInt8](repeating: 65, count: 250), [66]] {
-            // A header's value makes it long; the name behind it must be found.
+            // A header with a long value, and a name behind it that must be found.
             let filler = [UInt8](repeating: 1, count: 5000 * (name.count / 250))
             let table: [UInt8] = [0, 0, UInt8(filler.count >> 8), UInt8(filler.count & 255)] + filler
             transcript.begin("exchange", "key")
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCutOffLeavesNothingBehind() {
+    @Test func anInterruptedMessageDoesNotAffectTheNext() {
         var transcript = Transcript()
         transcript.begin("former", "former")
         #expect(transcript.header(size: 4, properties: [0, 0x80, 1, 65]) == .incomplete)
