@@ -341,17 +341,17 @@ import Testing
         AMQPHarness.play(seed: seed) { harness in
             try harness.broker.start()
             let hosts = ["one", "two", "broker"]
-            let tried = AMQPHarness.EventLog()
+            let attempts = AMQPHarness.EventLog()
             let connection = harness.makeConnection(to: hosts) { state in
-                if case .connecting(let endpoint) = state { tried.texts.append(endpoint.host) }
+                if case .connecting(let endpoint) = state { attempts.texts.append(endpoint.host) }
             }
             await harness.wait("ready") { connection.status == .ready }
-            #expect(tried.texts.count <= hosts.count)
-            #expect(tried.texts.last == "broker")
+            #expect(attempts.texts.count <= hosts.count)
+            #expect(attempts.texts.last == "broker")
             harness.broker.crash()
-            await harness.wait("tries") { tried.texts.count >= 3 * hosts.count }
+            await harness.wait("attempts") { attempts.texts.count >= 3 * hosts.count }
             for first in 0...(2 * hosts.count) {
-                #expect(Set(tried.texts[first..<(first + hosts.count)]) == Set(hosts))
+                #expect(Set(attempts.texts[first..<(first + hosts.count)]) == Set(hosts))
             }
             await connection.close()
         }

@@ -7,19 +7,19 @@ import Testing
 @Suite struct HostilePeerTests {
     /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
     private final class Player: ByteStreamHandler {
-        private let heard: Heard?
+        private let record: RecordedSession?
         private var bytes: [UInt8]
         private var later: ArraySlice<[UInt8]>
         private let pause: Duration
         private var transport: ByteTransport?
 
         init(
-            _ bytes: [UInt8], later: [[UInt8]] = [], pause: Duration = .seconds(1), heard: Heard? = nil
+            _ bytes: [UInt8], later: [[UInt8]] = [], pause: Duration = .seconds(1), record: RecordedSession? = nil
         ) {
             self.bytes = bytes
             self.later = later[...]
             self.pause = pause
-            self.heard = heard
+            self.record = record
         }
 
         override func connected(_ transport: ByteTransport) {
@@ -42,7 +42,7 @@ import Testing
         }
 
         override func received(_ bytes: UnsafeRawBufferPointer) {
-            heard?.bytes += bytes
+            record?.bytes += bytes
         }
 
         override func peerFinished() {
@@ -115,25 +115,25 @@ import Testing
     ]
 
     /// Connects a consumer to a broker that sends `bytes`. Returns the deliveries and the states of the consumer.
-    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> Heard {
-        let heard = Heard()
+    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> RecordedSession {
+        let record = RecordedSession()
         AMQPHarness.play(seed: seed) { harness in
             harness.loop.network.latencyMicroseconds = 1...5
             let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(bytes, heard: heard)
+                $0.handler = Player(bytes, record: record)
             }
             let consumer = harness.makeConsumer()
             await harness.pass(.milliseconds(50))
             listener.close()
             for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
-            heard.deliveries = harness.deliveredTexts
-            heard.states = harness.states
+            record.deliveries = harness.deliveredTexts
+            record.states = harness.states
             await consumer.close(deadlineSeconds: 1)
         }
-        return heard
+        return record
     }
 
-    private final class Heard: @unchecked Sendable {
+    private final class RecordedSession: @unchecked Sendable {
         /// The bytes that the client sent.
         var bytes: [UInt8] = []
         var deliveries: [String] = []
@@ -187,10 +187,10 @@ import Testing
     }
 
     @Test func theUnchangedSessionIsValid() {
-        let heard = Self.play(Self.session.flatMap { $0 })
-        #expect(heard.deliveries == ["helloworld"])
-        #expect(heard.states == ["consumer connecting", "consumer ready"])
-        #expect(heard.bytes == Self.answers.flatMap { $0 })
+        let record = Self.play(Self.session.flatMap { $0 })
+        #expect(record.deliveries == ["helloworld"])
+        #expect(record.states == ["consumer connecting", "consumer ready"])
+        #expect(record.bytes == Self.answers.flatMap { $0 })
     }
 
     /// The bytes of the consumer from the first one until it has closed the connection.
@@ -250,9 +250,9 @@ import Testing
             writer.shortString("CONNECTION_FORCED")
             writer.raw([0, 0, 0, 0])
         }
-        let heard = Self.play(Self.session.flatMap { $0 } + close)
-        #expect(heard.states.contains("consumer waiting: connectionForced"))
-        #expect(heard.bytes.starts(with: Self.answers[..<7].flatMap { $0 } + Self.method(0, 10, 51)))
+        let record = Self.play(Self.session.flatMap { $0 } + close)
+        #expect(record.states.contains("consumer waiting: connectionForced"))
+        #expect(record.bytes.starts(with: Self.answers[..<7].flatMap { $0 } + Self.method(0, 10, 51)))
     }
 
     @Test func anUnexpectedReplyEndsTheConnection() {

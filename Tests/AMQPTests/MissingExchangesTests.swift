@@ -82,10 +82,10 @@ import Testing
             let publisher = harness.makePublisher()
             _ = await publisher.publish(AMQPHarness.message("known", exchange: "gone"))
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            harness.publish(AMQPHarness.message("tried", exchange: "gone"), publisher)
+            harness.publish(AMQPHarness.message("trial", exchange: "gone"), publisher)
             harness.publish(AMQPHarness.message("other"), publisher)
             await harness.wait("outcomes") { harness.outcomes.count == 2 }
-            guard case .unknown = harness.outcomes["tried"] else { return fail("\(harness.outcomes)") }
+            guard case .unknown = harness.outcomes["trial"] else { return fail("\(harness.outcomes)") }
             #expect(harness.outcomes["other"] == .confirmed)
             await publisher.close()
         }

@@ -13,7 +13,7 @@ struct PublishReceiverTests {
         private let publisher: Publisher
         private(set) var outcomes: [PublishOutcome] = []
         private(set) var isNotifiedWithinAnother = false
-        private var isBeingTold = false
+        private var isBeingNotified = false
         private var published = 0
 
         init(_ publisher: Publisher) { self.publisher = publisher }
@@ -24,9 +24,9 @@ struct PublishReceiverTests {
         }
 
         override func published(_ outcome: PublishOutcome) {
-            if isBeingTold { isNotifiedWithinAnother = true }
-            isBeingTold = true
-            defer { isBeingTold = false }
+            if isBeingNotified { isNotifiedWithinAnother = true }
+            isBeingNotified = true
+            defer { isBeingNotified = false }
             outcomes.append(outcome)
             if published < PublishReceiverTests.count { publish() }
         }

@@ -60,8 +60,8 @@ import Testing
         let lines = DoctorCheck.lines(found)
         #expect(lines.map(\.state) == [.ok, .unseen])
         #expect(
-            lines.last?.text == "whether a full queue refuses messages: the management API does not show what policies "
-                + "set: its statistics are disabled (management.disable_stats)")
+            lines.last?.text == "whether a full queue refuses messages: the management API does not show effective "
+                + "policies: its statistics are disabled (management.disable_stats)")
     }
 
     /// The setting is there: its value, or the user, is wrong.

@@ -6,8 +6,8 @@ extension BrokerAdmin {
 
     /// Whether this user may publish to an exchange. Nothing is published.
     ///
-    /// The call removes a binding that does not exist, from `amq.direct` to the exchange. RabbitMQ checks the write
-    /// permission for the exchange first, which a publish also needs, and then the read permission for `amq.direct`
+    /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write permission
+    /// for the exchange, as for a publish, and then the read permission for `amq.direct`
     /// (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have bindings: its
     /// error shows whether the user may publish to it.
     ///

@@ -45,7 +45,7 @@ public final class BrokerAdmin: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and opens the channel once it is open. Later calls do nothing.
+    /// Starts the connection if necessary, and opens the channel once the connection is open. Later calls do nothing.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)

@@ -62,7 +62,7 @@ public final class AMQPChannel {
         if status != .closed { await closeWaiters.wait() }
     }
 
-    /// The failure because of which the channel is not open; nil if no attempt failed.
+    /// The failure that keeps the channel from opening; nil if no attempt failed.
     var failure: AMQPError? {
         if case .waiting(let error, _) = status { error } else { connection.failure }
     }

@@ -5,7 +5,7 @@ package import EventLoop
 package struct Heartbeat {
     package enum Action: Equatable {
         case none
-        /// Send a heartbeat, because nothing was sent for an interval.
+        /// A heartbeat is due: nothing was sent for an interval.
         case send
         /// The broker was silent for `silenceMax`.
         case fail

@@ -174,7 +174,7 @@ public final class Consumer: ChannelHandler {
             retryTimer.cancel()
             if case .quiescing = subscription { sendCancel() }
         }
-        // At the close, send every acknowledgement at once. Otherwise another worker would repeat the work.
+        // At the close, send every acknowledgement. Otherwise another worker would repeat the work.
         sendSettlements(all: isLast)
         if !isLast, case .stopped = subscription, wantsToConsume, channel.isSetUp, !connection.isClosing {
             consumeWhenSettled()

@@ -37,7 +37,7 @@ public struct IncomingMessage: Sendable {
 public struct DeliveryTag: Sendable, Hashable {
     /// The broker's number of the delivery, counted from 1 on each channel.
     package var number: UInt64
-    /// The consumer's channel on which it arrived: channels are counted.
+    /// The generation of the consumer's channel on which the delivery arrived.
     package var generation: UInt32
     /// The bytes in flight that are released when the delivery is settled.
     package var bytes: UInt32

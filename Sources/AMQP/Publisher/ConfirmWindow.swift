@@ -74,9 +74,8 @@ package struct ConfirmWindow<Waiter> {
     /// Records that the broker could not route a message; its confirm follows. Returns false if no such message is
     /// unconfirmed.
     ///
-    /// After a late confirm, a message may be in the window twice. The return then belongs to the repeated publish,
-    /// which still has a waiter. The first one may be refused, so counting the repeated one as routed could lose the
-    /// message.
+    /// After a late confirm, a message may be in the window twice. The return then counts for the repeated publish,
+    /// which still has a waiter. Otherwise its confirm could count as success although the message is in no queue.
     package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
         guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
         returns[number] = Return(code: code, text: text)
@@ -96,7 +95,7 @@ package struct ConfirmWindow<Waiter> {
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
     /// publish, and before that `prepare` for some waiters whose publishes complete next.
     ///
-    /// Returns false if the number is not unconfirmed, which violates the protocol.
+    /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
     package mutating func confirmed(
         _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter) -> Void = { _ in },
         _ notify: (Waiter, PublishOutcome) -> Void

@@ -83,8 +83,8 @@ public struct MessageProperties: Sendable {
     }
 }
 
-/// The properties of the basic class, in wire order. The raw value is the bit of the flag that marks a property as
-/// present.
+/// The properties of the basic class, in wire order. The raw value is the number of the flag bit that marks a property
+/// as present.
 private enum Property: UInt8 {
     case contentType = 15
     case contentEncoding = 14

@@ -63,7 +63,7 @@ public final class TopologyReadiness: @unchecked Sendable {
         }
     }
 
-    /// Cancels the wait.
+    /// Cancels the wait. `waitUntilComplete` may not return afterward.
     public func close() async {
         isClosed = true
         await admin.close(deadlineSeconds: Self.closeDeadlineSeconds)

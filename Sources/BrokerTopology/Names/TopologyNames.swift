@@ -19,8 +19,8 @@ public struct TopologyNames: Sendable, Hashable {
     public let deadExchange: String
     /// Contains dead letters for operators.
     public let deadQueue: String
-    /// A fanout exchange to which the broker publishes messages that workers reject, such as too large ones, and
-    /// messages that expire in a queue.
+    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as too large ones, and
+    /// messages that expired in a queue.
     public let brokerDeadLettersExchange: String
     /// A headers exchange that routes expired messages to `expiredQueue` and all others to `otherDeadLettersExchange`.
     public let deadLetterSortExchange: String
