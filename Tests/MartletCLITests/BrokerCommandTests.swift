@@ -98,7 +98,7 @@ import Testing
         #expect(result.exit.status == .exited(0))
         #expect(
             result.output.filter { $0.hasPrefix("unused") } == [
-                "unused   exchange older.retry and its queues: older.wait.* take their place; "
+                "unused   exchange older.retry and its queues: replaced by older.wait.*; "
                     + "delete them once the queues are empty"
             ])
         let left = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "older.retry.30s") }

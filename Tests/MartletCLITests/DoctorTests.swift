@@ -64,7 +64,7 @@ import YAML
         #expect(lines.map(\.state) == [.ok, .warning])
         #expect(lines[0].text == "none on push.requests")
         #expect(
-            lines[1].text == "push.dead: RabbitMQ 4.1 takes a message out that was given back 5 times (policy mine)")
+            lines[1].text == "push.dead: RabbitMQ 4.1 removes a message that was requeued 5 times (policy mine)")
         #expect(lines[1].remedy == #"set "delivery-limit": -1 in policy mine"#)
     }
 
@@ -72,17 +72,17 @@ import YAML
     @Test(arguments: [
         (
             "4.0", nil, [:], "", "",
-            "run martlet topology apply, which sets a policy; without the management API print the "
+            "run martlet topology apply, which sets a policy; without the management API, print the "
                 + "command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
             "4.0", nil, [:], "push-deliveries", "",
             "run martlet topology apply, which sets a policy; without the management "
-                + "API print the command: martlet topology print --format rabbitmqctl --broker 4.0"
+                + "API, print the command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
             "4.0", nil, [:], "", "cap",
-            "run martlet topology apply, which sets a policy; without the management API print "
+            "run martlet topology apply, which sets a policy; without the management API, print "
                 + "the command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
@@ -93,14 +93,14 @@ import YAML
         ("4.0", "-1", ["delivery-limit": "20"], "mine", "cap", #"set "delivery-limit": -1 in policy mine+cap"#),
         (
             "4.0", "7", ["delivery-limit": "-1"], "push-deliveries", "",
-            "a broker cannot change it: let it run empty, then "
-                + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead' and run martlet topology apply again"
+            "a broker cannot change it: drain the queue, run "
+                + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
         ("3.13", nil, ["delivery-limit": "5"], "mine", "", "remove delivery-limit from policy mine"),
         (
             "3.13", "-1", [:], "mine", "",
-            "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p "
-                + "'/' --if-empty 'push.dead' and run martlet topology apply again"
+            "a broker cannot change it: drain the queue, run rabbitmqctl delete_queue -p "
+                + "'/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
     ])
     func aRemedyChangesWhatSetsTheLimit(
@@ -133,7 +133,7 @@ import YAML
         guard state == "unseen" else { return }
         #expect(
             lines[0].text
-                == "push.dead: the management API does not show what policies set: its statistics are disabled "
+                == "push.dead: the management API does not show effective policies: its statistics are disabled "
                 + "(management.disable_stats)")
         #expect(lines[0].remedy.hasSuffix("rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"))
     }

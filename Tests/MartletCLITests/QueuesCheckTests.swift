@@ -60,19 +60,20 @@ import Testing
         let lines = DoctorCheck.lines(found)
         #expect(lines.map(\.state) == [.ok, .unseen])
         #expect(
-            lines.last?.text == "whether a full queue refuses messages: the management API does not show what policies "
-                + "set: its statistics are disabled (management.disable_stats)")
+            lines.last?.text == "whether a full queue refuses messages: the management API does not show effective "
+                + "policies: its statistics are disabled (management.disable_stats)")
     }
 
     /// The setting is there: its value, or the user, is wrong.
     @Test func aManagementThatFailsIsNamed() {
         var found = conditions([("push.requests", 0, 1)], nil)
-        found.management = .failure(.init(message: "http://rabbit:15672: user ops may not see this"))
+        found.management = .failure(.init(message: "http://rabbit:15672: user ops lacks the permission to read this"))
         let lines = DoctorCheck.lines(found)
         #expect(
             lines.last
                 == .unseen(
-                    "queues", "whether a full queue refuses messages: http://rabbit:15672: user ops may not see this",
+                    "queues",
+                    "whether a full queue refuses messages: http://rabbit:15672: user ops lacks the permission to read this",
                     remedy: "look at amqp.management_url and its user"))
     }
 }

@@ -44,7 +44,7 @@ import Testing
         #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
         #expect(
             error.hasSuffix(
-                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: run rabbitmqctl set_policy -p '/' "
+                "RabbitMQ 4.1 removes messages that were requeued 20 times from push.dead: run rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.expired|push\.dead)$' '{"delivery-limit":-1}'"#
                     + ", then martlet topology apply --url URL --without-policies"), "\(error)")
@@ -58,7 +58,7 @@ import Testing
     @Test func theFormerWayOfDeadLettersStaysWhileAStepFails() async throws {
         let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
         #expect(applied.exit.status == .exited(1))
-        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: a step before failed") })
+        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: an earlier step failed") })
         let whole = try await apply(at: "3.13.7", where: ["push.dead"])
         #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
     }
