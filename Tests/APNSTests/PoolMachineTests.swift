@@ -26,7 +26,7 @@ import Testing
     private func opened(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
         var machine = machine(connectionsMax: connectionsMax, streamsMax: streamsMax)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         machine.streamBegan(0, at(0))
         machine.streamEnded(0, .authenticated, at(0))
         return machine
@@ -40,7 +40,7 @@ import Testing
             machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
         )
         #expect(first == .open(slot: 1) && second == .none, "one is coming")
-        _ = machine.settingsCame(1, streamsMax: nil)
+        _ = machine.settingsReceived(1, streamsMax: nil)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
@@ -50,7 +50,7 @@ import Testing
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        _ = machine.settingsCame(1, streamsMax: nil)
+        _ = machine.settingsReceived(1, streamsMax: nil)
         #expect(machine.choose(at(1)) == 1, "which has far fewer")
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
@@ -66,7 +66,7 @@ import Testing
         #expect(machine.nextShrinking(at(1)) { random } == .none, "one stays")
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        _ = machine.settingsCame(1, streamsMax: nil)
+        _ = machine.settingsReceived(1, streamsMax: nil)
         #expect(machine.nextShrinking(at(2)) { random } == .later(at(2 + wait)))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
         for number in 1...26 { machine.streamBegan(0, at(50 + Double(number))) }
@@ -74,36 +74,36 @@ import Testing
             machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter was in use")
         machine.streamBegan(1, at(77))
         machine.streamEnded(1, .authenticated, at(77))
-        #expect(machine.nextShrinking(at(76 + wait)) { random } == .leave(slot: 0), "the oldest")
-        machine.leave(0)
+        #expect(machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0), "the oldest")
+        machine.drain(0)
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
     }
 
     @Test func theOnlyOneThatIsOpenIsNotLeft() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
     @Test func whatIsOpenedForOnePushIsNotLeftForWantOfLoad() {
         var machine = machine(connectionsMax: 3, streamsMax: 100)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
-        for slot in 0...1 { #expect(machine.settingsCame(slot, streamsMax: nil) == true) }
+        for slot in 0...1 { #expect(machine.settingsReceived(slot, streamsMax: nil) == true) }
         #expect(machine.nextShrinking(at(1)) { 0 } == .none, "one is for all")
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 2))
-        #expect(machine.settingsCame(2, streamsMax: nil) == true)
-        machine.leave(0)
+        #expect(machine.settingsReceived(2, streamsMax: nil) == true)
+        machine.drain(0)
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .none)
         machine.streamBegan(2, at(1))
         machine.streamEnded(2, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 3))
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 3), "not 1, though it is the oldest")
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "not 1, though it is the oldest")
     }
 
     /// Where there are few streams, one at a time is no reason to keep a connection more.
@@ -113,13 +113,13 @@ import Testing
         #expect(asked.contains(true), "all streams are in use")
         for _ in 0..<streamsMax { machine.streamEnded(0, .authenticated, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
         for second in 3..<302 {
             #expect(machine.streamBegan(0, at(Double(second))) == false)
             machine.streamEnded(0, .authenticated, at(Double(second)))
         }
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
     @Test func nothingIsOpenedForNobody() {
@@ -133,8 +133,8 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
         #expect(machine.choose(at(30)) == nil)
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine.settingsCame(0, streamsMax: 10) == false, "it stands already")
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "it stands already")
         #expect(machine.choose(at(30)) == 0)
         machine.streamBegan(0, at(1))
         #expect(machine.choose(at(30)) == nil)
@@ -143,7 +143,7 @@ import Testing
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(2)) == .none)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.choose(at(30)) == 1)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
@@ -155,12 +155,12 @@ import Testing
     @Test func anUnansweredFirstPushLetsOneMoreOpen() {
         var machine = machine(connectionsMax: 1)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(5.9)) == .later(at(6)))
         #expect(machine.nextOpening(shared, at(6)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(6)) == .none)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(7))
         #expect(machine.nextOpening(shared, at(20)) == .none, "one more is all")
         machine.streamEnded(1, .authenticated, at(20))
@@ -181,25 +181,25 @@ import Testing
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
         #expect(machine.choose(at(30)) == 0, "others stay off it")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
-        machine.leave(0)
+        machine.drain(0)
         #expect(machine.choose(at(30)) == 1)
     }
 
     @Test func aRefusedFreshPushLeavesItsConnectionOnly() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.choose(at(30)) == 0)
         #expect(machine.freshEnded(1, isAccepted: false) == [1])
-        machine.leave(1)
+        machine.drain(1)
         #expect(machine.choose(at(30)) == 0)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
@@ -217,7 +217,7 @@ import Testing
     @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
         var machine = machine()
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.choose(at(30)) == nil)
         machine.release(0)
         #expect(machine.choose(at(30)) == 0)
@@ -227,12 +227,12 @@ import Testing
     @Test func aFreshPushHasOneLeftWhereThereAreTooMany() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.release(1)
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(nothing, at(2)) == .none)
-        #expect(machine.nextOpening(fresh, at(2)) == .leave(slot: 1), "the one with less to do")
-        machine.leave(1)
+        #expect(machine.nextOpening(fresh, at(2)) == .drain(slot: 1), "the one with less to do")
+        machine.drain(1)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
         #expect(machine.nextOpening(fresh, at(2)) == .none)
     }
@@ -257,7 +257,7 @@ import Testing
             now = time
         }
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.closed(0, refused, now, random: { 0 }) == .lost(isIdle: true))
         now = now + .seconds(20)
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
@@ -301,12 +301,12 @@ import Testing
         _ error: TransportError = TransportError(.reset, "reset")
     ) -> PoolEvent? {
         guard let slot = open(&machine, &now) else { return nil }
-        #expect(machine.settingsCame(slot, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(slot, streamsMax: nil) == true)
         for end in ends {
             machine.streamBegan(slot, now)
             machine.streamEnded(slot, end, now)
         }
-        if isLeft { machine.leave(slot) }
+        if isLeft { machine.drain(slot) }
         return machine.closed(slot, error, now, random: { 0 })
     }
 
@@ -331,12 +331,12 @@ import Testing
     /// With a certificate many pushes may leave at once, and each may have been processed.
     @Test func whileConnectionsEndUnansweredEachGetsOnePush() {
         var machine = PoolMachine(
-            PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, provesToken: false, probeAnswerSecondsMax: 5),
+            PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, requiresTokenProof: false, probeAnswerSecondsMax: 5),
             ReconnectPolicy.Configuration())
         var now = at(0)
         _ = end(&machine, &now, [.cutOff])
         #expect(open(&machine, &now) == 0)
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine[0]?.gate.free() == 1 && !machine.isAuthenticated)
         machine.streamBegan(0, now)
         machine.streamEnded(0, .authenticated, now)
@@ -349,8 +349,8 @@ import Testing
         #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
         #expect(machine.closed(1, refused, at(2), random: { 0 }) == nil)
         #expect(machine.nextOpening(shared, at(20)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
-        #expect(machine.goAwayCame(1) == nil)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
+        #expect(machine.goAwayReceived(1) == nil)
         #expect(machine.closed(1, refused, at(21), random: { 0 }) == nil)
         #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost(isIdle: false))
     }
@@ -368,10 +368,10 @@ import Testing
 
     @Test func nothingIsSaidOfAConnectionThatThePoolLeft() {
         var machine = opened()
-        machine.leave(0)
+        machine.drain(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
         machine = opened()
-        #expect(machine.goAwayCame(0) == .lost(isIdle: true), "its peer did")
+        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "its peer did")
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "it was said")
     }
 
@@ -386,7 +386,7 @@ import Testing
             return
         }
         #expect(machine.nextOpening(nothing, time) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.probe() == true, "it stands")
         _ = machine.closed(0, refused, time, random: { 0 })
         #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing ended when it stood")
@@ -399,12 +399,12 @@ import Testing
         var machine = machine()
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.retire() == [0])
-        machine.leave(0)
+        machine.drain(0)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "at once")
         #expect(machine.closed(0, refused, at(0), random: { 0 }) == nil)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.retire() == [1])
-        machine.leave(1)
+        machine.drain(1)
         #expect(machine.retire() == [])
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
     }
