@@ -158,7 +158,7 @@ import Testing
         for _ in 0..<2000 { harness.request() }
         _ = harness.loop.run(limit: .seconds(59), until: { false })
         #expect(harness.client.ended == 0)
-        #expect(harness.server.server.outputWaiting <= 20_000 + 16_500)
+        #expect(harness.server.server.pendingOutputBytes <= 20_000 + 16_500)
         #expect(harness.server.requests.count <= 2000)
         // Nor is it waited for.
         harness.settle()
@@ -171,7 +171,7 @@ import Testing
         #expect(harness.open())
         for _ in 0..<20 { harness.request("/" + String(repeating: "a", count: 12_000)) }
         harness.settle()
-        #expect(harness.client.client.outputWaiting > 50_000)
+        #expect(harness.client.client.pendingOutputBytes > 50_000)
         harness.loop.enter { harness.client.client.abort() }
         harness.settle()
         let ends = harness.client.responses.sorted { $0.key < $1.key }.map(\.value.end)

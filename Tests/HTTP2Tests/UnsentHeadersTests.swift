@@ -12,7 +12,7 @@ import Testing
 
     private func taken(_ streamID: Int32, _ unsent: inout UnsentHeaders) -> [UInt8] {
         var bytes: [UInt8] = []
-        unsent.take(streamID: streamID) { bytes = $0.bytes }
+        unsent.consume(streamID: streamID) { bytes = $0.bytes }
         return bytes
     }
 
