@@ -259,7 +259,8 @@ public final class HTTP2Server: HTTP2Session {
             return
         }
         guard stall == nil else { return }
-        let timer = loop.schedule(after: .seconds(limits.outputStallSecondsMax)) { [weak self] in self?.stallTimedOut()
+        let timer = loop.schedule(after: .seconds(limits.outputStallSecondsMax)) { [weak self] in
+            self?.stallTimedOut()
         }
         stall = OutputStall(position: outputPosition, timer: timer)
     }
