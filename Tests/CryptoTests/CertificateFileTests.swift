@@ -46,20 +46,20 @@ import Testing
             try CertificateFile(
                 SampleCertificates.pkcs12, key: Self.bytes(SampleCertificates.key), passphrase: "secret")
         } throws: { error in
-            (error as? CryptoError)?.message.contains("holds its own private key") == true
+            (error as? CryptoError)?.message.contains("contains its private key") == true
         }
     }
 
     @Test(
         arguments: [
-            (bytes(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
-            (der(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
-            (bytes(SampleCertificates.key), nil, "belongs to no certificate"),
-            (bytes(SampleCertificates.another, SampleCertificates.key), nil, "belongs to no certificate"),
+            (bytes(SampleCertificates.certificate), nil, "contains a certificate without its private key"),
+            (der(SampleCertificates.certificate), nil, "contains a certificate without its private key"),
+            (bytes(SampleCertificates.key), nil, "matches no certificate"),
+            (bytes(SampleCertificates.another, SampleCertificates.key), nil, "matches no certificate"),
             (bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), nil, "has a passphrase"),
             (
                 bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), "wrong",
-                "is the passphrase right?"
+                "check the passphrase"
             ),
             (SampleCertificates.pkcs12, nil, "has a passphrase"), (SampleCertificates.pkcs12, "wrong", "is wrong"),
             (SampleCertificates.keychain, "wrong", "is wrong"),

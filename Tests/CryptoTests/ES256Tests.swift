@@ -107,23 +107,24 @@ import Testing
 
     @Test(arguments: [
         OtherKey("P-384", SampleKeys.p384, .unsupported, "secp384r1"),
-        OtherKey("Ed25519", SampleKeys.ed25519, .unsupported, "no elliptic-curve key"),
+        OtherKey("Ed25519", SampleKeys.ed25519, .unsupported, "not an elliptic-curve key"),
         OtherKey("SEC 1", SampleKeys.p256SEC1, .unsupported, "SEC 1"),
         OtherKey("encrypted", SampleKeys.p256Encrypted, .unsupported, "encrypted"),
         OtherKey("public", SampleKeys.p256Public, .malformed, "PUBLIC KEY"),
         OtherKey("nothing", "", .malformed, "the key file is empty"),
         OtherKey("white space", " \r\n", .malformed, "the key file is empty"),
-        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "holds a CERTIFICATE"),
+        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "contains a CERTIFICATE"),
         OtherKey("SEC 1 behind its curve", "\(ecParameters)\n\(SampleKeys.p256SEC1)", .unsupported, "SEC 1"),
         OtherKey(
             "two keys", SampleKeys.p256 + "\n" + SampleCertificates.key, .malformed,
-            "the key file holds different private keys"),
+            "the key file contains different private keys"),
         OtherKey(
             "half a key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG\n-----END PRIVATE KEY-----\n",
             .malformed,
-            "no PKCS#8 key"),
+            "not a PKCS#8 key"),
         OtherKey(
-            "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed, "no whole PEM block"),
+            "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed,
+            "no complete PEM block"),
     ])
     func `Other keys are refused by name`(key: OtherKey) throws {
         let error = try #require(throws: CryptoError.self) { try ES256PrivateKey(pem: key.pem) }
@@ -174,8 +175,9 @@ import Testing
 
     @Test func `An error says where the text is from`() throws {
         for (bytes, words) in [
-            ([], "environment variable KEY is empty"), (Array("?".utf8), "environment variable KEY holds no whole PEM"),
-            (SampleCertificates.pkcs12, "environment variable KEY is PKCS #12"),
+            ([], "environment variable KEY is empty"),
+            (Array("?".utf8), "environment variable KEY contains no complete PEM"),
+            (SampleCertificates.pkcs12, "environment variable KEY is a PKCS #12"),
         ] {
             let error = try #require(throws: CryptoError.self) {
                 try ES256PrivateKey(pem: bytes, source: "environment variable KEY")

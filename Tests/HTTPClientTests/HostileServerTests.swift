@@ -30,7 +30,7 @@ import Testing
         let error = try await failure(
             of: "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000), then: .again)
         #expect(error?.code == .tooLarge)
-        #expect(error?.message.hasSuffix("more than 10000 bytes of header or 100000 of body") == true)
+        #expect(error?.message.hasSuffix("more than 10000 bytes of header or 100000 bytes of body") == true)
     }
 
     @Test func aBodyThatSaysItIsHuge() async throws {
@@ -58,7 +58,7 @@ import Testing
         limits.wholeMillisecondsMax = 300
         let error = try await failure(of: answer, then: .silence, limits: limits)
         #expect(error?.code == .timedOut)
-        #expect(error?.message.hasSuffix("no whole answer in time (5000 ms to connect, 300 ms for all)") == true)
+        #expect(error?.message.hasSuffix("no complete response in time (5000 ms to connect, 300 ms in total)") == true)
     }
 
     @Test(arguments: [

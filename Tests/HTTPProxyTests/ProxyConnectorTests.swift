@@ -60,14 +60,14 @@ import Testing
         ("403 Forbidden", "the proxy proxy.test:3128 answered 403 to CONNECT api.push.apple.com:443"),
         (
             "407 Proxy Authentication Required",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it wants a login"
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it requires authentication"
         ),
         (
             "407 No\r\nProxy-Authenticate: NTLM",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers NTLM only, and Martlet "
-                + "logs in with Basic"
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers only NTLM, and Martlet "
+                + "supports only Basic"
         ),
-        ("nonsense", "the proxy proxy.test:3128 does not answer as an HTTP proxy does"),
+        ("nonsense", "the proxy proxy.test:3128 sent an invalid HTTP response"),
     ])
     func aRefusalSaysWhoseItIs(_ refusal: String, _ message: String) {
         loop.enter { proxy.refusal = refusal }
@@ -102,7 +102,7 @@ import Testing
         #expect(
             client.error
                 == TransportError(
-                    .proxy, "the proxy proxy.test:3128 has not answered CONNECT api.push.apple.com:443 within 6 s"))
+                    .proxy, "the proxy proxy.test:3128 did not answer CONNECT api.push.apple.com:443 within 6 s"))
         #expect(start.duration(to: loop.now.monotonic).components.seconds == 6)
     }
 
