@@ -31,7 +31,7 @@ import Testing
         ("DeviceTokenNotForTopic", .deviceTokenNotForTopic), ("TopicDisallowed", .topicDisallowed),
         ("BadCertificateEnvironment", .badCertificateEnvironment), ("FooBar", .unknown("FooBar")),
     ])
-    func spellings(word: String, reason: Reason) {
+    func parsesDocumentedSpellings(word: String, reason: Reason) {
         #expect(read(#"{"reason":"\#(word)"}"#) == said(reason))
     }
 
@@ -43,12 +43,12 @@ import Testing
             (#"[1]"#, nil),
             (#"0"#, 0), (#""""#, nil), (#""99999999999999999999""#, nil),
         ] as [(String, Int64?)])
-    func timestampsOfAnyForm(written: String, milliseconds: Int64?) {
+    func parsesTimestampsOfAllForms(written: String, milliseconds: Int64?) {
         let answer = read(#"{"reason":"Unregistered","timestamp":\#(written)}"#)
         #expect(answer == said(.unregistered, milliseconds))
     }
 
-    @Test func whatIsNoAnswerIsKeptCutShort() {
+    @Test func bodyWithoutReasonBecomesTruncatedUnknownReason() {
         #expect(read("") == AnswerParser.Contents())
         for text in ["{}", #"{"reason":7}"#, #"{"error":"x"}"#, "[]", #""BadPath""#] {
             #expect(read(text) == foreign(text))

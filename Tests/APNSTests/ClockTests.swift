@@ -40,7 +40,7 @@ import Testing
         harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(seconds)
     }
 
-    @Test(arguments: [-4200, 4200] as [Int64]) func aClockThatIsCorrectedHealsByItself(offset: Int64) throws {
+    @Test(arguments: [-4200, 4200] as [Int64]) func pushesSucceedAgainAfterTheClockIsCorrected(offset: Int64) throws {
         let harness = try PoolHarness()
         setClock(harness, bySeconds: offset)
         let seen = apnsWithAClock(harness)
@@ -91,7 +91,7 @@ import Testing
         #expect(Set(seen()).count == 2)
     }
 
-    @Test func aRefusedTokenIsNotTriedOnTheNextConnectionThatSendsIt() throws {
+    @Test func aRefusedTokenIsNotSentOnOtherConnections() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 2
             $0.streamsMax = 1

@@ -21,7 +21,7 @@ import Testing
         return choice.index
     }
 
-    @Test func theConnectionWithTheFewestRequestsIsChosen() {
+    @Test func choosesTheConnectionWithTheFewestRequests() {
         #expect(choose([]) == nil)
         #expect(choose([gate(open: 5, of: 10), gate(open: 3, of: 10), gate(open: 4, of: 10)]) == 1)
         #expect(choose([gate(open: 3, of: 3), gate(open: 9, of: 10)]) == 1)
@@ -33,7 +33,7 @@ import Testing
         #expect(choose([gate(open: 9, of: 10), gate(open: 10, of: 20)], isUrgent: false) == 1)
     }
 
-    @Test func theOneThatHadTheLastPushOfTheTurnGoesOnUntilAnotherHasFarFewer() {
+    @Test func pushesOfAnIterationStayOnOneConnectionUntilAnotherHasFarFewer() {
         #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
         // An eighth of few streams.

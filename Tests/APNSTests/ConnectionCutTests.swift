@@ -7,7 +7,7 @@ import Testing
 
 /// Connections that are cut at any byte: every push ends exactly once, and the outcome never claims what is not so.
 @Suite struct ConnectionCutTests {
-    @Test(arguments: 0..<60 as Range<UInt64>) func everyPushEndsOnceAndTruly(seed: UInt64) throws {
+    @Test(arguments: 0..<60 as Range<UInt64>) func everyPushGetsOneTrueOutcome(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try PoolHarness(seed: seed) {
             $0.connectionsMax = 2

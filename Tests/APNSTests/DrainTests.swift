@@ -19,7 +19,7 @@ import Testing
         return harness
     }
 
-    @Test func goAwayLeavesAfterTheLastAnswer() throws {
+    @Test func goAwayIsSentAfterTheLastAnswer() throws {
         let harness = try harness(open: 10)
         let connection = harness.apns.connections[0]
         harness.withPool { $0.retireConnections() }
@@ -37,7 +37,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 0)
     }
 
-    @Test func anAnswerThatReplacesTheConnectionCostsTheOthersNothing() throws {
+    @Test func anAnswerThatReplacesTheConnectionDoesNotAffectOtherPushes() throws {
         let harness = try harness(open: 10)
         let connection = harness.apns.connections[0]
         harness.loop.enter { connection.answer(connection.open[0], 429, #"{"reason":"TooManyProviderTokenUpdates"}"#) }
@@ -49,7 +49,7 @@ import Testing
         #expect(connection.openAtGoAway == 0)
     }
 
-    @Test func anIdleConnectionIsLeftAtOnce() throws {
+    @Test func anIdleConnectionIsDrainedImmediately() throws {
         let harness = try harness(open: 0)
         harness.withPool { $0.retireConnections() }
         harness.pass(.seconds(1))
@@ -57,7 +57,7 @@ import Testing
         #expect(harness.apns.connections[0].hasClosed)
     }
 
-    @Test func anIdleConnectionIsClosedInOrder() throws {
+    @Test func anIdleConnectionIsClosedGracefully() throws {
         let harness = try harness(open: 0)
         harness.withPool { $0.close() }
         harness.pass(.seconds(1))
@@ -66,7 +66,7 @@ import Testing
         #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "nothing is left to wait for")
     }
 
-    @Test func afterTheGraceItIsLeftAllTheSame() throws {
+    @Test func theConnectionClosesAfterTheGracePeriod() throws {
         let harness = try harness(open: 3) { $0.requestTimeoutSeconds = 10 }
         harness.pass(.seconds(5))
         harness.withPool { $0.retireConnections() }
@@ -78,7 +78,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 0)
     }
 
-    @Test func aPushWhoseTimeIsUpIsTakenBackFromThePeer() throws {
+    @Test func aTimedOutPushIsResetAtThePeer() throws {
         let harness = try harness(open: 2) { $0.requestTimeoutSeconds = 10 }
         let connection = harness.apns.connections[0]
         harness.pass(.seconds(5))
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Neither for a connection that could be opened later, nor for what waited for one.
-    @Test func nothingIsLeftToWaitForWhereNoConnectionStood() throws {
+    @Test func noTimersRemainWithoutAConnection() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.send(3)

@@ -9,7 +9,7 @@ import Testing
 
 /// What becomes of pushes when APNs says GOAWAY.
 @Suite struct PoolGoAwayTests {
-    @Test func goAwayInMidFlightSendsTheUnprocessedOnesElsewhere() throws {
+    @Test func unprocessedPushesAreSentElsewhereAfterGoAway() throws {
         let log = try CapturedLog(level: .debug)
         let harness = try PoolHarness(log: log.log)
         harness.send()
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// As a server that goes down does: it says so to one, and takes no more.
-    @Test func aServerThatGoesDownKeepsTheMessageItToldAndNoOther() throws {
+    @Test func aServerShutdownLosesNoOtherPush() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"reason":"IdleTimeout"}"#, "", "going away", "\u{0}\u{7F}<", #"{"reason":7}"#])
-    func anIdleConnectionThatIsTakenAwayIsReplacedWhenThereIsAPush(debug: String) throws {
+    func anIdleConnectionThatAPNsClosesIsReplacedForTheNextPush(debug: String) throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -74,7 +74,7 @@ import Testing
         #expect(harness.isAccepted(1) && harness.apns.connections.count == 2)
     }
 
-    @Test func answersThatDoNotComeAfterGoAwayAreUnknownOnceTheGraceIsOver() throws {
+    @Test func unansweredPushesAreUnknownAfterTheGracePeriodOfAGoAway() throws {
         let harness = try PoolHarness { $0.drainGraceSeconds = 5 }
         harness.apns.onRequest = { connection, _ in connection.server.goAway(lastStreamID: 1) }
         harness.send()
@@ -84,7 +84,7 @@ import Testing
         #expect(harness.outcomes == [0: .unknown(.connectionLost, silentConnection: 1)])
     }
 
-    @Test func anAnswerAfterGoAwayDoesNotProlongTheGrace() throws {
+    @Test func anAnswerAfterGoAwayDoesNotProlongTheGracePeriod() throws {
         let harness = try PoolHarness { $0.drainGraceSeconds = 5 }
         harness.send()
         #expect(harness.runUntilEnded(1))

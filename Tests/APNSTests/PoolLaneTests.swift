@@ -7,7 +7,7 @@ import Testing
 
 /// What a lane asks of its pools: order, fresh connections, probing, and what it hears of connections.
 @Suite struct PoolLaneTests {
-    @Test func theLowestPriorityNumberGoesFirst() throws {
+    @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
         harness.apns.onRequest = { _, _ in }
         harness.send()
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// APNs answers what was sent together at about the same time: whoever came between would wait for all of it.
-    @Test func whatIsLessUrgentLeavesStreamsFree() throws {
+    @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)
         #expect(harness.runUntilEnded(1))
@@ -47,7 +47,7 @@ import Testing
         #expect(harness.runUntilEnded(54))
     }
 
-    @Test func whatExpiresWhileItWaitsIsNotSent() throws {
+    @Test func aPushThatExpiresWhileWaitingIsNotSent() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
         harness.apns.onRequest = { _, _ in }
         harness.send()
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Without a connection, too, and whatever came before it: it holds a place that others could have.
-    @Test func aPushWaitsNoLongerThanItIsOfUse() throws {
+    @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let now = harness.loop.now
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// One that has expired while it waited holds up none of those behind it.
-    @Test(arguments: [false, true]) func whoExpiresLeavesItsPlaceInTheLine(onFreshConnection: Bool) throws {
+    @Test(arguments: [false, true]) func anExpiredPushLeavesTheQueue(onFreshConnection: Bool) throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let expiration = harness.loop.now.unixSeconds + 2
@@ -103,7 +103,7 @@ import Testing
         #expect(harness.outcomes[0] == .notSent(.expired) && harness.isAccepted(1))
     }
 
-    @Test func aFreshPushBeginsAConnectionWhichTakesThePlaceOfTheOthers() throws {
+    @Test func aFreshPushOpensAConnectionThatReplacesTheOthers() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// Nor one of those that take any.
-    @Test func newSettingsLeaveAFreshConnectionToItsPush() throws {
+    @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }
         harness.send(1, onFreshConnection: true)
@@ -149,7 +149,7 @@ import Testing
         #expect(first.requests.count == 1)
     }
 
-    @Test func aFreshPushThatIsRefusedLeavesTheOthersAlone() throws {
+    @Test func aRefusedFreshPushKeepsTheOtherConnections() throws {
         let harness = try PoolHarness { $0.streamsMax = 10 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -175,7 +175,7 @@ import Testing
         case refused, reset
     }
 
-    @Test(arguments: Ending.allCases) func aFreshPushWhoseStreamIsResetLeavesTheOthersAlone(_ ending: Ending) throws {
+    @Test(arguments: Ending.allCases) func aResetFreshPushKeepsTheOtherConnections(_ ending: Ending) throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -218,7 +218,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 1)
     }
 
-    @Test func anOutageIsSaidAndItsEnd() throws {
+    @Test func theStartAndTheEndOfAnOutageAreReported() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let begun = harness.loop.now.monotonic
@@ -241,7 +241,7 @@ import Testing
         #expect(harness.events.last == .lost(isIdle: true))
     }
 
-    @Test func probingNeverPausesForLong() throws {
+    @Test func probingRetriesWithoutLongPauses() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let mute = TimedMute()
@@ -269,7 +269,7 @@ import Testing
         #expect(harness.events.suffix(2) == [.connected, .connected], "it stands already")
     }
 
-    @Test func probingEnds() throws {
+    @Test func probingStops() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.withPool { $0.probe() }
@@ -280,7 +280,7 @@ import Testing
         #expect(harness.connects == connects)
     }
 
-    @Test func whatWaitsCanBeTakenBack() throws {
+    @Test func waitingPushesCanBeFailed() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.send(3)
@@ -296,7 +296,7 @@ import Testing
         #expect(harness.isAccepted(5))
     }
 
-    @Test func eachWaitsForItsOwnTimeAndNoLonger() throws {
+    @Test func eachPushWaitsForItsTimeout() throws {
         let harness = try PoolHarness { $0.waitSecondsMax = 20 }
         harness.loop.enter { harness.apns.stop() }
         harness.send()
@@ -334,7 +334,7 @@ import Testing
         #expect(!harness.events.contains { if case .lost = $0 { true } else { false } })
     }
 
-    @Test func aConnectionThatIsRetiredBeforeItStandsIsReplacedAtOnce() throws {
+    @Test func aConnectionRetiredBeforeItIsUpIsReplacedImmediately() throws {
         let harness = try PoolHarness()
         harness.send()
         harness.pass(.microseconds(10))
@@ -344,7 +344,7 @@ import Testing
         #expect(harness.answer(0)?.connection == 2)
     }
 
-    @Test func anAnswerThatIsNotOfAPNsIsMarked() throws {
+    @Test func anAnswerThatIsNotFromAPNsIsMarked() throws {
         let harness = try PoolHarness()
         let bodies = [
             #"{"reason":"FooBar"}"#, "", "<html>", "{}", #"{"reason":7}"#, #"{"error":"no"}"#, "No",
@@ -358,7 +358,7 @@ import Testing
         #expect(Set(harness.answers.map(\.connection)).count == 2, "five of them in a row replace the connection")
     }
 
-    @Test func aFirstPushWithoutAnAnswerHoldsUpNobodyForLong() throws {
+    @Test func anUnansweredFirstPushDelaysOthersOnlyBriefly() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection !== harness.apns.connections[0] { connection.accept(stream) }

@@ -32,7 +32,7 @@ import Testing
         return machine
     }
 
-    @Test func anotherIsOpenedBeforeTheStreamsAreUsedUp() {
+    @Test func opensAnotherConnectionBeforeAllStreamsAreInUse() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         let asked = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
         #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "asked for once")
@@ -46,7 +46,7 @@ import Testing
         #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
     }
 
-    @Test func whatLeavesTogetherGoesByOneConnection() {
+    @Test func pushesOfOneIterationUseOneConnection() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
-    func whatIsNotNeededIsLeftAfterAWhile(random: UInt64, wait: Double) {
+    func drainsAnUnneededConnectionAfterADelay(random: UInt64, wait: Double) {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         #expect(machine.nextShrinking(at(1)) { random } == .none, "one stays")
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
@@ -79,7 +79,7 @@ import Testing
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
     }
 
-    @Test func theOnlyOneThatIsOpenIsNotLeft() {
+    @Test func theOnlyOpenConnectionIsNotDrained() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
@@ -87,7 +87,7 @@ import Testing
         #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
-    @Test func whatIsOpenedForOnePushIsNotLeftForWantOfLoad() {
+    @Test func aReservedConnectionIsNotDrainedForLowLoad() {
         var machine = machine(connectionsMax: 3, streamsMax: 100)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// Where there are few streams, one at a time is no reason to keep a connection more.
-    @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoConnectionThatIsNotNeeded(streamsMax: Int) {
+    @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
         let asked = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
         #expect(asked.contains(true), "all streams are in use")
@@ -122,13 +122,13 @@ import Testing
         #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
-    @Test func nothingIsOpenedForNobody() {
+    @Test func opensNoConnectionWithoutDemand() {
         var machine = machine()
         #expect(machine.nextOpening(nothing, at(0)) == .none)
         #expect(machine.choose(at(30)) == nil)
     }
 
-    @Test func theNextIsOpenedOnceTheFirstIsBusy() {
+    @Test func opensTheNextConnectionOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
@@ -152,7 +152,7 @@ import Testing
         #expect(machine.begun == 2)
     }
 
-    @Test func anUnansweredFirstPushLetsOneMoreOpen() {
+    @Test func anUnansweredFirstPushAllowsOneMoreConnection() {
         var machine = machine(connectionsMax: 1)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
@@ -167,7 +167,7 @@ import Testing
         #expect(machine.choose(at(30)) == 1)
     }
 
-    @Test func aRefusedStreamOpensTheGateForAnotherConnectionToo() {
+    @Test func aRefusedStreamAllowsAnotherConnection() {
         var machine = opened(streamsMax: 10)
         machine.streamBegan(0, at(1))
         machine.streamBegan(0, at(1))
@@ -177,7 +177,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(7)) == .open(slot: 1))
     }
 
-    @Test func aFreshPushGetsAConnectionOfItsOwn() {
+    @Test func aFreshPushGetsAReservedConnection() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
@@ -191,7 +191,7 @@ import Testing
         #expect(machine.choose(at(30)) == 1)
     }
 
-    @Test func aRefusedFreshPushLeavesItsConnectionOnly() {
+    @Test func aRefusedFreshPushDrainsOnlyItsConnection() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// Many refused topics want connections of their own again and again, and connects have a limit a minute.
-    @Test func whatManyMayGoByComesBeforeAConnectionForOne() {
+    @Test func aSharedConnectionPrecedesAReservedOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
         #expect(machine[0]?.isReserved == false)
@@ -214,7 +214,7 @@ import Testing
         #expect(machine.nextOpening(both, at(0)) == .none)
     }
 
-    @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
+    @Test func aReleasedConnectionIsShared() {
         var machine = machine()
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
@@ -224,7 +224,7 @@ import Testing
     }
 
     /// Else no push of its own could be sent as long as both stand.
-    @Test func aFreshPushHasOneLeftWhereThereAreTooMany() {
+    @Test func aFreshPushDrainsAConnectionAtTheLimit() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
@@ -237,7 +237,7 @@ import Testing
         #expect(machine.nextOpening(fresh, at(2)) == .none)
     }
 
-    @Test func failuresAreCountedUntilOneStands() {
+    @Test func failuresAreCountedUntilAConnectionIsUp() {
         var machine = machine()
         var since: [MonotonicTime] = []
         var now = at(0)
@@ -266,7 +266,7 @@ import Testing
     }
 
     /// Who refuses the certificate is there: what fails later is another outage.
-    @Test func aRefusedCertificateEndsTheRowOfFailures() {
+    @Test func aRefusedCertificateResetsTheFailureCount() {
         var machine = machine()
         let errors = [refused, TransportError(.certificateRefused, "revoked"), refused]
         let events = errors.enumerated().map { index, error in
@@ -343,7 +343,7 @@ import Testing
         #expect(machine[0]?.gate.free() == 100 && machine.isAuthenticated)
     }
 
-    @Test func nothingIsSaidWhileAnotherStands() {
+    @Test func reportsNoLossWhileAnotherConnectionIsUp() {
         var machine = opened(connectionsMax: 3)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
@@ -355,7 +355,7 @@ import Testing
         #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost(isIdle: false))
     }
 
-    @Test func answersElsewhereDoNotEndTheWaitAfterAFailure() {
+    @Test func answersOnOtherConnectionsDoNotShortenTheDelayAfterAFailure() {
         var machine = opened(connectionsMax: 2)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
@@ -366,7 +366,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(1)) == .later(at(2)))
     }
 
-    @Test func nothingIsSaidOfAConnectionThatThePoolLeft() {
+    @Test func reportsNoLossOfADrainedConnection() {
         var machine = opened()
         machine.drain(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
@@ -395,7 +395,7 @@ import Testing
         #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none)
     }
 
-    @Test func retiredConnectionsCountForNoFailure() {
+    @Test func retiredConnectionsDoNotCountAsFailures() {
         var machine = machine()
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.retire() == [0])
@@ -409,7 +409,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
     }
 
-    @Test func nothingIsOpenedAfterTheEnd() {
+    @Test func opensNoConnectionAfterStopAccepting() {
         var machine = opened()
         machine.streamBegan(0, at(1))
         machine.stopAccepting()

@@ -71,7 +71,7 @@ import Testing
                 == PushAnswer(status: 200, connection: 1, apnsUniqueID: "unique", apnsRequestID: "0F8FAD5B"))
     }
 
-    @Test func aKeyThatMakesNoTokenIsToldOnce() throws {
+    @Test func aKeyThatCannotSignIsLoggedOnce() throws {
         let log = try CapturedLog()
         let harness = try PoolHarness(log: log.log) { $0.token.useSecondsMax = 0 }
         harness.send(20)
@@ -82,7 +82,7 @@ import Testing
         #expect(lines.first?.contains(#""apns.key_id":"ABCDE12345""#) == true)
     }
 
-    @Test func whatDiffersWithEachRequestIsNotIndexed() throws {
+    @Test func fieldsThatDifferWithEachRequestAreNotIndexed() throws {
         let harness = try PoolHarness()
         harness.send(2) { number in
             PoolHarness.request(
@@ -94,7 +94,7 @@ import Testing
         #expect(neverIndexed[1] == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
-    @Test func answersAreRead() throws {
+    @Test func parsesAnswers() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             switch connection.request(stream)?.number {
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Row 20: whatever its id, and in whatever case it is written.
-    @Test func anAnswerIsThatOfItsStream() throws {
+    @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             let number = connection.request(stream)?.number ?? 0
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// 201, which is as good an answer as 200; and only a good one keeps its connection.
-    @Test func aNewChannelIsReadWhateverElseTheAnswerSays() throws {
+    @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
             var headers = HeaderBlock()
@@ -161,7 +161,7 @@ import Testing
         #expect(harness.answers.map(\.connection) == [1, 1, 1])
     }
 
-    @Test func whenToTryAgainIsRead() throws {
+    @Test func parsesRetryAfter() throws {
         let harness = try PoolHarness()
         let written = ["7", "0", "-7", "7.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"]
         harness.apns.onRequest = { connection, stream in
@@ -173,7 +173,7 @@ import Testing
         #expect(harness.answers.map(\.retryAfterSeconds) == [7, 0, nil, nil, nil, nil])
     }
 
-    @Test func oneStreamUntilTheFirstAnswerAndThenAsManyAsAllowed() throws {
+    @Test func oneStreamUntilTheFirstAnswerThenTheAllowedNumber() throws {
         let harness = try PoolHarness { $0.streamsMax = 300 }
         harness.apns.onRequest = { _, _ in }
         harness.send(500)
@@ -191,7 +191,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    @Test func anAnswerAboutTheTokenDoesNotOpenTheGate() throws {
+    @Test func aTokenRefusalDoesNotOpenTheGate() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 403, #"{"reason":"Forbidden"}"#)
@@ -202,7 +202,7 @@ import Testing
         #expect(harness.answers.map(\.reason) == Array(repeating: .forbidden, count: 20))
     }
 
-    @Test func aLoweredLimitIsKeptWhileTheConnectionLives() throws {
+    @Test func aLoweredStreamLimitAppliesToAnOpenConnection() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -234,7 +234,7 @@ import Testing
     }
 
     /// A peer that takes headers and gives no room for a body.
-    @Test func aPeerWithoutAWindowKeepsAPushNoLongerThanItsTime() throws {
+    @Test func aPushToAPeerWithoutAWindowTimesOut() throws {
         let harness = try PoolHarness { $0.waitingMax = 20 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -249,7 +249,7 @@ import Testing
     }
 
     /// The transport's buffer is full, then ours, and the rest is not made yet.
-    @Test(arguments: [12, 60]) func whatAPeerThatReadsNothingWasNotSentIsNotTakenForSent(resumesAfter: Int64) throws {
+    @Test(arguments: [12, 60]) func anUnwrittenPushToAPeerThatDoesNotReadIsUnsent(resumesAfter: Int64) throws {
         let harness = try PoolHarness {
             ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
         }
@@ -276,7 +276,7 @@ import Testing
         #expect(unknown.count + unwritten.count + (1...total).count(where: harness.isAccepted) == total)
     }
 
-    @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {
+    @Test func aPushInFlightOnALostConnectionIsUnknown() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test(arguments: Ending.allCases, [Credential.key(PoolHarness.key), .certificate("com.example.app")])
-    func connectionsThatEndUnansweredAreToldOfAndGetFewPushes(_ ending: Ending, _ credential: Credential) throws {
+    func connectionsThatEndUnansweredAreReportedAndGetFewPushes(_ ending: Ending, _ credential: Credential) throws {
         let harness = try PoolHarness {
             ($0.credential, $0.streamsMax, $0.connectionsMax) = (credential, 100, 1)
         }
@@ -327,7 +327,7 @@ import Testing
         #expect(harness.events.last == .lost(isIdle: true) && counts.count == 4, "an idle connection may end")
     }
 
-    @Test func refusedStreamsAreSentAgainAndNotForEver() throws {
+    @Test func refusedStreamsAreSentAgainALimitedNumberOfTimes() throws {
         let harness = try PoolHarness { $0.resendsMax = 3 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -367,7 +367,7 @@ import Testing
         #expect(first.hasClosed)
     }
 
-    @Test func aConnectionThatFailsNowAndThenIsKept() throws {
+    @Test func aConnectionWithOccasionalErrorsIsKept() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 1
             $0.serverErrorsMax = 5
@@ -386,7 +386,7 @@ import Testing
     }
 
     /// Nothing was processed, and which refusal it was is not known.
-    @Test func aRefusalThatWasCutOffIsAskedForAgain() throws {
+    @Test func aPushWithATruncatedRefusalIsSentAgain() throws {
         let harness = try PoolHarness()
         let body = String(repeating: " ", count: 2000) + #"{"reason":"BadTopic"}"#
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -400,7 +400,7 @@ import Testing
         #expect(harness.resent == 1)
     }
 
-    @Test func anAcceptanceWhoseEndDoesNotComeIsOne() throws {
+    @Test func anAcceptanceWithoutEndStreamCounts() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 10 }
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 200, String(repeating: " ", count: 1_000_000))
@@ -448,7 +448,7 @@ import Testing
     }
 
     /// An answer is waited for no longer than the push is of use, whatever was sent before it.
-    @Test func anAnswerIsWaitedForAsLongAsThePushIsOfUse() throws {
+    @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()
         try #require(harness.runUntilEnded(1))
@@ -468,7 +468,7 @@ import Testing
         #expect((1...7).allSatisfy { harness.outcomes[$0] == .unknown(.timedOut) })
     }
 
-    @Test func aPeerThatFallsSilentIsGivenUp() throws {
+    @Test func aSilentPeerIsAborted() throws {
         let harness = try PoolHarness {
             $0.requestTimeoutSeconds = 20
             $0.pingTimeoutSeconds = 5
@@ -487,7 +487,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func anIdleConnectionIsAskedForASignOfLife() throws {
+    @Test func anIdleConnectionIsPinged() throws {
         let harness = try PoolHarness { $0.idlePingSeconds = 60 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -499,7 +499,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    @Test func newSettingsAreASignOfLife() throws {
+    @Test func newSettingsCountAsActivity() throws {
         let harness = try PoolHarness { $0.idlePingSeconds = 60 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -510,7 +510,7 @@ import Testing
         #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "their acknowledgement alone")
     }
 
-    @Test func aPeerWithoutSettingsIsGivenUpAndItsPushesAreGivenBack() throws {
+    @Test func aPeerWithoutSettingsIsAbortedAndItsPushesAreUnsent() throws {
         let harness = try PoolHarness {
             $0.settingsTimeoutSeconds = 5
             $0.waitSecondsMax = 20
@@ -527,7 +527,7 @@ import Testing
         #expect(mute.connections > 1)
     }
 
-    @Test func slowConnectingLeavesTheWholeTimeForSettings() throws {
+    @Test func slowConnectingDoesNotShortenTheSettingsTimeout() throws {
         let harness = try PoolHarness()
         // Connecting and SETTINGS take 6 s each.
         harness.loop.network.latencyMicroseconds = 6_000_000...6_000_000
@@ -536,7 +536,7 @@ import Testing
         #expect(harness.events == [.connected])
     }
 
-    @Test func connectingHasALimitOfItsOwn() throws {
+    @Test func connectingHasASeparateTimeout() throws {
         let harness = try PoolHarness()
         harness.loop.network.latencyMicroseconds = 9_000_000...9_000_000
         harness.send()
@@ -564,7 +564,7 @@ import Testing
         #expect((0..<3).allSatisfy(harness.isAccepted))
     }
 
-    @Test func connectionsThatDieYoungAreLimitedByTheMinute() throws {
+    @Test func shortLivedConnectionsAreLimitedPerMinute() throws {
         let harness = try PoolHarness { $0.resendsMax = 1000 }
         harness.apns.onRequest = { connection, stream in
             connection.accept(stream)
@@ -579,7 +579,7 @@ import Testing
         #expect(elapsed >= 120, "forty connections, twelve a minute: \(elapsed) s")
     }
 
-    @Test func whatCannotStandInAHeaderIsNotSent() throws {
+    @Test func invalidHeaderValuesAreNotSent() throws {
         let harness = try PoolHarness()
         harness.send(5) { number in
             switch number {
@@ -606,7 +606,7 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } <= 10)
     }
 
-    @Test func stopAcceptingGivesBackWhatWaitsAndFinishesWhatWasSent() throws {
+    @Test func stopAcceptingFailsWaitingPushesAndFinishesPushesInFlight() throws {
         let harness = try PoolHarness { $0.streamsMax = 5 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -628,7 +628,7 @@ import Testing
         #expect(connection.hasClosed)
     }
 
-    @Test func closeEndsWhatIsOpenAsUnknown() throws {
+    @Test func closeMakesPushesInFlightUnknown() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { _, _ in }
         harness.send(3)

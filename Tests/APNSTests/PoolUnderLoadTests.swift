@@ -34,7 +34,7 @@ import Testing
         print("one connection, 64 KiB windows, answers after 100 ms: at least \(least) pushes in flight")
     }
 
-    @Test func connectionsComeWithTheLoadAndGoAfterIt() throws {
+    @Test func connectionsFollowTheLoad() throws {
         let harness = try PoolHarness { $0.connectionsMax = 3 }
         harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 100)
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// A peer that says GOAWAY each second, and now and then cuts the connection at once, for ten minutes.
-    @Test(arguments: 1...3 as ClosedRange<UInt64>) func aPeerThatLeavesEverySecondLosesNothing(seed: UInt64) throws {
+    @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
         var taken: [Int: Int] = [:]

@@ -16,7 +16,7 @@ import Testing
             unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + suspended + wallOffsetSeconds * 1_000_000_000)
     }
 
-    @Test func aTokenShowsInNoDescription() throws {
+    @Test func descriptionsOmitTheToken() throws {
         let token = try ProviderToken(key: PoolHarness.key, generation: 7, now: at(minutes: 0))
         var dumped = ""
         dump(token, to: &dumped)
@@ -39,7 +39,7 @@ import Testing
         #expect(!policy.isUsable(at(minutes: 57)))
     }
 
-    @Test func theAgeDiffersFromTokenToToken() {
+    @Test func theRenewalAgeDiffersFromTokenToToken() {
         let ages = (0..<30).map { seed in
             var policy = ProviderTokenPolicy()
             policy.minted(generation: 1, at: at(minutes: 0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
@@ -58,7 +58,7 @@ import Testing
         #expect(policy.expired(generation: 2, at(minutes: 21)) == .giveUp)
     }
 
-    @Test func agesDoNotGoByTheWallClock() {
+    @Test func agesDoNotDependOnTheWallClock() {
         for hours: Int64 in [-1, 1, 24] {
             var policy = ProviderTokenPolicy()
             policy.minted(generation: 1, at: at(minutes: 0), random: 0)
@@ -109,13 +109,13 @@ import Testing
         #expect(policy.invalid(generation: 1, at(minutes: 1, wallOffsetSeconds: 1)) == .mint)
     }
 
-    @Test func anInvalidTokenIsNotReplacedForItsAge() {
+    @Test func anInvalidTokenIsNotReplacedBecauseOfItsAge() {
         var policy = ProviderTokenPolicy()
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
         #expect(policy.invalid(generation: 1, at(minutes: 24)) == .giveUp)
     }
 
-    @Test func theLastTokenGoesOnWhereTheNextCannotBeSigned() throws {
+    @Test func thePreviousTokenRemainsInUseIfSigningFails() throws {
         let works = at(minutes: 35)
         var source = ProviderTokenSigner(key: PoolHarness.key, .init(), after: 0) {
             key, generation, now throws(CryptoError) in
@@ -133,7 +133,7 @@ import Testing
         #expect(source.newest?.generation == 2 && source.error == nil)
     }
 
-    @Test func aConnectionSwitchesNoSoonerThanAfterTwentyMinutes() {
+    @Test func aConnectionChangesItsTokenAfterTwentyMinutesAtTheEarliest() {
         func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         // Opened with a token that is 29 minutes old; one minute later there is a new one.
@@ -156,7 +156,7 @@ import Testing
         #expect(use.decide(newest: 2, mintedAt: minutes(51), minutes(57)) == .replaceConnection)
     }
 
-    @Test func theTokenIsAsAppleWantsIt() throws {
+    @Test func theTokenHasTheDocumentedForm() throws {
         let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: at(minutes: 0))
         let text = String(decoding: token.authorization, as: UTF8.self)
         #expect(text.hasPrefix("bearer "))
@@ -183,11 +183,11 @@ import Testing
         #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: "ABCDE12345", teamID: id) }
     }
 
-    @Test(arguments: ["0123456789", "AZazAZaz09"]) func everyLetterAndDigitIsOne(id: String) throws {
+    @Test(arguments: ["0123456789", "AZazAZaz09"]) func anIDMayHaveEveryLetterAndDigit(id: String) throws {
         #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
-    @Test func aKeyFileIsRead() throws {
+    @Test func parsesAKeyFile() throws {
         let pem = try ES256PrivateKey.generate().pkcs8PEM()
         #expect(
             try ProviderKey(p8PEM: Array(pem.utf8), keyID: "ABCDE12345", teamID: "TEAM123456").keyID == "ABCDE12345")

@@ -61,7 +61,7 @@ import Testing
         return repeater?.outcomes ?? []
     }
 
-    @Test func whoIsToldOfAnAnswerMayPush() throws {
+    @Test func aReceiverOfAnAnswerMayPush() throws {
         let harness = try PoolHarness()
         let outcomes = told(harness)
         #expect(harness.apns.requests.count == Self.count)
@@ -69,14 +69,14 @@ import Testing
     }
 
     /// No frames are being read meanwhile.
-    @Test func whoIsToldOfAnAnswerMayCloseThePool() throws {
+    @Test func aReceiverOfAnAnswerMayCloseThePool() throws {
         let harness = try PoolHarness()
         let outcomes = told(harness, meanwhile: { $0.whenTold = { $0.close() } })
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
     /// What is known within the call is told after it.
-    @Test func whoIsToldThatItCannotBeSentMayPush() throws {
+    @Test func aReceiverOfAnUnsentPushMayPush() throws {
         let harness = try PoolHarness()
         let outcomes = told(harness) { PoolHarness.request($0, topic: "no\ntopic") }
         #expect(outcomes.allSatisfy { $0 == .notSent(.malformed) })
@@ -85,7 +85,7 @@ import Testing
     enum Ending: CaseIterable { case stopAccepting, failWaiting, close }
 
     /// Those that wait for the first connection, and those that are pushed when they are told.
-    @Test(arguments: Ending.allCases) func whoIsGivenBackMayPush(ending: Ending) throws {
+    @Test(arguments: Ending.allCases) func aReceiverOfAFailedWaitingPushMayPush(ending: Ending) throws {
         let harness = try PoolHarness()
         let outcomes = told(
             harness,
@@ -102,7 +102,7 @@ import Testing
         #expect(isGivenBack.count { $0 } == (ending == .failWaiting ? 10 : Self.count))
     }
 
-    @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {
+    @Test func aReceiverIsRetainedUntilItIsNotified() throws {
         let harness = try PoolHarness()
         // The loop runs on the test's own thread.
         nonisolated(unsafe) weak var held: Repeater?

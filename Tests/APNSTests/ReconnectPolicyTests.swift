@@ -13,7 +13,7 @@ import Testing
             + Double(now.duration(to: policy.nextConnect(now)).components.attoseconds) / 1e18
     }
 
-    @Test func waitsDoubleUpToTheLargest() {
+    @Test func delaysDoubleUpToTheMaximum() {
         var policy = ReconnectPolicy()
         #expect(wait(policy, at: time(0)) == 0)
         var waits: [Double] = []
@@ -34,7 +34,7 @@ import Testing
         #expect(1...1.5 ~= wait(policy, at: now), "from the beginning")
     }
 
-    @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noWaitIsShorterThanTheShortest(random: UInt64) {
+    @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noDelayIsShorterThanTheMinimum(random: UInt64) {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: random)
         #expect(wait(policy, at: time(0)) >= 1)
@@ -43,7 +43,7 @@ import Testing
         #expect(wait(policy, at: time(0)) <= 9)
     }
 
-    @Test func theLongestDrawsAreTheLargestWaits() {
+    @Test func theLargestRandomNumbersGiveTheLongestDelays() {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: 501)
         #expect(wait(policy, at: time(0)) == 1, "501 ms more than the shortest are not drawn")
@@ -51,7 +51,7 @@ import Testing
         #expect(wait(policy, at: time(0)) == 9)
     }
 
-    @Test(arguments: [0, 7, 999_999, UInt64.max]) func anAttemptThatTookLongIsFollowedBySoonerThanTenSeconds(
+    @Test(arguments: [0, 7, 999_999, UInt64.max]) func theNextAttemptStartsWithinTenSecondsOfASlowOne(
         random: UInt64
     ) {
         var policy = ReconnectPolicy()
@@ -60,7 +60,7 @@ import Testing
         #expect(policy.nextConnect(time(8)) < time(10))
     }
 
-    @Test func workersDoNotComeBackTogether() {
+    @Test func workersReconnectAtDifferentTimes() {
         let waits = (0..<50).map { seed in
             var policy = ReconnectPolicy()
             for _ in 0..<6 { policy.failed(time(0), begunAt: time(0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
@@ -69,7 +69,7 @@ import Testing
         #expect(Set(waits).count > 40)
     }
 
-    @Test func connectsAMinuteAreLimitedEvenWhenTheySucceed() {
+    @Test func connectsPerMinuteAreLimitedEvenIfTheySucceed() {
         var policy = ReconnectPolicy()
         var now = time(0)
         for number in 1...30 {

@@ -34,7 +34,7 @@ import Testing
         return { uses }
     }
 
-    @Test func tokensRotateOverADayAsAppleWants() throws {
+    @Test func tokensRotateOverADayAsDocumented() throws {
         let harness = try PoolHarness(seed: 7)
         let uses = observe(harness) { connection, stream in connection.accept(stream) }
         var sent = 0
@@ -143,7 +143,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func aPushThatLeftAConnectionIsStillSentAgainWithANewToken() throws {
+    @Test func aPushOfADrainedConnectionIsSentAgainWithANewToken() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -161,7 +161,7 @@ import Testing
         #expect(harness.resent == 2)
     }
 
-    @Test func aYoungTokenThatIsCalledExpiredIsNotReplaced() throws {
+    @Test func aYoungTokenRefusedAsExpiredIsNotReplaced() throws {
         let harness = try PoolHarness()
         let uses = observe(harness) { connection, stream in
             connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
@@ -172,7 +172,7 @@ import Testing
         #expect(Set(uses().map(\.token)).count == 1)
     }
 
-    @Test func aRefusedKeyIsAnAnswerAndItsConnectionIsReplaced() throws {
+    @Test func aRefusedKeyIsAnsweredAndItsConnectionIsReplaced() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 403, #"{"reason":"InvalidProviderToken"}"#)
@@ -183,7 +183,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func aRefusedKeyLeavesAllItsConnections() throws {
+    @Test func aRefusedKeyDrainsAllItsConnections() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 2
             $0.streamsMax = 1
@@ -202,7 +202,7 @@ import Testing
         #expect(first.hasClosed && second.hasClosed)
     }
 
-    @Test func aConnectionThatIsBoundToAnotherKeyIsLeft() throws {
+    @Test func aConnectionBoundToAnotherKeyIsDrained() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {

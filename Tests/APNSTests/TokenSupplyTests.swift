@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func itSendsWhatItIsHandedAndSignsNothing() throws {
+    @Test func sendsSuppliedTokensAndSignsNone() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         harness.pass(.seconds(28 * 60))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["ExpiredProviderToken", "InvalidProviderToken"])
-    func refusedPushesAreSentAgainWithTheNewOne(reason: String) throws {
+    func refusedPushesAreSentAgainWithTheNewToken(reason: String) throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         harness.pass(.seconds(60))
@@ -86,7 +86,7 @@ import Testing
             "asked once")
     }
 
-    @Test func whatIsRefusedWhereThereIsNothingNewerEnds() throws {
+    @Test func refusedPushesCompleteIfNoNewerTokenExists() throws {
         refuseTheFirst("InvalidProviderToken")
         harness.send(3)
         for ended in 1...3 {
@@ -100,7 +100,7 @@ import Testing
     /// Time since boot goes on while the machine is suspended.
     private func suspend() { harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(3600) }
 
-    @Test func aTokenThatIsTooOldAfterASuspensionIsReplacedBeforeAnythingIsSent() throws {
+    @Test func anOldTokenIsReplacedAfterASuspendBeforeAnyPush() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         suspend()
@@ -115,7 +115,7 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } == 0)
     }
 
-    @Test func whereNobodyAnswersPushesWaitForATokenSoLongOnly() throws {
+    @Test func theWaitForATokenIsLimited() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         suspend()
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// `TooManyProviderTokenUpdates` goes away with the connection; a new token would make it worse.
-    @Test func tooManyTokensAreNoReasonForAnother() throws {
+    @Test func tooManyTokenUpdatesRequestNoNewToken() throws {
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {
                 connection.answer(stream, 429, #"{"reason":"TooManyProviderTokenUpdates"}"#)
@@ -155,7 +155,7 @@ import Testing
         #expect(tokensSeen == [1, 1] && office.refusals.isEmpty)
     }
 
-    @Test func whatIsRefusedEndsWithThePoolWhereNobodyAnswers() throws {
+    @Test func refusedPushesCompleteWhenThePoolStops() throws {
         refuseTheFirst("ExpiredProviderToken")
         harness.send()
         #expect(harness.run(until: { office.refusals.count == 1 }))
@@ -164,7 +164,7 @@ import Testing
         #expect(harness.answers.map(\.reason) == [.expiredProviderToken])
     }
 
-    @Test func aTokenThatHasGrownTooOldIsNotSent() throws {
+    @Test func aTokenThatIsTooOldIsNotSent() throws {
         harness.pass(.seconds(57 * 60))
         harness.send()
         #expect(harness.runUntilEnded(1))

@@ -2,7 +2,7 @@ import Crypto
 import Testing
 
 @Suite struct ES256Tests {
-    @Test func `A signature is verified by the other half, as 64 raw bytes and as DER`() throws {
+    @Test func `The public key verifies signatures in raw form and in DER`() throws {
         let key = try ES256PrivateKey(pem: SampleKeys.p256)
         let publicKey = try ES256PublicKey(pem: SampleKeys.p256Public)
         let signature = try key.sign(Array("eyJhbGciOiJFUzI1NiJ9.e30".utf8))
@@ -40,7 +40,7 @@ import Testing
             "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"
         ),
     ])
-    func `The nonce follows from key and message as the standard's examples say`(
+    func `The nonces match the examples of the standard`(
         message: String, r: String, s: String
     ) throws {
         let der =
@@ -53,7 +53,7 @@ import Testing
         #expect(try key.sign(Array(message.utf8)) == bytes(hex: r + s))
     }
 
-    @Test func `Signatures are 64 bytes however small r and s happen to be`() throws {
+    @Test func `Signatures have 64 bytes even if r or s is small`() throws {
         let key = try ES256PrivateKey.generate()
         let publicKey = try key.publicKey()
         for round in 0..<600 {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A signature with any bit changed, and any text that is none, is refused`() throws {
+    @Test func `Changed signatures and other texts are refused`() throws {
         let key = try ES256PrivateKey(pem: SampleKeys.p256)
         let publicKey = try key.publicKey()
         let signature = try key.sign([1, 2, 3])
@@ -126,7 +126,7 @@ import Testing
             "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed,
             "no complete PEM block"),
     ])
-    func `Other keys are refused by name`(key: OtherKey) throws {
+    func `Other keys are named in the error`(key: OtherKey) throws {
         let error = try #require(throws: CryptoError.self) { try ES256PrivateKey(pem: key.pem) }
         #expect(error.code == key.code)
         #expect(error.message.contains(key.word))
@@ -168,12 +168,12 @@ import Testing
         Form("twice", SampleKeys.p256 + "\n" + SampleKeys.p256),
         Form("behind a public key", SampleKeys.p256Public + "\n" + SampleKeys.p256),
     ])
-    func `A key is read in each form that can mean nothing else`(form: Form) throws {
+    func `A key is read in each unambiguous form`(form: Form) throws {
         let key = try ES256PrivateKey(pem: form.bytes)
         #expect(try key == ES256PrivateKey(pem: SampleKeys.p256))
     }
 
-    @Test func `An error says where the text is from`() throws {
+    @Test func `An error names the origin of the text`() throws {
         for (bytes, words) in [
             ([], "environment variable KEY is empty"),
             (Array("?".utf8), "environment variable KEY contains no complete PEM"),
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `A key cut off or damaged anywhere is an error or a whole key, never a crash`() throws {
+    @Test func `A truncated or damaged key is read or refused`() throws {
         let pem = Array(SampleKeys.p256.utf8)
         let whole = try ES256PrivateKey(pem: pem).publicKeyPEM()
         for length in 0..<pem.count - 1 {

@@ -28,7 +28,7 @@ import Testing
         #expect(read([try bytes(hex)]) == says)
     }
 
-    @Test(arguments: examples) func readsThemCutAnywhere(hex: String, says: String) throws {
+    @Test(arguments: examples) func readsTheExamplesInParts(hex: String, says: String) throws {
         let block = try bytes(hex)
         for cut in 0...block.count {
             #expect(read([Array(block[..<cut]), Array(block[cut...])]) == says)
@@ -36,13 +36,13 @@ import Testing
         #expect(read(block.map { [$0] }) == says)
     }
 
-    @Test func changesOfTheTableAreNoFields() throws {
+    @Test func tableSizeUpdatesAreNotFields() throws {
         #expect(read([try bytes("20")]) == "")
         #expect(read([try bytes("3fe11f82")]) == "indexed name")
         #expect(read([try bytes("203fe11f82")]) == "indexed name")
     }
 
-    @Test func whatOneFieldSaysIsNotSaidOfTheNext() {
+    @Test func theStateIsResetForEachField() {
         #expect(read([[0x40, 0x81, 0x1F, 0x81, 0x1F, 0x82]]) == "incremental namehuffman huffman, indexed name")
     }
 
@@ -63,7 +63,7 @@ import Testing
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0x82]]) == "indexed name")
     }
 
-    @Test func whatItSaysOfRandomBytesDoesNotDependOnTheirCuts() {
+    @Test func theResultForRandomBytesDoesNotDependOnTheirParts() {
         var random = SeededRandom(seed: 8)
         for _ in 0..<2000 {
             let block = (0..<random.below(80)).map { _ in

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// RFC 7541, 4.2, with the integer of C.1.2: the smallest size since the last block, then the one that holds.
-    @Test func theTableIsAsSmallAsThePeerSays() {
+    @Test func theTableFollowsThePeersSize() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 4096)
         encoder.limitTable(to: .max)
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// RFC 7541, 4.4: the name of an entry that makes room for the field is known all the same.
-    @Test func aFieldMayTakeThePlaceOfTheOneThatItsNameIsOf() {
+    @Test func aFieldMayEvictTheEntryOfItsName() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 100)
         let value = String(repeating: "v", count: 30)
@@ -69,7 +69,7 @@ import Testing
 
     /// Against nghttp2's decoder: fields that push each other out of the table, whose size changes again and again,
     /// requests that are given up before they leave, and a connection that takes no more for a while.
-    @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerReadsWhatWasWritten(seed: UInt64) throws {
+    @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerDecodesTheEncodedBlocks(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
         let harness = try Harness(
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that says it twice has emptied the peer's table.
-    @Test func aTableThatAPeerHasEmptiedInPassingIsEmptyHereToo() throws {
+    @Test func aTableThatThePeerEmptiedIsEmptiedHere() throws {
         let loop = VirtualLoop(seed: 1)
         let peer = RawPeer(HTTP2Frame.settings().bytes)
         let client = RecordingClient()

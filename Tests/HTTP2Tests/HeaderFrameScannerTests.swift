@@ -24,7 +24,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(read(nothingElse, streams: [1]) == [Self.says])
     }
 
-    @Test func goesOnInContinuations() {
+    @Test func continuesInContinuationFrames() {
         for cut in 0...Self.block.count {
             let parts =
                 frame(1, 0x8, stream: 5, [2] + Self.block[..<cut] + [0, 0]) + frame(9, 0, stream: 5, [])
@@ -33,7 +33,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    @Test func passesOverOtherFrames() {
+    @Test func skipsOtherFrames() {
         let frames =
             frame(4, 0, stream: 0, [0, 3, 0, 0, 0, 1]) + frame(1, 0x4, stream: 1, Self.block)
             + frame(0, 0x1, stream: 1, [UInt8](repeating: 0x82, count: 1000)) + frame(6, 0, stream: 0, Self.block)
@@ -41,7 +41,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(read(frames, streams: [1, 3]) == [Self.says, "indexed name"])
     }
 
-    @Test func blocksThatNobodyReportsArePassedOver() {
+    @Test func skipsUnreportedBlocks() {
         let frames =
             frame(1, 0x5, stream: 1, [0x83]) + frame(1, 0x5, stream: 3, Self.block)
             + frame(1, 0x5, stream: 5, [0x82, 0x82])
@@ -50,7 +50,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(read(frames, streams: [7]) == [""])
     }
 
-    @Test func aHeaderBlockThatIsInterruptedIsGivenUp() {
+    @Test func anInterruptedHeaderBlockStopsTheScan() {
         for wrong in [frame(0, 0, stream: 1, [1]), frame(1, 4, stream: 1, [0x83]), frame(9, 4, stream: 3, [0x83])] {
             #expect(read(frame(1, 0, stream: 1, [0x82]) + wrong, streams: [1]) == ["indexed name"])
         }
@@ -60,7 +60,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     }
 
     /// nghttp2 reports a block from its prefix on, or when a later piece has completed that.
-    @Test(arguments: [true, false]) func aBlockGoesOnInTheNextPiece(isReportedAtOnce: Bool) {
+    @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedAtOnce: Bool) {
         let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
         for cut in 9..<headers.count {
@@ -86,7 +86,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    @Test func aBlockThatIsNotFoundHasNoFieldsInTheNextPieceEither() {
+    @Test func anUnknownBlockHasNoFieldsInTheNextPart() {
         var scanner = HeaderFrameScanner()
         scan(&scanner, preface + frame(1, 0, stream: 1, [0x82])) { scanner in
             scanner.blockBegan(streamID: 1)
@@ -96,12 +96,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         scan(&scanner, frame(9, 4, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
     }
 
-    @Test func noFieldIsToldBeforeItsBlockHasBegun() {
+    @Test func noFieldIsReturnedBeforeItsBlockBegan() {
         var scanner = HeaderFrameScanner()
         scan(&scanner, preface + frame(1, 0x5, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
     }
 
-    @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
+    @Test func limitsTheFieldsOfABlock() {
         var scanner = HeaderFrameScanner()
         var reported = 0
         scan(&scanner, preface)
@@ -115,7 +115,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(reported == HeaderFrameScanner.fieldsPerBlockMax)
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>) func anyBytesInAnyPieces(seed: UInt64) {
+    @Test(arguments: 0..<200 as Range<UInt64>) func anyBytesInAnyParts(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var bytes = preface
         for _ in 0..<30 {
@@ -174,7 +174,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     /// Name, value, and whether it is never to be indexed.
     private typealias Field = (name: String, value: String, isNever: Bool)
 
-    @Test(arguments: [false, true]) func tellsHowOurClientWrites(byteByByte: Bool) throws {
+    @Test(arguments: [false, true]) func reportsTheRepresentationsOfTheClient(byteByByte: Bool) throws {
         let harness = try Harness(wrap: { byteByByte ? ByteByByte($0) : $0 })
         #expect(harness.open())
         let first = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "1", true)]))
@@ -192,7 +192,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             ])
     }
 
-    @Test func nothingIsKeptOfRequestsThatAreOver() throws {
+    @Test func discardsCompletedRequests() throws {
         let harness = try Harness()
         #expect(harness.open())
         for _ in 0..<3 { #expect(send(harness, []) != nil) }
@@ -201,7 +201,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(harness.server.server.scanner?.fields.isEmpty == true)
     }
 
-    @Test func aTableOfNoBytesIsObeyed() throws {
+    @Test func respectsATableOfZeroBytes() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 10, headerTableBytes: 0))
         #expect(harness.open())
         harness.settle()

@@ -6,7 +6,7 @@ import Testing
 /// Windows, limits, and peers that keep to neither.
 @Suite struct LimitTests {
     /// Bodies many times larger than the windows, in both directions.
-    @Test func smallWindowsSlowDownAndLoseNothing() throws {
+    @Test func smallWindowsLoseNothing() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 10, initialWindowBytes: 1000),
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// So many at once are too many for nghttp2's own limit, which knows the time of no virtual loop.
-    @Test func whoGivesUpWaitingIsNotHeldForAFlood() throws {
+    @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         for _ in 0..<3 {
@@ -39,7 +39,7 @@ import Testing
         #expect(harness.server.closes.isEmpty)
     }
 
-    @Test func anAnswerThatIsBrokenOffPaysForNothing() throws {
+    @Test func anIncompleteAnswerEarnsNoBudget() throws {
         let harness = try Harness(
             serverLimits: HTTP2Limits(idleFramesMax: 100, idleFramesPerSecondMax: 1),
             onRequest: { server, stream in
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// What an answer pays for is no idle traffic, however much of it comes at once.
-    @Test func answersPayForTheirRequests() throws {
+    @Test func answersEarnTheBudgetOfTheirRequests() throws {
         let harness = try Harness(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
         #expect(harness.open())
         for count in 1...100 {
@@ -146,7 +146,7 @@ import Testing
 
     /// A client that asks for much and reads nothing: the server stops reading it, and holds at most one answer more
     /// than its limit.
-    @Test func aClientThatDoesNotReadIsNotServedForEver() throws {
+    @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
             serverLimits: HTTP2Limits(outputBytesMax: 20_000),
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Of requests that never left our buffer nothing can have been processed.
-    @Test func whatTheTransportDidNotTakeIsUnprocessed() throws {
+    @Test func unwrittenRequestsAreUnprocessed() throws {
         let harness = try Harness(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
         #expect(harness.open())
         for _ in 0..<20 { harness.request("/" + String(repeating: "a", count: 12_000)) }
@@ -183,7 +183,7 @@ import Testing
     @Test(arguments: [
         "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
     ])
-    func aPeerThatIsNoHTTP2ServerIsAnError(bytes: String) throws {
+    func aServerWithoutHTTP2IsAnError(bytes: String) throws {
         let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer(Array(bytes.utf8))
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func aPeerThatIsNoHTTP2ClientIsAnError() throws {
+    @Test func aClientWithoutHTTP2IsAnError() throws {
         let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let peer = RawPeer(Array("GET / HTTP/1.1\r\nHost: server\r\n\r\n".utf8))

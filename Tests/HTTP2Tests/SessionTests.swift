@@ -5,7 +5,7 @@ import Testing
 
 /// Client and server of ours against each other.
 @Suite struct SessionTests {
-    @Test func aRequestArrivesAsItWasSentAndItsAnswerToo() throws {
+    @Test func requestsAndResponsesArriveUnchanged() throws {
         let harness = try Harness { server, stream in
             var headers = HeaderBlock()
             headers.append("apns-id", "abc")
@@ -73,7 +73,7 @@ import Testing
         harness.client.onEnd = { _, _ in }
     }
 
-    @Test func oneStreamUntilTheSettingsHaveComeAndAsManyAsTheySayAfterwards() throws {
+    @Test func oneStreamUntilTheSettingsThenTheirLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
         #expect(harness.request() == nil, "not connected yet")
         #expect(harness.run(until: { harness.client.client.isOpen }) == .done)
@@ -92,7 +92,7 @@ import Testing
         #expect(harness.request() == nil)
     }
 
-    @Test func settingsWithoutAStreamLimitLeaveOurOwn() throws {
+    @Test func settingsWithoutAStreamLimitKeepTheLocalLimit() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(), clientLimits: HTTP2Limits(streamsMax: 7), onRequest: { _, _ in })
         #expect(harness.open())
@@ -100,7 +100,7 @@ import Testing
         #expect(harness.client.client.streamsFree == 7)
     }
 
-    @Test func theStreamLimitChangesWhileTheConnectionLives() throws {
+    @Test func theStreamLimitChangesDuringTheConnection() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 4), onRequest: { _, _ in })
         #expect(harness.open())
         let streams = (0..<4).map { _ in harness.request() }
@@ -116,7 +116,7 @@ import Testing
         #expect(harness.run(until: { harness.client.client.streamsFree == 900 }) == .done)
     }
 
-    @Test func theServerHearsOfStreamsAboveWhatItAnnounced() throws {
+    @Test func theServerReportsStreamsAboveTheAnnouncedLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
         #expect(harness.run(until: { harness.servers.first?.acknowledgements == 1 }) == .done)
         harness.loop.enter {
@@ -181,7 +181,7 @@ import Testing
     }
 
     /// What has come in the same piece: the peer may send it again elsewhere.
-    @Test func nothingBehindAGoAwayIsServed() throws {
+    @Test func noStreamAfterAGoAwayIsServed() throws {
         let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
             server.server.goAway()
@@ -207,7 +207,7 @@ import Testing
         #expect(harness.client.responses[1]?.end == nil)
     }
 
-    @Test func ourGoAwayClosesOnceAllIsAnswered() throws {
+    @Test func aSentGoAwayClosesAfterTheLastAnswer() throws {
         var held: [HTTP2Stream] = []
         let harness = try Harness(onRequest: { _, stream in held.append(stream) })
         #expect(harness.open())
@@ -222,7 +222,7 @@ import Testing
         #expect(harness.client.responses[1]?.end == .complete)
     }
 
-    @Test func aServerClosesWithoutAWord() throws {
+    @Test func aServerMayCloseWithoutAGoAway() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -249,7 +249,7 @@ import Testing
         #expect(server.closes.count == 1)
     }
 
-    @Test func aConnectionThatLingersEndsWhenThePeerBreaksTheRules() throws {
+    @Test func aLingeringConnectionEndsAfterAProtocolViolation() throws {
         let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let request: [UInt8] = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
@@ -269,7 +269,7 @@ import Testing
         #expect(server.closes.map { $0?.code } == [.protocolViolation])
     }
 
-    @Test func aServerReadsWhenItLikes() throws {
+    @Test func aServerMayPauseReading() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter { harness.server.server.pauseReading() }
@@ -281,7 +281,7 @@ import Testing
         #expect(harness.client.responses[1]?.end == .complete)
     }
 
-    @Test func aLostConnectionLeavesWhatWasSentUnknownAndTheRestUnprocessed() throws {
+    @Test func aLostConnectionMakesSentRequestsUnknownAndOthersUnprocessed() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -305,7 +305,7 @@ import Testing
         #expect(harness.request() == nil)
     }
 
-    @Test func theEndOfTheStreamAfterAGoAwayIsOneToWhoStillWaits() throws {
+    @Test func theEndOfTheStreamAfterAGoAwayIsAnErrorForOpenRequests() throws {
         let harness = try Harness(onRequest: { server, _ in
             server.server.goAway()
             server.server.close()
@@ -318,7 +318,7 @@ import Testing
         #expect(harness.client.closes[0]?.code == .reset)
     }
 
-    @Test func askedToConnectTwiceItConnectsOnce() throws {
+    @Test func theSecondConnectIsIgnored() throws {
         let harness = try Harness()
         #expect(harness.open())
         let other = RecordingClient()
@@ -338,7 +338,7 @@ import Testing
     }
 
     /// What it was made for is over, but the peer sees whole HTTP/2.
-    @Test func closedWhileItConnectsItLeavesInOrder() throws {
+    @Test func aCloseWhileConnectingIsOrderly() throws {
         let harness = try Harness()
         #expect(harness.open())
         let other = RecordingClient()
@@ -352,7 +352,7 @@ import Testing
         #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
     }
 
-    @Test func whatThePeerHasEndedTakesNoMoreAtOnce() throws {
+    @Test func aClosedPeerImmediatelyStopsNewRequests() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -363,7 +363,7 @@ import Testing
         #expect(harness.client.closes.count == 1)
     }
 
-    @Test func whoBreaksTheRulesIsLeftWhateverIsUnderWay() throws {
+    @Test func aProtocolViolationEndsTheConnectionDespiteOpenStreams() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -375,7 +375,7 @@ import Testing
         #expect(harness.server.closes.map { $0?.code } == [.protocolViolation])
     }
 
-    @Test func aRequestCanBeBrokenOff() throws {
+    @Test func aRequestCanBeReset() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         let stream = try #require(harness.request())
@@ -392,7 +392,7 @@ import Testing
         #expect(harness.request() != nil)
     }
 
-    @Test func anAnswerToAStreamThatHasEndedReachesNoOther() throws {
+    @Test func anAnswerToAnEndedStreamReachesNoOther() throws {
         var asked: [HTTP2Stream] = []
         let harness = try Harness { _, stream in asked.append(stream) }
         #expect(harness.open())
@@ -413,7 +413,7 @@ import Testing
                 == RecordingClient.Response(headerBlocks: 1, status: 200, body: [2], end: .complete))
     }
 
-    @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {
+    @Test func aRequestResetBeforeItWasWrittenIsUnprocessed() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -425,7 +425,7 @@ import Testing
     }
 
     /// A table of 4 KiB, no pushes, and 16 KiB of header fields (RFC 9113, 6.5.2).
-    @Test func aClientsFirstFrameSaysWhatItTakes() throws {
+    @Test func aClientsFirstFrameContainsItsSettings() throws {
         let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -492,7 +492,7 @@ import Testing
         #expect(server.requests.keys.sorted() == [1])
     }
 
-    @Test func whatHasBeenAbortedDoesNotEndForThePeersFaultAsWell() throws {
+    @Test func anAbortTakesPrecedenceOverAProtocolViolation() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -503,7 +503,7 @@ import Testing
         #expect(harness.server.closes.compacted().allSatisfy { $0.code != .protocolViolation })
     }
 
-    @Test func aLimitIsWrittenIntoTheSettingsAndNoFrameBefore() throws {
+    @Test func theStreamLimitIsWrittenOnlyIntoSettings() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3))
         #expect(harness.open())
         harness.settle()
@@ -527,7 +527,7 @@ import Testing
         #expect(HTTP2ErrorCode(rawValue: 14).description == "error 14")
     }
 
-    @Test func memoryIsUsedAgainForItsOwnSize() throws {
+    @Test func memoryIsReusedForTheSameSize() throws {
         let memory = SessionMemory()
         let piece = try #require(memory.allocate(65))
         memory.release(piece)
@@ -540,7 +540,7 @@ import Testing
     }
 
     /// Pieces of more than 1024 bytes are in no list.
-    @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasRoomForAllThatWasAskedFor(bytes: Int) throws {
+    @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasTheRequestedSize(bytes: Int) throws {
         let memory = SessionMemory()
         for _ in 0..<2 {
             let piece = try #require(memory.allocate(bytes))

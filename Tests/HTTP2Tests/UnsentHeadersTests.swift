@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Some are given up, before others and at the end; the storage is filled, moved and emptied meanwhile.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func eachLeavesWithItsOwn(seed: UInt64) {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func eachRequestIsSentWithItsHeaders(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var unsent = UnsentHeaders()
         var waiting: [Int32] = []

@@ -48,7 +48,7 @@ import Threads
         }
     }
 
-    @Test func anAnswerThatSaysNoIsAnAnswer() async throws {
+    @Test func anErrorStatusIsAResponse() async throws {
         try await withEcho { port in
             let answer = try await HTTPRequest.local(port, "/missing").send()
             #expect(answer.status == 404)
@@ -56,7 +56,7 @@ import Threads
         }
     }
 
-    @Test func oneClientAsksAgainOnTheSameConnection() async throws {
+    @Test func aClientReusesItsConnection() async throws {
         let received = try await ScriptedServer.run(
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", then: .silence
         ) { port in
@@ -75,7 +75,7 @@ import Threads
         #expect(requests.map { $0.contains("X-First") } == [true, false])
     }
 
-    @Test func credentialsGoAlong() async throws {
+    @Test func credentialsAreSent() async throws {
         let received = try await ScriptedServer.run("HTTP/1.1 204 No Content\r\n\r\n") { port in
             let url = try HTTPURL("http://martlet:s%40cret@127.0.0.1:\(port)/api")
             #expect(try await HTTPRequest(.get, url).send().status == 204)
@@ -84,7 +84,7 @@ import Threads
         #expect(received[0].hasPrefix("GET /api HTTP/1.1\r\n"))
     }
 
-    @Test func itGoesWhereItIsSentAndNowhereElse() async throws {
+    @Test func redirectsAreNotFollowed() async throws {
         let received = try await ScriptedServer.run(
             "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"
         ) { port in
@@ -95,7 +95,7 @@ import Threads
         #expect(received.count == 1)
     }
 
-    @Test func anInterimAnswerIsPassedOver() async throws {
+    @Test func interimResponsesAreSkipped() async throws {
         let answer =
             "HTTP/1.1 103 Early Hints\r\nX-Which: first\r\n\r\nHTTP/1.1 200 OK\r\nX-Which: second\r\nContent-Length: 0\r\n\r\n"
         try await ScriptedServer.run(answer) { port in
@@ -117,7 +117,7 @@ import Threads
         #expect(gone?.message == "\(path): Connection refused")
     }
 
-    @Test func overTLSByTheAuthorityThatItIsGiven() async throws {
+    @Test func overTLSWithTheGivenAuthority() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         try await ScriptedServer.run(answer, usesTLS: true) { port in
             var request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
@@ -131,7 +131,7 @@ import Threads
         }
     }
 
-    @Test func nobodyThere() async throws {
+    @Test func unreachableServersAreErrors() async throws {
         let port = try FreePort.choose()
         let error = try #require(await HTTPRequest.local(port).failure())
         #expect(error.code == .cannotConnect)
@@ -140,7 +140,7 @@ import Threads
         #expect(unknown?.message == "http://nowhere.invalid:80: the host name has no address")
     }
 
-    @Test func itSaysItsLibrary() throws {
+    @Test func reportsTheVersionOfItsLibrary() throws {
         #expect(try CurlLibrary.version().split(separator: ".").count == 3)
     }
 }

@@ -44,7 +44,7 @@ import Testing
         #expect(run { client.isClosed && server.isClosed })
     }
 
-    @Test func bytesGoBothWaysBehindTheAnswer() {
+    @Test func bytesFlowBothWaysAfterTheAnswer() {
         connect(authorization: "Basic dTpw")
         #expect(run { client.received == Array("hello".utf8) })
         #expect(
@@ -69,7 +69,7 @@ import Testing
         ),
         ("nonsense", "the proxy proxy.test:3128 sent an invalid HTTP response"),
     ])
-    func aRefusalSaysWhoseItIs(_ refusal: String, _ message: String) {
+    func aRefusalNamesTheProxy(_ refusal: String, _ message: String) {
         loop.enter { proxy.refusal = refusal }
         connect()
         #expect(run { client.isClosed })
@@ -87,14 +87,14 @@ import Testing
                 + "password of the configuration")
     }
 
-    @Test func aProxyThatIsAwayIsNamed() {
+    @Test func anUnreachableProxyIsNamed() {
         connect(at: Endpoint(host: "nowhere.test", port: 3128))
         #expect(run { client.isClosed })
         #expect(client.error?.code == .proxy)
         #expect(client.error?.message.hasPrefix("the proxy nowhere.test:3128: ") == true)
     }
 
-    @Test func aProxyThatIsSilentIsNamed() {
+    @Test func aSilentProxyIsNamed() {
         loop.enter { proxy.isSilent = true }
         let start = loop.now.monotonic
         connect()
@@ -106,7 +106,7 @@ import Testing
         #expect(start.duration(to: loop.now.monotonic).components.seconds == 6)
     }
 
-    @Test func aClientMayGiveUpBeforeTheProxyHasAnswered() {
+    @Test func aClientMayAbortBeforeTheProxyHasAnswered() {
         connect(at: Self.place)
         loop.enter { client.transport?.reset() }
         #expect(run { client.isClosed })

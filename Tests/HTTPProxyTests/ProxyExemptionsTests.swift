@@ -16,7 +16,7 @@ import Testing
         ("", "localhost", true), ("", "apns.localhost", true), ("", "127.0.0.1", true), ("", "::1", true),
         ("", "127.example.com", false),
     ])
-    func theListIsReadAsOtherProgramsReadIt(_ list: String, _ host: String, _ isExempt: Bool) {
+    func parsesTheListAsOtherProgramsDo(_ list: String, _ host: String, _ isExempt: Bool) {
         #expect(ProxyExemptions(list).contains(Endpoint(host: host, port: 443)) == isExempt)
     }
 }

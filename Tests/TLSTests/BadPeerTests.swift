@@ -38,7 +38,7 @@ import Testing
         "\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}",
         "\u{16}\u{3}\u{3}\u{7F}\u{7F}aaaaaaa",
     ])
-    func `A server that speaks something else`(words: String) throws {
+    func `A server of another protocol`(words: String) throws {
         let (client, error) = try meet(serverSays: Array(words.utf8))
         #expect(!client.isConnected)
         #expect(error != nil)
@@ -59,12 +59,12 @@ import Testing
         #expect(!server.isConnected && serverError != nil)
     }
 
-    @Test func `A client that speaks HTTP is told apart`() throws {
+    @Test func `A client that speaks HTTP is recognized`() throws {
         let (_, error) = try meet(clientSays: Array("GET / HTTP/1.1\r\n\r\n".utf8))
         #expect(error?.message.contains("does not speak TLS on this port") == true)
     }
 
-    @Test func `A peer that says nothing is given up`() throws {
+    @Test func `A silent peer is an error`() throws {
         let (_, clientError) = try meet(serverSays: nil)
         #expect(clientError?.code == .timedOut && clientError?.isRetriable == true)
         #expect(clientError?.message == "localhost:443: no TLS handshake within 8 s")

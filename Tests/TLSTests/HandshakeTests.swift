@@ -5,7 +5,7 @@ import Testing
 @testable import Crypto
 
 @Suite struct HandshakeTests {
-    @Test func `An identity's key shows in no description`() {
+    @Test func `Descriptions of an identity omit the key`() {
         let identity = TLSIdentity(certificateChainPEM: "chain", privateKeyPEM: "hunter2")
         var dumped = ""
         dump(TLSServerConfiguration(identity: identity), to: &dumped)
@@ -38,7 +38,7 @@ import Testing
         #expect(wire.client.error == nil && wire.server.error == nil && wire.server.hasPeerFinished)
     }
 
-    @Test func `A version below the least is refused by name`() throws {
+    @Test func `A version below the minimum is named in the error`() throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = .tls12
         var server = TLSServerConfiguration.trusted
@@ -50,7 +50,7 @@ import Testing
         #expect(wire.server.error?.message.contains("no TLS version in common") == true)
     }
 
-    @Test func `A certificate for another host is refused by name`() throws {
+    @Test func `A certificate for another host is named in the error`() throws {
         let wire = try Wire(Wire.Ways(serverName: "api.push.apple.com"))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate && !wire.client.isConnected && !wire.server.isConnected)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// RFC 9525, 2: a name counts only as an alternative name.
-    @Test func `A certificate that has the name in its subject alone is refused`() throws {
+    @Test func `A certificate with the name only in its subject is refused`() throws {
         let key = try P256Key.generate()
         let certificate = try X509Certificate(
             subject: "localhost", key: key, issuer: "localhost", issuerKey: key,
@@ -83,27 +83,27 @@ import Testing
     }
 
     @Test(arguments: ["", "a\u{0}b"])
-    func `What can be no name is an error in the next turn`(name: String) throws {
+    func `An invalid name is an error in the next event-loop iteration`(name: String) throws {
         let wire = try Wire(Wire.Ways(serverName: name))
         #expect(wire.start { wire.client.isClosed } == .done)
         #expect(wire.client.error?.code == .tls)
     }
 
-    @Test func `An authority that is not trusted is named as the reason`() throws {
+    @Test func `An untrusted authority is named in the error`() throws {
         let wire = try Wire(client: TLSClientConfiguration(trust: .pem(Certificates.stranger.certificatePEM)))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate && wire.client.error?.isRetriable == false)
         #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
     }
 
-    @Test func `The machine's authorities do not know a certificate of ours`() throws {
+    @Test func `The machine's authorities do not trust a test certificate`() throws {
         let wire = try Wire(client: TLSClientConfiguration(trust: .system))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
     }
 
     @Test(arguments: [(-7200, -3600, "has expired"), (3600, 7200, "not valid yet")])
-    func `Certificates out of their time are refused by name`(from: Int, until: Int, words: String) throws {
+    func `Certificates outside of their validity are named in the error`(from: Int, until: Int, words: String) throws {
         let issued = try Certificates.authority.issueServer(
             dnsNames: ["localhost"], validity: .init(fromSeconds: from, untilSeconds: until))
         let wire = try Wire(server: TLSServerConfiguration(identity: Certificates.identity(issued)))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `A client that has to show a certificate does`(version: TLSVersion) throws {
+    func `A client presents a required certificate`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = version
         client.identity = Certificates.client
@@ -126,7 +126,7 @@ import Testing
         wire.close()
     }
 
-    @Test func `A client without the certificate hears what is missing`() throws {
+    @Test func `A client without the required certificate gets a clear error`() throws {
         var server = TLSServerConfiguration.trusted
         server.clientTrust = .pem(Certificates.authority.certificatePEM)
         server.requiresClientCertificate = true
@@ -142,7 +142,7 @@ import Testing
         second.close()
     }
 
-    @Test func `A client's certificate from somebody else is refused`() throws {
+    @Test func `A client certificate of another authority is refused`() throws {
         var client = TLSClientConfiguration.trusting
         client.identity = Certificates.identity(try Certificates.stranger.issueClient(name: "intruder"))
         var server = TLSServerConfiguration.trusted
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `Any certificate can be asked for, and none need be shown`(version: TLSVersion) throws {
+    func `Any certificate may be requested, and none need be presented`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
         server.asksForAnyClientCertificate = true
         server.versionMax = version
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `A certificate that is not admitted is called revoked`(version: TLSVersion) throws {
+    func `A certificate that is not admitted is refused as revoked`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
         server.asksForAnyClientCertificate = true
         server.versionMax = version
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// As a server of TLS 1.1 answers: alert 70, protocol_version.
-    @Test func `A server that knows no version of today is refused by name`() throws {
+    @Test func `A server of an old version is named in the error`() throws {
         let error = try errorAfterAlert(70, client: .trusting)
         #expect(error?.code == .tls && error?.message.contains("no TLS version in common") == true)
     }
@@ -206,7 +206,7 @@ import Testing
     /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And those
     /// that name certificates, from bad_certificate to unknown_ca, also to a client that has shown none.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
-    func `An alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
+    func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {
         var client = TLSClientConfiguration.trusting
         client.identity = showsCertificate ? Certificates.client : nil
         let error = try errorAfterAlert(alert, client: client)
@@ -235,7 +235,7 @@ import Testing
         ([String](), ["h2"], true), (["http/1.1"], ["h2"], true), (["http/1.1", "h3"], ["h2", "h2c"], true),
         (["http/1.1"], ["h2"], false),
     ])
-    func `Without the protocol in common there is no connection`(
+    func `Without a common protocol the handshake fails`(
         offered: [String], wanted: [String], isRequired: Bool
     ) throws {
         var client = TLSClientConfiguration.trusting
@@ -249,7 +249,7 @@ import Testing
         #expect(wire.server.error?.message.contains("ALPN") == true)
     }
 
-    @Test func `A server that knows nothing of ALPN is refused by a client that wants h2`() throws {
+    @Test func `A client that requires h2 refuses a server without ALPN`() throws {
         var client = TLSClientConfiguration.trusting
         client.applicationProtocols = ["h2"]
         client.requiresApplicationProtocol = true
@@ -259,7 +259,7 @@ import Testing
         #expect(!wire.client.isConnected)
     }
 
-    @Test func `A context names what is wrong with its certificates`() throws {
+    @Test func `A context names invalid certificates and keys`() throws {
         let other = try Certificates.authority.issueClient(name: "other")
         func message(_ make: () throws -> TLSContext) -> String {
             do {
@@ -291,7 +291,7 @@ import Testing
 
     /// On both sides; without it there is no way from the certificate to one that is trusted.
     @Test(arguments: [true, false])
-    func `A chain through an intermediate authority in one file, and two roots in another, hold`(
+    func `A chain through an intermediate authority and two roots in one file are accepted`(
         isWhole: Bool
     ) throws {
         let between = try Certificates.authority.intermediate(name: "Between")

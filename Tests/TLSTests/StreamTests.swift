@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct StreamTests {
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `Everything arrives when all bytes come one by one`(version: TLSVersion) throws {
+    func `All data arrives byte by byte`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = version
         let wire = try Wire(client: client, Wire.Ways(clientPieceBytes: 1, serverPieceBytes: 1))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `Pieces of any size and writers without end change nothing`(seed: UInt64) throws {
+    func `Data arrives in parts of any size`(seed: UInt64) throws {
         let wire = try Wire(Wire.Ways(seed: seed))
         wire.loop.network.wholePiecesPercent = 10
         let request = pattern(300_000)
@@ -47,7 +47,7 @@ import Testing
         wire.close()
     }
 
-    @Test func `A reader that pauses again and again holds the writer up within bounded memory`() throws {
+    @Test func `A reader that pauses repeatedly limits the writer's memory`() throws {
         let wire = try Wire()
         let bytes = pattern(1_500_000)
         var mostTakenAhead = 0
@@ -65,7 +65,7 @@ import Testing
         wire.close()
     }
 
-    @Test func `A transport below that takes little holds the writer up within bounded memory`() throws {
+    @Test func `A slow transport below limits the writer's memory`() throws {
         let loop = VirtualLoop(seed: 0)
         let valve = Valve(loop: loop, handler: nil)
         var ways = Wire.Ways()
@@ -91,7 +91,7 @@ import Testing
         wire.close()
     }
 
-    @Test func `Plaintext within OpenSSL is handed over after a pause though nothing more arrives`() throws {
+    @Test func `Plaintext in OpenSSL is delivered after a pause without further input`() throws {
         let wire = try Wire()
         wire.client.onConnected = { $0.send(pattern(60_000)) }
         var pauses = 0
@@ -136,7 +136,7 @@ import Testing
         #expect(wire.client.error == nil && wire.server.error == nil)
     }
 
-    @Test func `What was taken before close still arrives`() throws {
+    @Test func `Accepted data arrives after close`() throws {
         let wire = try Wire()
         var taken = 0
         wire.client.onConnected = { end in
@@ -150,7 +150,7 @@ import Testing
         #expect(wire.server.hasPeerFinished && wire.client.error == nil && wire.server.error == nil)
     }
 
-    @Test func `Close gives up on a peer that takes nothing`() throws {
+    @Test func `Close aborts if the peer does not read`() throws {
         let wire = try Wire()
         wire.server.onConnected = { $0.transport?.pauseReading() }
         wire.client.onConnected = { end in
@@ -172,7 +172,7 @@ import Testing
         wire.run { wire.areClosed }
     }
 
-    @Test func `A cut connection is told to both sides`() throws {
+    @Test func `A cut connection is reported to both sides`() throws {
         let wire = try Wire()
         #expect(wire.start { wire.areConnected } == .done)
         wire.loop.enter { wire.loop.network.connections.first?.cut() }
