@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-/// Both tables of the protocol's description, written out: status, reason as on the wire, what becomes of the message.
+/// Both tables of the protocol's description: status, reason as on the wire, and the action.
 private let documented: [(Int, String, AnswerVerdict.Action)] = [
     // Device pushes
     (400, "BadCollapseId", .deadLetter), (400, "BadDeviceToken", .suspect), (400, "BadExpirationDate", .deadLetter),
@@ -82,7 +82,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
     }
 
-    /// All that does not concern the message alone.
+    /// All reasons that do not affect only the request.
     @Test func scopesBeyondTheRequest() {
         let scopes: [AnswerVerdict.Scope: [Reason]] = [
             .target: [

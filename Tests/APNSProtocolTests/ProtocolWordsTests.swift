@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-// The words are written out here once more, as Apple prints them, so that a typo in the shared constants shows.
+// The constants are repeated here as Apple prints them, to detect typos in the shared constants.
 
 @Suite struct ProtocolWordsTests {
     @Test func hostsAndPorts() {

@@ -40,7 +40,7 @@ import Testing
         #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
         #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)
-        // Full, but for those that go first, or left.
+        // Full except for urgent pushes, or draining.
         let nearlyFull = [gate(open: 895, of: 1000), gate(open: 900, of: 1000)]
         #expect(choose(nearlyFull, isUrgent: false, latest: 1) == 0)
         #expect(choose(nearlyFull, latest: 1) == 1)

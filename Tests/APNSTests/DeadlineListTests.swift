@@ -37,7 +37,7 @@ import Testing
             let gone = expected.remove(at: Int(random.next() % UInt64(expected.count)))
             list.remove(slot: gone.slot)
         }
-        // Those of the same deadline in the order in which they came.
+        // Slots with the same deadline in the order of insertion.
         #expect(due(&list, 100) == expected.sorted { ($0.deadline, $0.slot) < ($1.deadline, $1.slot) }.map(\.slot))
         #expect(list.next == nil)
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import APNS
 
-/// How a connection is left.
+/// Draining and closing of connections.
 @Suite struct DrainTests {
-    /// A harness with so many pushes open on its first connection, whose peer closes as soon as it reads GOAWAY.
+    /// Returns a harness with `count` open pushes on its first connection, whose peer closes when it reads GOAWAY.
     private func harness(open count: Int, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws -> PoolHarness
     {
         let harness = try PoolHarness(adjust)
@@ -63,7 +63,7 @@ import Testing
         harness.pass(.seconds(1))
         #expect(harness.apns.connections[0].openAtGoAway == 0)
         #expect(harness.apns.connections[0].hasClosed)
-        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "nothing is left to wait for")
+        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "no timers remain")
     }
 
     @Test func theConnectionClosesAfterTheGracePeriod() throws {
@@ -89,7 +89,7 @@ import Testing
         #expect(!connection.hasClosed)
     }
 
-    /// Neither for a connection that could be opened later, nor for what waited for one.
+    /// Neither timers of a later connect, nor of waiting pushes.
     @Test func noTimersRemainWithoutAConnection() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }

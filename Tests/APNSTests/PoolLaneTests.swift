@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// What a lane asks of its pools: order, fresh connections, probing, and what it hears of connections.
+/// The services of pools for lanes: order, fresh connections, probing, and events.
 @Suite struct PoolLaneTests {
     @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
@@ -24,7 +24,7 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    /// APNs answers what was sent together at about the same time: whoever came between would wait for all of it.
+    /// APNs answers pushes that were sent together at about the same time. A push between them would wait for all of them.
     @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)
@@ -41,7 +41,7 @@ import Testing
         #expect(harness.apns.requests.dropFirst(1 + 20).map(\.number) == [53])
         harness.loop.enter { harness.apns.connections[0].open.prefix(3).forEach(harness.apns.connections[0].accept) }
         harness.pass(.milliseconds(10))
-        #expect(harness.apns.requests.count == 1 + 21 + 1, "18 of those that may wait")
+        #expect(harness.apns.requests.count == 1 + 21 + 1, "18 less urgent pushes")
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         harness.loop.enter { harness.apns.connections[0].open.forEach(harness.apns.connections[0].accept) }
         #expect(harness.runUntilEnded(54))
@@ -65,7 +65,7 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 2, 3])
     }
 
-    /// Without a connection, too, and whatever came before it: it holds a place that others could have.
+    /// Also without a connection, and behind other pushes: an expired push would take space in the queue.
     @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
@@ -90,7 +90,7 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } == 0)
     }
 
-    /// One that has expired while it waited holds up none of those behind it.
+    /// A push that has expired while waiting does not delay the pushes behind it.
     @Test(arguments: [false, true]) func anExpiredPushLeavesTheQueue(onFreshConnection: Bool) throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
@@ -135,7 +135,7 @@ import Testing
         #expect(harness.answers.map(\.connection).sorted() == [1, 2])
     }
 
-    /// Nor one of those that take any.
+    /// Nor a shared push.
     @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }
@@ -252,7 +252,7 @@ import Testing
         #expect(gaps.count > 20)
         #expect(gaps.allSatisfy { $0 <= .seconds(10) }, "\(gaps)")
         guard case .cannotConnect(let error, _, _) = harness.events.last else {
-            Issue.record("nothing was said")
+            Issue.record("no event")
             return
         }
         #expect(error.code == .timedOut)
@@ -263,10 +263,10 @@ import Testing
         #expect(back.duration(to: harness.loop.now.monotonic) <= .seconds(10))
         #expect(harness.apns.requests.isEmpty)
         harness.pass(.seconds(30))
-        #expect(harness.apns.connections.count == 1, "one is enough")
+        #expect(harness.apns.connections.count == 1, "one connection suffices")
         harness.withPool { $0.probe() }
         harness.pass(.seconds(1))
-        #expect(harness.events.suffix(2) == [.connected, .connected], "it stands already")
+        #expect(harness.events.suffix(2) == [.connected, .connected], "already connected")
     }
 
     @Test func probingStops() throws {
@@ -355,7 +355,7 @@ import Testing
         harness.send(bodies.count)
         #expect(harness.runUntilEnded(bodies.count))
         #expect(harness.answers.map(\.isFromAPNS) == [true] + Array(repeating: false, count: 6))
-        #expect(Set(harness.answers.map(\.connection)).count == 2, "five of them in a row replace the connection")
+        #expect(Set(harness.answers.map(\.connection)).count == 2, "five consecutive ones replace the connection")
     }
 
     @Test func anUnansweredFirstPushDelaysOthersOnlyBriefly() throws {
@@ -373,7 +373,7 @@ import Testing
     }
 }
 
-/// Accepts connections, says nothing, and notes when they came.
+/// Accepts connections, sends nothing, and records their times.
 private final class TimedMute: ByteStreamHandler {
     var times: [MonotonicTime] = []
     override func connected(_ transport: ByteTransport) { times.append(transport.loop.now.monotonic) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNS
 
-/// What a pool decides, as transcripts.
+/// Transcripts of a pool's decisions.
 @Suite struct PoolMachineTests {
     private let shared = PoolMachine.Demand(hasShared: true)
     private let fresh = PoolMachine.Demand(hasFresh: true)
@@ -22,7 +22,7 @@ import Testing
             ReconnectPolicy.Configuration())
     }
 
-    /// With one connection that has answered, in slot 0.
+    /// Returns a machine with one connection that has answered, in slot 0.
     private func opened(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
         var machine = machine(connectionsMax: connectionsMax, streamsMax: streamsMax)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
@@ -35,15 +35,15 @@ import Testing
     @Test func opensAnotherConnectionBeforeAllStreamsAreInUse() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         let asked = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "asked for once")
+        #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "requested once")
         let (first, second) = (
             machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
         )
-        #expect(first == .open(slot: 1) && second == .none, "one is coming")
+        #expect(first == .open(slot: 1) && second == .none, "another is connecting")
         _ = machine.settingsReceived(1, streamsMax: nil)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
-        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
+        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "the limit is reached")
     }
 
     @Test func pushesOfOneIterationUseOneConnection() {
@@ -51,19 +51,19 @@ import Testing
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         _ = machine.settingsReceived(1, streamsMax: nil)
-        #expect(machine.choose(at(1)) == 1, "which has far fewer")
+        #expect(machine.choose(at(1)) == 1, "has far fewer requests")
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(3)) }
         machine.streamBegan(1, at(4))
-        #expect(machine.choose(at(4)) == 1, "of the same turn")
-        #expect(machine.choose(at(5)) == 0, "which has fewer")
+        #expect(machine.choose(at(4)) == 1, "the same iteration")
+        #expect(machine.choose(at(5)) == 0, "has fewer requests")
     }
 
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
     func drainsAnUnneededConnectionAfterADelay(random: UInt64, wait: Double) {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
-        #expect(machine.nextShrinking(at(1)) { random } == .none, "one stays")
+        #expect(machine.nextShrinking(at(1)) { random } == .none, "one connection remains")
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         _ = machine.settingsReceived(1, streamsMax: nil)
@@ -71,7 +71,7 @@ import Testing
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
         for number in 1...26 { machine.streamBegan(0, at(50 + Double(number))) }
         #expect(
-            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter was in use")
+            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter in use")
         machine.streamBegan(1, at(77))
         machine.streamEnded(1, .authenticated, at(77))
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0), "the oldest")
@@ -92,7 +92,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
         for slot in 0...1 { #expect(machine.settingsReceived(slot, streamsMax: nil) == true) }
-        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "one is for all")
+        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "only one is shared")
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 2))
@@ -106,7 +106,7 @@ import Testing
         #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "not 1, though it is the oldest")
     }
 
-    /// Where there are few streams, one at a time is no reason to keep a connection more.
+    /// With few streams, one request at a time does not justify another connection.
     @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
         let asked = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
@@ -131,10 +131,10 @@ import Testing
     @Test func opensTheNextConnectionOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
+        #expect(machine.nextOpening(shared, at(0)) == .none, "another is connecting")
         #expect(machine.choose(at(30)) == nil)
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
-        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "it stands already")
+        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "already connected")
         #expect(machine.choose(at(30)) == 0)
         machine.streamBegan(0, at(1))
         #expect(machine.choose(at(30)) == nil)
@@ -148,7 +148,7 @@ import Testing
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         machine.streamBegan(1, at(2))
-        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and there may be two")
+        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and the limit is two")
         #expect(machine.begun == 2)
     }
 
@@ -162,7 +162,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(6)) == .none)
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(7))
-        #expect(machine.nextOpening(shared, at(20)) == .none, "one more is all")
+        #expect(machine.nextOpening(shared, at(20)) == .none, "only one more is allowed")
         machine.streamEnded(1, .authenticated, at(20))
         #expect(machine.choose(at(30)) == 1)
     }
@@ -183,7 +183,7 @@ import Testing
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
-        #expect(machine.choose(at(30)) == 0, "others stay off it")
+        #expect(machine.choose(at(30)) == 0, "others do not use it")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
@@ -204,7 +204,7 @@ import Testing
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
 
-    /// Many refused topics want connections of their own again and again, and connects have a limit a minute.
+    /// Many refused topics may repeatedly require new connections, and connects per minute are limited.
     @Test func aSharedConnectionPrecedesAReservedOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
@@ -223,7 +223,7 @@ import Testing
         #expect(machine.choose(at(30)) == 0)
     }
 
-    /// Else no push of its own could be sent as long as both stand.
+    /// Otherwise, the fresh push could not be sent while both connections are up.
     @Test func aFreshPushDrainsAConnectionAtTheLimit() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
@@ -231,7 +231,7 @@ import Testing
         machine.release(1)
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(nothing, at(2)) == .none)
-        #expect(machine.nextOpening(fresh, at(2)) == .drain(slot: 1), "the one with less to do")
+        #expect(machine.nextOpening(fresh, at(2)) == .drain(slot: 1), "the less busy connection")
         machine.drain(1)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
         #expect(machine.nextOpening(fresh, at(2)) == .none)
@@ -250,7 +250,7 @@ import Testing
             let event = machine.closed(slot, refused, now, random: { 0 })
             #expect(event == .cannotConnect(refused, failures: failure, since: since[0]))
             guard case .later(let time) = machine.nextOpening(shared, now) else {
-                Issue.record("it does not wait")
+                Issue.record("no later time")
                 return
             }
             #expect(time > now && time <= now + .seconds(10))
@@ -265,7 +265,7 @@ import Testing
             machine.closed(0, refused, now, random: { 0 }) == .cannotConnect(refused, failures: 1, since: now))
     }
 
-    /// Who refuses the certificate is there: what fails later is another outage.
+    /// A peer that refuses the certificate is reachable, so later failures are another outage.
     @Test func aRefusedCertificateResetsTheFailureCount() {
         var machine = machine()
         let errors = [refused, TransportError(.certificateRefused, "revoked"), refused]
@@ -297,7 +297,7 @@ import Testing
 
     /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns its event.
     private func end(
-        _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isLeft: Bool = false,
+        _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")
     ) -> PoolEvent? {
         guard let slot = open(&machine, &now) else { return nil }
@@ -306,7 +306,7 @@ import Testing
             machine.streamBegan(slot, now)
             machine.streamEnded(slot, end, now)
         }
-        if isLeft { machine.drain(slot) }
+        if isDrained { machine.drain(slot) }
         return machine.closed(slot, error, now, random: { 0 })
     }
 
@@ -316,10 +316,10 @@ import Testing
         for connections in 1...3 {
             #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: connections))
         }
-        #expect(now > at(2), "the next is opened later and later")
-        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle one may end")
-        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had ended before")
-        #expect(end(&machine, &now, [.cutOff], isLeft: true) == nil)
+        #expect(now > at(2), "the delays grow")
+        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle connection may end")
+        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had completed before")
+        #expect(end(&machine, &now, [.cutOff], isDrained: true) == nil)
         #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 4))
         #expect(end(&machine, &now, [.answered, .cutOff]) == .lost(isIdle: false))
@@ -328,7 +328,7 @@ import Testing
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
     }
 
-    /// With a certificate many pushes may leave at once, and each may have been processed.
+    /// With a certificate, many pushes may be sent at once, and APNs may have processed each.
     @Test func whileConnectionsEndUnansweredEachGetsOnePush() {
         var machine = PoolMachine(
             PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, requiresTokenProof: false, probeAnswerSecondsMax: 5),
@@ -371,8 +371,8 @@ import Testing
         machine.drain(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
         machine = opened()
-        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "its peer did")
-        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "it was said")
+        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "drained by its peer")
+        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "already reported")
     }
 
     @Test func probingConnectsWithoutAPush() {
@@ -387,9 +387,9 @@ import Testing
         }
         #expect(machine.nextOpening(nothing, time) == .open(slot: 0))
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
-        #expect(machine.probe() == true, "it stands")
+        #expect(machine.probe() == true, "connected")
         _ = machine.closed(0, refused, time, random: { 0 })
-        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing ended when it stood")
+        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing stopped when it connected")
         #expect(machine.probe() == false)
         machine.stopProbing()
         #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none)
@@ -400,7 +400,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.retire() == [0])
         machine.drain(0)
-        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "at once")
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "immediately")
         #expect(machine.closed(0, refused, at(0), random: { 0 }) == nil)
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.retire() == [1])

@@ -36,7 +36,7 @@ import Testing
         #expect(harness.isAccepted(0))
     }
 
-    /// Rows 124, 131 and 133: what has to be said is said, whether anybody asked for it or not.
+    /// Rows 124, 131 and 133: required headers are sent even if the request does not set them.
     @Test(arguments: [
         (Priority?.none, Int64?.none, "10", "0"), (.considerate, 2_000_000_000, "5", "2000000000"),
         (.immediate, 0, "10", "0"),
@@ -90,7 +90,7 @@ import Testing
         }
         #expect(harness.runUntilEnded(2))
         let neverIndexed = harness.apns.requests.map { $0.headers.filter(\.neverIndexed).map(\.name) }
-        #expect(neverIndexed[0] == [":path", "authorization"], "the first puts the names into the table")
+        #expect(neverIndexed[0] == [":path", "authorization"], "the first request adds the names to the table")
         #expect(neverIndexed[1] == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
@@ -124,7 +124,7 @@ import Testing
         #expect(harness.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
-    /// Row 20: whatever its id, and in whatever case it is written.
+    /// Row 20: regardless of the answer's `apns-id` and its case.
     @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -139,12 +139,12 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    /// 201, which is as good an answer as 200; and only a good one keeps its connection.
+    /// 201 counts as success like 200. Only successful answers keep their connection.
     @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
             var headers = HeaderBlock()
-            for (name, value) in [("apns-channel-id", "dHN0LXNyY2gtY2hubA=="), ("server", "somebody")] {
+            for (name, value) in [("apns-channel-id", "dHN0LXNyY2gtY2hubA=="), ("server", "example")] {
                 headers.append(name: name, value: value)
             }
             connection.server.respond(stream, status: 201, headers: headers, body: [])
@@ -233,7 +233,7 @@ import Testing
         #expect(harness.apns.connections[1].requests.count > 100)
     }
 
-    /// A peer that takes headers and gives no room for a body.
+    /// A peer that accepts headers and grants no window for a body.
     @Test func aPushToAPeerWithoutAWindowTimesOut() throws {
         let harness = try PoolHarness { $0.waitingMax = 20 }
         harness.send()
@@ -244,11 +244,11 @@ import Testing
         #expect(harness.runUntilEnded(26))
         let outcomes = harness.outcomes.values
         #expect(outcomes.contains(.notSent(.overloaded)))
-        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request has left")
+        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request was sent")
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// The transport's buffer is full, then ours, and the rest is not made yet.
+    /// The transport's buffer is full, then the session's, and the other frames are not created yet.
     @Test(arguments: [12, 60]) func anUnwrittenPushToAPeerThatDoesNotReadIsUnsent(resumesAfter: Int64) throws {
         let harness = try PoolHarness {
             ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
@@ -291,7 +291,7 @@ import Testing
         harness.send()
         #expect(harness.runUntilEnded(102))
         #expect(harness.isAccepted(101), "a new connection is opened on demand")
-        #expect(lost.duration(to: harness.loop.now.monotonic) < .seconds(1), "at once: the first had proved itself")
+        #expect(lost.duration(to: harness.loop.now.monotonic) < .seconds(1), "the first was authenticated")
     }
 
     enum Ending: CaseIterable {
@@ -316,7 +316,7 @@ import Testing
         let began = harness.loop.now.monotonic
         #expect(harness.run { counts.count == 4 })
         #expect(counts == [1, 2, 3, 4])
-        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "each is waited for longer")
+        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays grow")
         // The second may be opened at a GOAWAY, before the first has ended.
         #expect(harness.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
@@ -385,7 +385,7 @@ import Testing
         #expect(harness.apns.connections.count == 1 && !harness.apns.connections[0].hasClosed)
     }
 
-    /// Nothing was processed, and which refusal it was is not known.
+    /// APNs did not process the push, and the reason is unknown.
     @Test func aPushWithATruncatedRefusalIsSentAgain() throws {
         let harness = try PoolHarness()
         let body = String(repeating: " ", count: 2000) + #"{"reason":"BadTopic"}"#
@@ -404,7 +404,7 @@ import Testing
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 10 }
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 200, String(repeating: " ", count: 1_000_000))
-            // It will not read that there is room for more.
+            // The server never reads the window update.
             connection.apns.isSilent = true
         }
         harness.send()
@@ -434,7 +434,7 @@ import Testing
         #expect(harness.outcomes.count == 3)
         let connection = harness.apns.connections[0]
         let silent = connection.requests[1]
-        // The answer leaves just as the time is up: both cross.
+        // The answer is sent at the moment of the timeout, so both cross.
         harness.loop.enter {
             _ = harness.loop.schedule(after: .milliseconds(1000)) { connection.accept(silent.stream) }
         }
@@ -444,10 +444,10 @@ import Testing
         #expect(harness.statistics.endedLate == 1)
         harness.send()
         #expect(harness.runUntilEnded(5))
-        #expect(harness.apns.connections.count == 1, "the connection lives")
+        #expect(harness.apns.connections.count == 1, "the connection remains open")
     }
 
-    /// An answer is waited for no longer than the push is of use, whatever was sent before it.
+    /// The timeout of an answer ends at the push's expiration, regardless of earlier pushes.
     @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()
@@ -507,7 +507,7 @@ import Testing
         let before = harness.loop.network.connections[0].deliveredToServer
         harness.loop.enter { harness.apns.connections[0].server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
         harness.pass(.seconds(40))
-        #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "their acknowledgement alone")
+        #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "only their acknowledgement")
     }
 
     @Test func aPeerWithoutSettingsIsAbortedAndItsPushesAreUnsent() throws {
@@ -641,7 +641,7 @@ import Testing
     }
 }
 
-/// Accepts connections and says nothing.
+/// Accepts connections and sends nothing.
 private final class Mute: ByteStreamHandler {
     var connections = 0
     override func connected(_ transport: ByteTransport) { connections += 1 }

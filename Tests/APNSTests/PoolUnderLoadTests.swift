@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNS
 
-/// What one pool bears for long.
+/// A pool under sustained load.
 @Suite struct PoolUnderLoadTests {
     /// Windows of 64 KiB, for a stream and for the connection, and an answer after 100 ms.
     @Test func oneConnectionKeepsItsStreamsBusy() throws {
@@ -17,7 +17,7 @@ import Testing
         var seen: [Int] = []
         harness.apns.onRequest = { [unowned harness] connection, stream in
             inFlight += 1
-            // Else all that came together would be answered together.
+            // Otherwise, all requests that arrive together would be answered together.
             _ = harness.loop.schedule(after: .microseconds(Int64(80_000 + random.below(40_000)))) {
                 inFlight -= 1
                 answered += 1
@@ -61,7 +61,7 @@ import Testing
         #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
 
-    /// A peer that says GOAWAY each second, and now and then cuts the connection at once, for ten minutes.
+    /// A peer that sends GOAWAY each second for ten minutes, and sometimes cuts the connection immediately.
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
@@ -71,7 +71,7 @@ import Testing
             let number = connection.request(stream)?.number ?? -1
             _ = harness.loop.schedule(after: .milliseconds(100)) {
                 guard stream.id <= lastServed[ObjectIdentifier(connection)] ?? .max else { return }
-                // Also where the connection was cut and no answer comes.
+                // Also if the connection was cut and no answer arrives.
                 taken[number, default: 0] += 1
                 connection.accept(stream)
             }
@@ -101,7 +101,7 @@ import Testing
         let outcomes = harness.outcomes
         #expect(!outcomes.values.contains(.notSent(.noConnection)))
         let unknown = outcomes.filter { if case .unknown = $0.value { true } else { false } }
-        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "told or unknown")
+        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "accepted or unknown")
         #expect(unknown.count == harness.statistics.unknown)
         #expect(unknown.count < count / 100)
         let doubled = taken.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }

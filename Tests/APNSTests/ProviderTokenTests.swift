@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// When tokens are made, and which one a connection sends.
+/// The times at which tokens are signed, and the token that a connection sends.
 @Suite struct ProviderTokenTests {
     private func at(minutes: Double, wallOffsetSeconds: Int64 = 0, suspendedMinutes: Int64 = 0) -> Now {
         let nanoseconds = Int64(minutes * 60_000_000_000)
@@ -75,7 +75,7 @@ import Testing
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
         #expect(policy.isMintDue(at(minutes: 1, suspendedMinutes: 90)))
         #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 90)) == .mint)
-        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "it was not set")
+        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "the clock was not set")
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         #expect(use.decide(newest: 1, mintedAt: at(minutes: 0).sinceBoot, at(minutes: 0).sinceBoot) == .useNewest)
         let later = at(minutes: 1, suspendedMinutes: 90).sinceBoot
@@ -96,10 +96,10 @@ import Testing
         policy.minted(generation: 2, at: stepped, random: 0)
         #expect(refused(1, stepped) == .useNewer)
         #expect(refused(2, at(minutes: 2, wallOffsetSeconds: step)) == .giveUp)
-        #expect(refused(2, at(minutes: 3)) == .mint, "set back again")
+        #expect(refused(2, at(minutes: 3)) == .mint, "the clock was set back")
     }
 
-    /// However small a step is to count, none is none.
+    /// A minimum of zero does not make an unchanged clock a step.
     @Test(arguments: [0, 1] as [Int64]) func theSmallestStepIsASecond(stepSecondsMin: Int64) {
         var configuration = ProviderTokenPolicy.Configuration()
         configuration.stepSecondsMin = stepSecondsMin
@@ -143,7 +143,7 @@ import Testing
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(48.9)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .useNewest)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .keep)
-        // It took the second late; the third comes early and the second grows too old.
+        // The connection uses the second token late. The third is too early, and the second becomes too old.
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(68)) == .keep)
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(69)) == .useNewest)
     }

@@ -23,7 +23,7 @@ import Testing
             waits.append(wait(policy, at: now))
             now = policy.nextConnect(now)
         }
-        // A draw of the largest number lands somewhere in the upper third of the span.
+        // Each random number selects a delay in the upper third of the range.
         for (index, wait) in waits.enumerated() {
             let span = min(pow2(index), 9)
             #expect(wait >= max(1, span * 0.66) && wait <= max(span, 1.5), "failure \(index + 1): \(wait) s")
@@ -31,7 +31,7 @@ import Testing
         policy.succeeded()
         #expect(wait(policy, at: now) == 0)
         policy.failed(now, begunAt: now, random: .max)
-        #expect(1...1.5 ~= wait(policy, at: now), "from the beginning")
+        #expect(1...1.5 ~= wait(policy, at: now), "from the start")
     }
 
     @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noDelayIsShorterThanTheMinimum(random: UInt64) {
@@ -46,7 +46,7 @@ import Testing
     @Test func theLargestRandomNumbersGiveTheLongestDelays() {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: 501)
-        #expect(wait(policy, at: time(0)) == 1, "501 ms more than the shortest are not drawn")
+        #expect(wait(policy, at: time(0)) == 1, "the minimum delay grows by at most 500 ms")
         for _ in 0..<10 { policy.failed(time(0), begunAt: time(0), random: 3000) }
         #expect(wait(policy, at: time(0)) == 9)
     }
@@ -97,8 +97,8 @@ import Testing
         }
         let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
         #expect(windows.allSatisfy { $0 <= max(1, limit) })
-        #expect(seed > 0 || windows.max() == max(1, limit), "who never waits has all of them")
-        // Half of them at once and the others spread over the minute; then this test itself waits for up to 3 s.
+        #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit is reached")
+        // Half immediately, the others spread over the minute. This test then waits for up to 3 s.
         let spread = 60.0 / Double(max(1, limit) - max(1, limit / 2) + 1)
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(spread + 3.1) })
     }
