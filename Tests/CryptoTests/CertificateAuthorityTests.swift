@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-/// That the certificates hold in a handshake, and only then, is shown by the tests of TLS.
+/// The tests of TLS verify that the certificates are valid in a handshake.
 @Suite struct CertificateAuthorityTests {
     @Test func `Certificates come with their keys`() throws {
         let authority = try CertificateAuthority.make(name: "Tests")

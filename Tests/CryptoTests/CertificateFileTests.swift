@@ -4,7 +4,7 @@ import Testing
 @Suite struct CertificateFileTests {
     private static func bytes(_ pem: String...) -> [UInt8] { Array(pem.joined().utf8) }
 
-    /// In any order, with the key in the file, beside it, or within PKCS #12.
+    /// In any order, with the key in the file, in another file, or in PKCS #12.
     @Test(
         arguments: [
             (bytes(SampleCertificates.certificate, SampleCertificates.key), nil, nil),
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A keychain exports a developer's identity beside that of the app, in an order of its own.
+    /// A keychain exports a developer's identity together with that of the app, in any order.
     @Test(
         arguments: SampleCertificates.pkcs12OfTwo + [
             bytes(
@@ -103,7 +103,7 @@ import Testing
         #expect(error.message.contains("for com.example.app and com.example.other: export each"))
     }
 
-    /// Secret stores and environment variables change them on the way.
+    /// Secret stores and environment variables may change the text in these ways.
     @Test func `DER, Base64 around it and lost line ends make no difference`() throws {
         let certificate = SampleCertificates.certificate
         let oneLine = certificate.split(separator: "\n").joined(separator: " ")

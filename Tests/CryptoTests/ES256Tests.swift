@@ -89,11 +89,11 @@ import Testing
         #expect(try key.publicKey().verify(signature: signature, of: [7]))
         #expect(try key.publicKeyPEM() == again.publicKeyPEM())
         #expect(
-            try ES256PrivateKey(pem: "Apple says:\r\n\r\n" + key.pkcs8PEM() + "\n").publicKeyPEM() == key.publicKeyPEM()
+            try ES256PrivateKey(pem: "Key:\r\n\r\n" + key.pkcs8PEM() + "\n").publicKeyPEM() == key.publicKeyPEM()
         )
     }
 
-    /// A text that is no key for us; printed by its name, so that no key stands in the output of the tests.
+    /// A text that is not a supported key. Described by its name, to keep keys out of the test output.
     struct OtherKey: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let pem: String
@@ -137,7 +137,7 @@ import Testing
 
     private static let ecParameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----"
 
-    /// A form in which a key arrives; printed by its name, so that no key stands in the output of the tests.
+    /// A form of a key. Described by its name, to keep keys out of the test output.
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]

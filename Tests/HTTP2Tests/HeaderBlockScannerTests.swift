@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2
 
 @Suite struct HeaderBlockScannerTests {
-    /// The examples of RFC 7541, appendix C, and what they say.
+    /// The examples of RFC 7541, appendix C, and their representations.
     private static let examples: [(hex: String, says: String)] = [
         ("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "incremental"),
         ("040c2f73616d706c652f70617468", "without name"),
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func emptyTextsAndLongIntegers() throws {
-        #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of one")
+        #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of another")
         #expect(read([[0x0F, 0x80, 0x00, 0x00]]) == "without name", "an index of 15, written in three bytes")
         #expect(read([[0xFF, 0x80, 0x80, 0x80, 0x80, 0x00]]) == "indexed name")
         let long = [UInt8](repeating: 0x61, count: 300)
@@ -58,7 +58,7 @@ import Testing
     @Test func integersWithoutEndStopTheScan() {
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 100) + [0x82]]) == "indexed name")
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 10) + [0x00, 0x82]]) == "indexed name")
-        #expect(read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name", "of zeros alone")
+        #expect(read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name", "only zeros")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x82]]) == "indexed name")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0x82]]) == "indexed name")
     }
@@ -67,7 +67,7 @@ import Testing
         var random = SeededRandom(seed: 8)
         for _ in 0..<2000 {
             let block = (0..<random.below(80)).map { _ in
-                // Small numbers, so that lengths are often within the block.
+                // Small numbers keep most lengths within the block.
                 UInt8(random.chance(percent: 70) ? random.below(16) : random.below(256))
             }
             var pieces: [[UInt8]] = []
@@ -96,7 +96,7 @@ func bytes(_ hex: String) throws -> [UInt8] {
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-/// A representation in words, such as `incremental name huffman`.
+/// Returns the text of a representation, such as `incremental name huffman`.
 func words(_ representation: HeaderRepresentation) -> String {
     let form =
         switch representation.form {

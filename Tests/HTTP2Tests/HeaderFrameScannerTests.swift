@@ -56,10 +56,10 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
         #expect(read(frame(9, 4, stream: 1, [0x82]), streams: [1]) == [""])
         #expect(read(frame(1, 0xC, stream: 1, [5, 0x82]), streams: [1]) == [""], "more padding than frame")
-        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "no room for a priority")
+        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "too short for a priority")
     }
 
-    /// nghttp2 reports a block from its prefix on, or when a later piece has completed that.
+    /// nghttp2 reports a block once its prefix is complete, which may be in a later part.
     @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedAtOnce: Bool) {
         let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
@@ -140,7 +140,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// What is said of the blocks of these streams.
+    /// Returns the representations in the blocks of these streams.
     private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
         var scanner = HeaderFrameScanner()
         var said: [String] = []
@@ -169,9 +169,9 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     }
 }
 
-/// The scanner between our encoder at one end and nghttp2's decoder at the other.
+/// The scanner between Martlet's encoder and nghttp2's decoder.
 @Suite struct HeaderRepresentationTests {
-    /// Name, value, and whether it is never to be indexed.
+    /// Name, value, and whether the field is never indexed.
     private typealias Field = (name: String, value: String, isNever: Bool)
 
     @Test(arguments: [false, true]) func reportsTheRepresentationsOfTheClient(byteByByte: Bool) throws {
@@ -214,14 +214,14 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// What is in a table is indexed, and all else is added unless it is marked. The table is large enough for all that is
-    /// sent.
+    /// Fields in a table are indexed. Others are added unless they are never indexed. The table is large enough for all
+    /// fields.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try Harness(
             seed: seed, serverLimits: HTTP2Limits(streamsMax: 3),
             onRequest: { server, stream in
-                // Some stay open, so that others are refused in the middle of all this.
+                // Some streams stay open, so others are refused.
                 if stream.id % 10 != 1 { server.server.respond(stream, status: 200) }
             })
         #expect(harness.open())
@@ -249,7 +249,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 }
             }
             harness.settle()
-            // nil when it was refused, as one too many.
+            // nil if the stream exceeded the limit.
             guard let request = harness.server.requests[stream.id] else { continue }
             #expect(request.representations.map(\.form) == expected)
         }

@@ -36,7 +36,7 @@ import Testing
         expect(isSpent: false, at: 1)
         spend(frames: 2)
         expect(isSpent: true, at: 1)
-        // Never more than there was at first.
+        // Never more than the initial budget.
         expect(isSpent: false, at: 86_400)
         spend(frames: 100)
         expect(isSpent: false, at: 86_400)
@@ -44,7 +44,7 @@ import Testing
         expect(isSpent: true, at: 86_400)
     }
 
-    /// A push of the largest size: header block, two frames of body and a window's update, over and over.
+    /// Repeated pushes of the maximum size: header block, two frames of body and a window update.
     @Test mutating func answeredRequestsCostNothing() {
         for _ in 0..<1000 {
             spend(frames: 4)
@@ -62,7 +62,7 @@ import Testing
         expect(isSpent: false, at: 0)
         spend(frames: 1)
         expect(isSpent: true, at: 0)
-        // One whose answer was waited for does not.
+        // A stream that was reset after a wait costs nothing.
         budget.streamEnded(wasAnswered: false, wasRefused: false, began: Self.second(0), at: Self.second(1))
         expect(isSpent: false, at: 1)
     }

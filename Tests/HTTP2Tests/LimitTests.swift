@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Windows, limits, and peers that keep to neither.
+/// Windows, limits, and peers that violate them.
 @Suite struct LimitTests {
     /// Bodies many times larger than the windows, in both directions.
     @Test func smallWindowsLoseNothing() throws {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// So many at once are too many for nghttp2's own limit, which knows the time of no virtual loop.
+    /// This burst exceeds nghttp2's own limit, which does not use virtual time.
     @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
@@ -56,7 +56,7 @@ import Testing
         #expect(harness.client.goAways.map(\.code) == [.enhanceYourCalm])
     }
 
-    /// What an answer pays for is no idle traffic, however much of it comes at once.
+    /// Frames of answered requests are not idle traffic, even in large bursts.
     @Test func answersEarnTheBudgetOfTheirRequests() throws {
         let harness = try Harness(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
         #expect(harness.open())
@@ -144,7 +144,7 @@ import Testing
         #expect(harness.server.requests.count == 5)
     }
 
-    /// A client that asks for much and reads nothing: the server stops reading it, and holds at most one answer more
+    /// A client that sends many requests and reads nothing: the server stops reading, and stores at most one answer more
     /// than its limit.
     @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
@@ -160,12 +160,12 @@ import Testing
         #expect(harness.client.ended == 0)
         #expect(harness.server.server.pendingOutputBytes <= 20_000 + 16_500)
         #expect(harness.server.requests.count <= 2000)
-        // Nor is it waited for.
+        // The server disconnects the client.
         harness.settle()
         #expect(harness.server.closes.count == 1)
     }
 
-    /// Of requests that never left our buffer nothing can have been processed.
+    /// The peer cannot have processed requests that are still in the output buffer.
     @Test func unwrittenRequestsAreUnprocessed() throws {
         let harness = try Harness(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
         #expect(harness.open())
@@ -190,7 +190,7 @@ import Testing
         try harness.connect(client, to: peer)
         let ending = harness.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
         if bytes.isEmpty {
-            #expect(ending == .idle, "waiting is the caller's matter")
+            #expect(ending == .idle, "the caller sets the timeout")
         } else {
             #expect(client.closes.first??.code == .protocolViolation)
             #expect(peer.received.contains(7), "GOAWAY, frame type 7")
@@ -206,7 +206,7 @@ import Testing
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
-    /// A hundred thousand PINGs at once are more than may wait to be answered.
+    /// A hundred thousand PINGs exceed the limit of pending acknowledgements.
     @Test func aFloodEndsTheConnection() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100
@@ -223,7 +223,7 @@ import Testing
     }
 }
 
-/// Reads its peer's first bytes and then no more.
+/// Reads its peer's first bytes, then nothing.
 private final class Deaf: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private var transport: ByteTransport?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Client and server of ours against each other.
+/// `HTTP2Client` against `HTTP2Server`.
 @Suite struct SessionTests {
     @Test func requestsAndResponsesArriveUnchanged() throws {
         let harness = try Harness { server, stream in
@@ -40,7 +40,7 @@ import Testing
                 == RecordingClient.Response(headerBlocks: 1, status: 200, end: .complete))
     }
 
-    /// Each answer carries the request's body, so that a mix-up shows. Slots are used again.
+    /// Each answer contains the request's body, to detect mix-ups. Slots are reused.
     @Test(arguments: [false, true]) func thousandsOfRequestsAtOnce(byteByByte: Bool) throws {
         let total = byteByByte ? 500 : 5_000
         let harness = try Harness(
@@ -120,7 +120,7 @@ import Testing
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
         #expect(harness.run(until: { harness.servers.first?.acknowledgements == 1 }) == .done)
         harness.loop.enter {
-            // The limit falls while three are on their way, so that the client cannot know.
+            // The limit decreases while three requests are in flight.
             for _ in 0..<3 { _ = harness.client.request("/") }
             harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
         }
@@ -128,7 +128,7 @@ import Testing
         let excesses = harness.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
         #expect(excesses == [.none, .unacknowledged, .unacknowledged])
         #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
-        #expect(harness.server.closes.isEmpty, "the connection lives")
+        #expect(harness.server.closes.isEmpty, "the connection remains open")
     }
 
     @Test func refusedStreamsCountAsUnprocessedAndOtherResetsDoNot() throws {
@@ -173,14 +173,14 @@ import Testing
         #expect(streams[5...].allSatisfy { harness.client.responses[$0.id]?.end == .refusedUnprocessed })
         #expect(!harness.client.client.isOpen)
         #expect(harness.request() == nil)
-        // The others are still answered; then the connection closes by itself.
+        // The other streams are answered; then the connection closes.
         harness.loop.enter { for stream in streams[..<5] { harness.server.server.respond(stream, status: 200) } }
         #expect(harness.run(until: { harness.client.closes.count == 1 && harness.server.closes.count == 1 }) == .done)
         #expect(streams[..<5].allSatisfy { harness.client.responses[$0.id]?.end == .complete })
         #expect(harness.client.closes == [nil])
     }
 
-    /// What has come in the same piece: the peer may send it again elsewhere.
+    /// Requests that arrived in the same part of the input. The peer may send them again elsewhere.
     @Test func noStreamAfterAGoAwayIsServed() throws {
         let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
@@ -334,10 +334,10 @@ import Testing
         #expect(other.closes.count == 1)
         harness.loop.enter { other.client.connect(through: connector) }
         harness.settle()
-        #expect(harness.servers.count == 2, "it has ended for good")
+        #expect(harness.servers.count == 2, "no further connection")
     }
 
-    /// What it was made for is over, but the peer sees whole HTTP/2.
+    /// The peer receives complete HTTP/2 frames nevertheless.
     @Test func aCloseWhileConnectingIsOrderly() throws {
         let harness = try Harness()
         #expect(harness.open())
@@ -349,7 +349,7 @@ import Testing
         }
         harness.settle()
         #expect(other.closes == [nil])
-        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
+        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "no protocol violation")
     }
 
     @Test func aClosedPeerImmediatelyStopsNewRequests() throws {
@@ -424,7 +424,7 @@ import Testing
         #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
     }
 
-    /// A table of 4 KiB, no pushes, and 16 KiB of header fields (RFC 9113, 6.5.2).
+    /// A table of 4 KiB, no server push, and 16 KiB of header fields (RFC 9113, 6.5.2).
     @Test func aClientsFirstFrameContainsItsSettings() throws {
         let harness = BareHarness()
         let client = RecordingClient()
@@ -435,7 +435,7 @@ import Testing
         #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
-    /// nghttp2 ignores them; a client has no use for them (RFC 9113, section 5.3.2).
+    /// nghttp2 ignores priorities, and a client does not need them (RFC 9113, section 5.3.2).
     @Test func noPriorityIsSent() throws {
         let harness = BareHarness()
         let client = RecordingClient()
@@ -450,7 +450,7 @@ import Testing
         #expect(!Self.frameTypes(peer.received).contains(2))
     }
 
-    /// Of the frames behind the preface.
+    /// Returns the types of the frames after the preface.
     private static func frameTypes(_ bytes: [UInt8]) -> [UInt8] {
         var types: [UInt8] = []
         var rest = bytes.dropFirst(24)
@@ -477,7 +477,7 @@ import Testing
         #expect(server.server.openStreams == 1)
     }
 
-    /// It is closed in the middle of a piece that is read in parts.
+    /// The connection closes while a large input is read in parts.
     @Test func nothingIsReadAfterTheClose() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100
@@ -539,7 +539,7 @@ import Testing
         memory.release(again)
     }
 
-    /// Pieces of more than 1024 bytes are in no list.
+    /// Blocks of more than 1024 bytes have no free list.
     @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasTheRequestedSize(bytes: Int) throws {
         let memory = SessionMemory()
         for _ in 0..<2 {
@@ -557,7 +557,7 @@ import Testing
             harness.client.client.ping(0x0123_4567_89AB_CDEF)
         }
         harness.settle()
-        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "the peer's own is no answer")
+        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer is not an acknowledgement")
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 import Threads
 
 @Suite struct HTTPClientTests {
-    /// Has `talk` ask an admin endpoint that says what it was asked.
+    /// Calls `talk` with the port of an admin endpoint that echoes requests.
     private func withEcho(_ talk: @escaping @Sendable (_ port: UInt16) async throws -> Void) async throws {
         try await onEpollLoop { loop in
             let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
@@ -71,7 +71,7 @@ import Threads
         #expect(received.count == 1)
         let requests = received[0].split(separator: "\r\n\r\n")
         #expect(requests.map { $0.prefix { $0 != "\r\n" } } == ["DELETE /first HTTP/1.1", "GET /second HTTP/1.1"])
-        // Nothing of the first is left in the second.
+        // The second request contains nothing of the first.
         #expect(requests.map { $0.contains("X-First") } == [true, false])
     }
 
@@ -125,7 +125,7 @@ import Threads
             #expect(untrusted?.code == .tls)
             request.authoritiesPEM = ScriptedServer.authority.certificatePEM
             #expect(try await request.send().text == "ok")
-            // It is a certificate for localhost.
+            // The certificate is for localhost.
             request.url = try HTTPURL("https://127.0.0.1:\(port)/")
             #expect(await request.failure()?.code == .tls)
         }
@@ -145,7 +145,7 @@ import Threads
     }
 }
 
-/// Answers each connection to a Unix socket with the same bytes, from a thread of its own.
+/// Answers each connection to a Unix socket with the same bytes, on a separate thread.
 private final class UnixServer: Sendable {
     private let descriptor: Int32
 
@@ -170,7 +170,7 @@ private final class UnixServer: Sendable {
     }
 
     func close() {
-        // Wakes the thread up, which closing alone would not.
+        // Closing the socket would not wake the thread.
         shutdown(descriptor, Int32(SHUT_RDWR))
         _ = Glibc.close(descriptor)
     }

@@ -2,7 +2,7 @@ import EventLoop
 import TLS
 import Testing
 
-/// Whatever a peer sends, or ceases to send, ends in an error of its own stream.
+/// Invalid or missing input of a peer is an error of its stream.
 @Suite struct BadPeerTests {
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func `A handshake cut off at any byte`(version: TLSVersion, towardsClient: Bool) throws {
@@ -21,7 +21,7 @@ import Testing
             if towardsClient { ways.clientInputEndsAfter = count } else { ways.serverInputEndsAfter = count }
             let wire = try Wire(clientContext, serverContext, ways)
             let ending = wire.start { wire.areClosed }
-            // A signature may be some bytes shorter than in the whole handshake, so that this one gets through.
+            // A signature may be shorter than in the complete handshake, so this handshake may succeed.
             if count > length - 12, wire.areConnected, ending == .idle {
                 wire.close()
                 continue
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: 0..<200)
     func `A server and a client that send noise`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        // As much noise behind a good record header as without one.
+        // Half of the noise follows a valid record header.
         let header: [UInt8] = seed % 2 == 0 ? [22, 3, 3, 0, UInt8(random.below(200))] : []
         let noise = header + (0..<random.below(2_000)).map { _ in UInt8(random.below(256)) }
         let (client, clientError) = try meet(serverSays: noise)
@@ -72,7 +72,7 @@ import Testing
         #expect(serverError?.code == .timedOut)
     }
 
-    /// A TLS client against a server that says something and then ends, or says nothing for ever.
+    /// Connects a TLS client to a server that sends bytes and closes, or stays silent if `words` is nil.
     private func meet(serverSays words: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())
@@ -91,7 +91,7 @@ import Testing
         return (client, client.error)
     }
 
-    /// A TLS server against such a client.
+    /// Connects such a client to a TLS server.
     private func meet(clientSays words: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())

@@ -60,7 +60,7 @@ import Testing
         #expect(wire.server.error?.message.contains("does not accept our certificate") == true)
     }
 
-    /// RFC 9525, 2: a name counts only as an alternative name.
+    /// RFC 9525, 2: only alternative names count.
     @Test func `A certificate with the name only in its subject is refused`() throws {
         let key = try P256Key.generate()
         let certificate = try X509Certificate(
@@ -197,14 +197,14 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
-    /// As a server of TLS 1.1 answers: alert 70, protocol_version.
+    /// A server of TLS 1.1 answers with alert 70, protocol_version.
     @Test func `A server of an old version is named in the error`() throws {
         let error = try errorAfterAlert(70, client: .trusting)
         #expect(error?.code == .tls && error?.message.contains("no TLS version in common") == true)
     }
 
-    /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And those
-    /// that name certificates, from bad_certificate to unknown_ca, also to a client that has shown none.
+    /// Alerts without a specific cause: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And alerts about
+    /// certificates, from bad_certificate to unknown_ca, also sent to a client that presented none.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
     func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {
         var client = TLSClientConfiguration.trusting
@@ -213,7 +213,7 @@ import Testing
         #expect(error?.code == (showsCertificate ? .certificateRefused : .tls), "\(error?.message ?? "")")
     }
 
-    /// What a client says of a server that answers its first words with a fatal alert.
+    /// Returns the error of a client whose ClientHello is answered with a fatal alert.
     private func errorAfterAlert(_ alert: UInt8, client: TLSClientConfiguration) throws -> TransportError? {
         let loop = VirtualLoop(seed: 1)
         let endpoint = Endpoint(host: "server.test", port: 443)
@@ -289,7 +289,7 @@ import Testing
         #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
     }
 
-    /// On both sides; without it there is no way from the certificate to one that is trusted.
+    /// On both sides. Without the intermediate certificate, the chain does not end at a trusted root.
     @Test(arguments: [true, false])
     func `A chain through an intermediate authority and two roots in one file are accepted`(
         isWhole: Bool
@@ -313,8 +313,8 @@ import Testing
             _ = wire.start { wire.areConnected || wire.areClosed }
             #expect(wire.areClosed == !isWhole)
             if !isWhole {
-                let told = isServers ? wire.client.error : wire.server.error
-                #expect(told?.message.contains("authority that is not trusted") == true, "\(told?.message ?? "-")")
+                let error = isServers ? wire.client.error : wire.server.error
+                #expect(error?.message.contains("authority that is not trusted") == true, "\(error?.message ?? "-")")
             }
             wire.close()
         }

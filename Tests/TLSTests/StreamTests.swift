@@ -42,7 +42,7 @@ import Testing
         connection.onDelivery = { direction, bytes in if direction == .toServer { pieces.append(bytes) } }
         wire.loop.enter { wire.client.send(pattern(48 * 1024)) }
         #expect(wire.run { wire.server.received.count == 48 * 1024 } == .done)
-        // A record of TLS 1.3 costs 5 bytes of header, 1 of type and 16 of tag.
+        // A TLS 1.3 record adds 5 bytes of header, 1 byte of type and 16 bytes of tag.
         #expect(pieces == [3 * (16 * 1024 + 22)])
         wire.close()
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(wire.start(limit: .seconds(600)) { wire.server.received.count == bytes.count } == .done)
         #expect(wire.server.received == bytes)
         #expect(wire.client.writableCount > 5)
-        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one such window in the receiver's hands.
+        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one window in the receiver's backlog.
         #expect(mostTakenAhead <= (128 + 16 + 64 + 64) * 1024)
         wire.close()
     }
@@ -77,7 +77,7 @@ import Testing
             valve.allow(0)
             wire.client.send(bytes)
         }
-        // What waits is 128 KiB of ciphertext and the record that goes beyond.
+        // 128 KiB of pending ciphertext, and the record that exceeds the limit.
         #expect(bytes.count - wire.client.unsent.count <= (128 + 16) * 1024)
         var round = 0
         while wire.server.received.count < bytes.count, round < 1000 {
@@ -104,7 +104,7 @@ import Testing
         wire.loop.enter { wire.client.transport?.finishWriting() }
         while !wire.server.hasPeerFinished, pauses < 1000 {
             let before = wire.server.received.count
-            // Nothing comes while reading is paused.
+            // Nothing is delivered while reading is paused.
             wire.run(limit: .milliseconds(50)) { false }
             #expect(wire.server.received.count == before && !wire.server.hasPeerFinished)
             wire.loop.enter { wire.server.transport?.resumeReading() }
@@ -224,7 +224,7 @@ import Testing
     }
 }
 
-/// Flips one bit of what passes.
+/// Flips one bit of the passing bytes.
 private final class Damage: ByteStreamHandler {
     private let next: ByteStreamHandler
     private var bytesBefore: Int
@@ -246,7 +246,7 @@ private final class Damage: ByteStreamHandler {
     override func closed(_ error: TransportError?) { next.closed(error) }
 }
 
-/// Bytes that are wrong anywhere but at their place.
+/// Returns bytes that differ at each offset, to detect misplaced data.
 func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 }
