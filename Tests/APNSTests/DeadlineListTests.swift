@@ -34,8 +34,8 @@ import Testing
             list.add(slot: slot, deadline: time(deadline))
             expected.append((slot, deadline))
             guard random.next() % 3 == 0 else { continue }
-            let gone = expected.remove(at: Int(random.next() % UInt64(expected.count)))
-            list.remove(slot: gone.slot)
+            let removed = expected.remove(at: Int(random.next() % UInt64(expected.count)))
+            list.remove(slot: removed.slot)
         }
         // Slots with the same deadline in the order of insertion.
         #expect(due(&list, 100) == expected.sorted { ($0.deadline, $0.slot) < ($1.deadline, $1.slot) }.map(\.slot))

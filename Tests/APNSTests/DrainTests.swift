@@ -24,11 +24,11 @@ import Testing
         let connection = harness.apns.connections[0]
         harness.withPool { $0.retireConnections() }
         harness.pass(.seconds(3))
-        for left in (0..<10).reversed() {
+        for remaining in (0..<10).reversed() {
             #expect(!connection.hasClosed)
             harness.loop.enter { connection.accept(connection.open[0]) }
             harness.pass(.seconds(1))
-            #expect(connection.open.count == left)
+            #expect(connection.open.count == remaining)
         }
         #expect(harness.runUntilEnded(11))
         #expect((0..<11).allSatisfy(harness.isAccepted))

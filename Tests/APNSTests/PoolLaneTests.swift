@@ -71,8 +71,8 @@ import Testing
         harness.loop.enter { harness.apns.stop() }
         let now = harness.loop.now
         let expirations: [Int64?] = [nil, 60, 5, 0, 2, 5, .max, 1, -1]
-        for (index, left) in expirations.enumerated() {
-            let expiration = left.map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
+        for (index, remaining) in expirations.enumerated() {
+            let expiration = remaining.map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
             harness.send(priority: index % 3, onFreshConnection: index == 5) {
                 PoolHarness.request($0, expiration: expiration)
             }
@@ -153,16 +153,16 @@ import Testing
         let harness = try PoolHarness { $0.streamsMax = 10 }
         harness.send()
         #expect(harness.runUntilEnded(1))
-        var held: HTTP2Stream?
+        var openStream: HTTP2Stream?
         harness.apns.onRequest = { [unowned harness] connection, stream in
-            if connection === harness.apns.connections[0] { connection.accept(stream) } else { held = stream }
+            if connection === harness.apns.connections[0] { connection.accept(stream) } else { openStream = stream }
         }
         harness.send(1, onFreshConnection: true)
-        #expect(harness.run(until: { held != nil }))
+        #expect(harness.run(until: { openStream != nil }))
         harness.send(30)
         #expect(harness.runUntilEnded(31))
         harness.loop.enter {
-            if let held { harness.apns.connections[1].answer(held, 400, #"{"reason":"TopicDisallowed"}"#) }
+            if let openStream { harness.apns.connections[1].answer(openStream, 400, #"{"reason":"TopicDisallowed"}"#) }
         }
         #expect(harness.runUntilEnded(32))
         #expect(harness.answer(1)?.reason == .topicDisallowed)

@@ -34,8 +34,8 @@ import Testing
 
     @Test func opensAnotherConnectionBeforeAllStreamsAreInUse() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
-        let asked = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "requested once")
+        let growthRequests = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(growthRequests.firstIndex(of: true) == 75 && growthRequests.count { $0 } == 1, "requested once")
         let (first, second) = (
             machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
         )
@@ -109,8 +109,8 @@ import Testing
     /// With few streams, one request at a time does not justify another connection.
     @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
-        let asked = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(asked.contains(true), "all streams are in use")
+        let growthRequests = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(growthRequests.contains(true), "all streams are in use")
         for _ in 0..<streamsMax { machine.streamEnded(0, .authenticated, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)

@@ -42,7 +42,7 @@ import Testing
         (.immediate, 0, "10", "0"),
     ])
     func aBroadcastCarriesAllOfItsHeadersAndItsPayload(
-        _ priority: Priority?, _ expiration: Int64?, saidPriority: String, saidExpiration: String
+        _ priority: Priority?, _ expiration: Int64?, sentPriority: String, sentExpiration: String
     ) throws {
         let harness = try PoolHarness()
         let payload = Array(#"xx{"aps":{}}yy"#.utf8)
@@ -63,7 +63,7 @@ import Testing
                 ":method: POST", ":scheme: https", ":path: /4/broadcasts/apps/com.example.app",
                 ":authority: api.test", "authorization: \(token)", "apns-channel-id: dHN0LXNyY2gtY2hubA==",
                 "apns-push-type: liveactivity", "apns-request-id: 0f8fad5b-d9cb-469f-a165-70867728950e",
-                "apns-priority: \(saidPriority)", "apns-expiration: \(saidExpiration)",
+                "apns-priority: \(sentPriority)", "apns-expiration: \(sentExpiration)",
             ])
         #expect(request.body == Array(#"{"aps":{}}"#.utf8))
         #expect(

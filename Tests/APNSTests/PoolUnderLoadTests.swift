@@ -40,7 +40,7 @@ import Testing
         harness.apns.onRequest = { [unowned harness] connection, stream in
             _ = harness.loop.schedule(after: .milliseconds(100)) { connection.accept(stream) }
         }
-        func standing() -> Int { harness.apns.connections.count { !$0.hasClosed } }
+        func openConnections() -> Int { harness.apns.connections.count { !$0.hasClosed } }
         var sent = 0
         func push(perSecond rate: Int, seconds: Int) {
             for _ in 0..<(seconds * 20) {
@@ -50,13 +50,13 @@ import Testing
             }
         }
         push(perSecond: 200, seconds: 5)
-        #expect(standing() == 1, "20 of 100 streams")
+        #expect(openConnections() == 1, "20 of 100 streams")
         push(perSecond: 1600, seconds: 5)
-        #expect(standing() == 3, "160 of 100 streams")
+        #expect(openConnections() == 3, "160 of 100 streams")
         push(perSecond: 20, seconds: 700)
-        #expect(standing() < 3)
+        #expect(openConnections() < 3)
         push(perSecond: 20, seconds: 700)
-        #expect(standing() == 1)
+        #expect(openConnections() == 1)
         #expect(harness.runUntilEnded(sent))
         #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
@@ -65,14 +65,14 @@ import Testing
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
-        var taken: [Int: Int] = [:]
+        var processed: [Int: Int] = [:]
         var lastServed: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { [unowned harness] connection, stream in
             let number = connection.request(stream)?.number ?? -1
             _ = harness.loop.schedule(after: .milliseconds(100)) {
                 guard stream.id <= lastServed[ObjectIdentifier(connection)] ?? .max else { return }
                 // Also if the connection was cut and no answer arrives.
-                taken[number, default: 0] += 1
+                processed[number, default: 0] += 1
                 connection.accept(stream)
             }
         }
@@ -104,9 +104,9 @@ import Testing
         #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "accepted or unknown")
         #expect(unknown.count == harness.statistics.unknown)
         #expect(unknown.count < count / 100)
-        let doubled = taken.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }
+        let doubled = processed.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }
         #expect(doubled.isEmpty, "\(doubled.count)")
-        #expect((0..<count).allSatisfy { taken[$0] != nil || unknown[$0] != nil })
+        #expect((0..<count).allSatisfy { processed[$0] != nil || unknown[$0] != nil })
         #expect(harness.apns.connections.count > 60)
         print("GOAWAY each second for ten minutes: \(count) pushes, \(unknown.count) unknown, none lost or doubled")
     }

@@ -105,13 +105,13 @@ import Testing
     @Test func aReceiverIsRetainedUntilItIsNotified() throws {
         let harness = try PoolHarness()
         // The loop runs on the test's thread.
-        nonisolated(unsafe) weak var held: Repeater?
+        nonisolated(unsafe) weak var weakRepeater: Repeater?
         harness.withPool { pool in
             let repeater = Repeater(pool)
             for _ in 0..<Self.count { repeater.push() }
-            held = repeater
+            weakRepeater = repeater
         }
-        #expect(held != nil)
-        #expect(harness.run(.seconds(1)) { held == nil })
+        #expect(weakRepeater != nil)
+        #expect(harness.run(.seconds(1)) { weakRepeater == nil })
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HeaderBlockScannerTests {
     /// The examples of RFC 7541, appendix C, and their representations.
-    private static let examples: [(hex: String, says: String)] = [
+    private static let examples: [(hex: String, expected: String)] = [
         ("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "incremental"),
         ("040c2f73616d706c652f70617468", "without name"),
         ("100870617373776f726406736563726574", "never"),
@@ -24,16 +24,16 @@ import Testing
         ),
     ]
 
-    @Test(arguments: examples) func readsTheExamplesOfTheStandard(hex: String, says: String) throws {
-        #expect(read([try bytes(hex)]) == says)
+    @Test(arguments: examples) func readsTheExamplesOfTheStandard(hex: String, expected: String) throws {
+        #expect(read([try bytes(hex)]) == expected)
     }
 
-    @Test(arguments: examples) func readsTheExamplesInParts(hex: String, says: String) throws {
+    @Test(arguments: examples) func readsTheExamplesInParts(hex: String, expected: String) throws {
         let block = try bytes(hex)
         for cut in 0...block.count {
-            #expect(read([Array(block[..<cut]), Array(block[cut...])]) == says)
+            #expect(read([Array(block[..<cut]), Array(block[cut...])]) == expected)
         }
-        #expect(read(block.map { [$0] }) == says)
+        #expect(read(block.map { [$0] }) == expected)
     }
 
     @Test func tableSizeUpdatesAreNotFields() throws {
@@ -85,9 +85,9 @@ import Testing
 
     private func read(_ pieces: [[UInt8]]) -> String {
         var scanner = HeaderBlockScanner()
-        var said: [String] = []
-        for piece in pieces { piece.withUnsafeBytes { scanner.scan($0) { said.append(words($0)) } } }
-        return said.joined(separator: ", ")
+        var texts: [String] = []
+        for piece in pieces { piece.withUnsafeBytes { scanner.scan($0) { texts.append(representationText($0)) } } }
+        return texts.joined(separator: ", ")
     }
 }
 
@@ -97,7 +97,7 @@ func bytes(_ hex: String) throws -> [UInt8] {
 }
 
 /// Returns the text of a representation, such as `incremental name huffman`.
-func words(_ representation: HeaderRepresentation) -> String {
+func representationText(_ representation: HeaderRepresentation) -> String {
     let form =
         switch representation.form {
         case .indexed: "indexed"

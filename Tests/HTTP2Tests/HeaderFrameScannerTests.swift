@@ -7,21 +7,21 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
 @Suite struct HeaderFrameScannerTests {
     private static let block: [UInt8] = [0x82, 0x40, 0x01, 0x61, 0x01, 0x62, 0x10, 0x01, 0x61, 0x81, 0x1F]
-    private static let says = "indexed name, incremental, never huffman"
+    private static let expected = "indexed name, incremental, never huffman"
 
     @Test func findsTheBlockOfAHeadersFrame() {
-        #expect(read(frame(1, 0x4, stream: 1, Self.block), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0x4, stream: 1, Self.block), streams: [1]) == [Self.expected])
     }
 
     @Test func skipsPaddingAndPriority() {
         let priority: [UInt8] = [0x80, 0, 0, 3, 16]
         let padding: [UInt8] = [0x82, 0x82, 0x82]
-        #expect(read(frame(1, 0xC, stream: 1, [3] + Self.block + padding), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0xC, stream: 1, [3] + Self.block + padding), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.expected])
         let nothingElse = frame(1, 0x20, stream: 1, priority) + frame(9, 0x4, stream: 1, Self.block)
-        #expect(read(nothingElse, streams: [1]) == [Self.says])
+        #expect(read(nothingElse, streams: [1]) == [Self.expected])
     }
 
     @Test func continuesInContinuationFrames() {
@@ -29,7 +29,8 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             let parts =
                 frame(1, 0x8, stream: 5, [2] + Self.block[..<cut] + [0, 0]) + frame(9, 0, stream: 5, [])
                 + frame(9, 0x4, stream: 5, Array(Self.block[cut...]))
-            #expect(read(parts + frame(1, 0x5, stream: 7, [0x83]), streams: [5, 7]) == [Self.says, "indexed name"])
+            #expect(
+                read(parts + frame(1, 0x5, stream: 7, [0x83]), streams: [5, 7]) == [Self.expected, "indexed name"])
         }
     }
 
@@ -38,14 +39,14 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             frame(4, 0, stream: 0, [0, 3, 0, 0, 0, 1]) + frame(1, 0x4, stream: 1, Self.block)
             + frame(0, 0x1, stream: 1, [UInt8](repeating: 0x82, count: 1000)) + frame(6, 0, stream: 0, Self.block)
             + frame(1, 0x5, stream: 3, [0x82])
-        #expect(read(frames, streams: [1, 3]) == [Self.says, "indexed name"])
+        #expect(read(frames, streams: [1, 3]) == [Self.expected, "indexed name"])
     }
 
     @Test func skipsUnreportedBlocks() {
         let frames =
             frame(1, 0x5, stream: 1, [0x83]) + frame(1, 0x5, stream: 3, Self.block)
             + frame(1, 0x5, stream: 5, [0x82, 0x82])
-        #expect(read(frames, streams: [3]) == [Self.says])
+        #expect(read(frames, streams: [3]) == [Self.expected])
         #expect(read(frames, streams: [5]) == ["indexed name, indexed name"])
         #expect(read(frames, streams: [7]) == [""])
     }
@@ -65,24 +66,24 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
         for cut in 9..<headers.count {
             var scanner = HeaderFrameScanner()
-            var said: [String] = []
+            var texts: [String] = []
             scan(&scanner, first + headers[..<cut]) { scanner in
                 scanner.blockBegan(streamID: 1)
                 while scanner.next() != nil {}
                 guard isReportedAtOnce else { return }
                 scanner.blockBegan(streamID: 3)
-                while let field = scanner.next() { said.append(words(field)) }
+                while let field = scanner.next() { texts.append(representationText(field)) }
             }
             scan(&scanner, headers[cut...] + frame(1, 0x5, stream: 5, [0x82])) { scanner in
                 if !isReportedAtOnce {
                     #expect(scanner.next() == nil)
                     scanner.blockBegan(streamID: 3)
                 }
-                while said.count < 3, let field = scanner.next() { said.append(words(field)) }
+                while texts.count < 3, let field = scanner.next() { texts.append(representationText(field)) }
                 scanner.blockBegan(streamID: 5)
-                while let field = scanner.next() { said.append(words(field)) }
+                while let field = scanner.next() { texts.append(representationText(field)) }
             }
-            #expect(said.joined(separator: ", ") == Self.says + ", indexed name", "cut at \(cut)")
+            #expect(texts.joined(separator: ", ") == Self.expected + ", indexed name", "cut at \(cut)")
         }
     }
 
@@ -143,16 +144,16 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     /// Returns the representations in the blocks of these streams.
     private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
         var scanner = HeaderFrameScanner()
-        var said: [String] = []
+        var texts: [String] = []
         scan(&scanner, preface + frames) { scanner in
             for stream in streams {
                 scanner.blockBegan(streamID: stream)
                 var fields: [String] = []
-                while let field = scanner.next() { fields.append(words(field)) }
-                said.append(fields.joined(separator: ", "))
+                while let field = scanner.next() { fields.append(representationText(field)) }
+                texts.append(fields.joined(separator: ", "))
             }
         }
-        return said
+        return texts
     }
 
     private func scan(
@@ -182,12 +183,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         let second = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "2", true)]))
         harness.settle()
         #expect(
-            harness.server.requests[first.id]?.representations.map(words) == [
+            harness.server.requests[first.id]?.representations.map(representationText) == [
                 "indexed name", "indexed name", "never name", "incremental name", "never name", "incremental",
                 "never",
             ])
         #expect(
-            harness.server.requests[second.id]?.representations.map(words) == [
+            harness.server.requests[second.id]?.representations.map(representationText) == [
                 "indexed name", "indexed name", "never name", "indexed name", "never name", "indexed name", "never",
             ])
     }
@@ -208,7 +209,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         for _ in 0..<2 {
             let stream = try #require(send(harness, [("apns-topic", "com.example.app", false)]))
             harness.settle()
-            let seen = try #require(harness.server.requests[stream.id]?.representations.map(words))
+            let seen = try #require(harness.server.requests[stream.id]?.representations.map(representationText))
             #expect(seen.last == "without")
             #expect(!seen[3...].contains("indexed name"))
         }

@@ -100,11 +100,11 @@ import Testing
     }
 
     @Test func aRequestWithTooManyHeaderBytesIsReset() throws {
-        var asked: [Int32] = []
+        var completed: [Int32] = []
         let harness = try Harness(
             serverLimits: HTTP2Limits(headerBytesMax: 1000),
             onRequest: { server, stream in
-                asked.append(stream.id)
+                completed.append(stream.id)
                 server.server.respond(stream, status: 200)
             })
         #expect(harness.open())
@@ -115,7 +115,7 @@ import Testing
         #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
         #expect(harness.client.responses[1]?.end == .reset(.enhanceYourCalm))
         #expect(harness.client.responses[3]?.end == .complete)
-        #expect(asked == [3])
+        #expect(completed == [3])
     }
 
     @Test func aHeaderBlockThatIsLargerThanAFrameIsNotSent() throws {

@@ -145,15 +145,15 @@ import Testing
     }
 
     @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
-        var asked: HTTP2Stream?
+        var requested: HTTP2Stream?
         let harness = try Harness { server, stream in
-            asked = stream
+            requested = stream
             server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
         }
         #expect(harness.open())
         let stream = try #require(harness.request())
         #expect(harness.run(until: { harness.client.responses[stream.id]?.status == 200 }) == .done)
-        let answered = try #require(asked)
+        let answered = try #require(requested)
         harness.loop.enter { harness.server.server.reset(answered, .refusedStream) }
         #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
         #expect(harness.client.responses[stream.id]?.end == .reset(.refusedStream))
@@ -208,16 +208,16 @@ import Testing
     }
 
     @Test func aSentGoAwayClosesAfterTheLastAnswer() throws {
-        var held: [HTTP2Stream] = []
-        let harness = try Harness(onRequest: { _, stream in held.append(stream) })
+        var openRequests: [HTTP2Stream] = []
+        let harness = try Harness(onRequest: { _, stream in openRequests.append(stream) })
         #expect(harness.open())
         harness.request()
-        #expect(harness.run(until: { held.count == 1 }) == .done)
+        #expect(harness.run(until: { openRequests.count == 1 }) == .done)
         harness.loop.enter { harness.client.client.goAway() }
         #expect(harness.request() == nil)
         harness.settle()
         #expect(harness.client.closes.isEmpty)
-        harness.loop.enter { harness.server.server.respond(held[0], status: 200) }
+        harness.loop.enter { harness.server.server.respond(openRequests[0], status: 200) }
         #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
         #expect(harness.client.responses[1]?.end == .complete)
     }
@@ -393,19 +393,19 @@ import Testing
     }
 
     @Test func anAnswerToAnEndedStreamReachesNoOther() throws {
-        var asked: [HTTP2Stream] = []
-        let harness = try Harness { _, stream in asked.append(stream) }
+        var requested: [HTTP2Stream] = []
+        let harness = try Harness { _, stream in requested.append(stream) }
         #expect(harness.open())
         let first = try #require(harness.request())
-        #expect(harness.run(until: { asked.count == 1 }) == .done)
+        #expect(harness.run(until: { requested.count == 1 }) == .done)
         harness.loop.enter { harness.client.client.reset(first, .cancel) }
         #expect(harness.run(until: { harness.server.requests[first.id]?.closed != nil }) == .done)
         let second = try #require(harness.request())
-        #expect(harness.run(until: { asked.count == 2 }) == .done)
-        #expect(asked[0].slot == asked[1].slot)
+        #expect(harness.run(until: { requested.count == 2 }) == .done)
+        #expect(requested[0].slot == requested[1].slot)
         harness.loop.enter {
-            harness.server.server.respond(asked[1], status: 200, body: [2])
-            harness.server.server.respond(asked[0], status: 500, body: [1])
+            harness.server.server.respond(requested[1], status: 200, body: [2])
+            harness.server.server.respond(requested[0], status: 500, body: [1])
         }
         #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
         #expect(
@@ -464,14 +464,14 @@ import Testing
 
     @Test func trailersBelongToTheirRequest() throws {
         let harness = BareHarness()
-        var asked = 0
-        let server = ScriptedServer { _, _ in asked += 1 }
+        var requested = 0
+        let server = ScriptedServer { _, _ in requested += 1 }
         let request: [UInt8] = [0, 0, 6, 1, 4, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
         let trailers: [UInt8] = [0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x62, 1, 0x63]
         let peer = RawPeer(
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request + trailers)
         try harness.connect(peer, to: server)
-        #expect(harness.loop.run(limit: .seconds(60), until: { asked == 1 }) == .done)
+        #expect(harness.loop.run(limit: .seconds(60), until: { requested == 1 }) == .done)
         #expect(
             server.requests[1]?.headers == [":method: GET", ":scheme: https", ":path: /", ":authority: a", "b: c"])
         #expect(server.server.openStreams == 1)

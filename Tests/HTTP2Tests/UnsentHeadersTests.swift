@@ -10,7 +10,7 @@ import Testing
         return block
     }
 
-    private func taken(_ streamID: Int32, _ unsent: inout UnsentHeaders) -> [UInt8] {
+    private func consumed(_ streamID: Int32, _ unsent: inout UnsentHeaders) -> [UInt8] {
         var bytes: [UInt8] = []
         unsent.consume(streamID: streamID) { bytes = $0.bytes }
         return bytes
@@ -32,7 +32,7 @@ import Testing
             }
             for _ in 0..<random.below(5) where !waiting.isEmpty {
                 let place = random.chance(percent: 80) ? 0 : random.below(waiting.count)
-                #expect(taken(waiting[place], &unsent) == Array("\(waiting[place])".utf8))
+                #expect(consumed(waiting[place], &unsent) == Array("\(waiting[place])".utf8))
                 waiting.removeFirst(place + 1)
             }
             if random.chance(percent: 1) {

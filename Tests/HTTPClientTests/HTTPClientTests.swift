@@ -13,14 +13,14 @@ import Threads
         try await onEpollLoop { loop in
             let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
                 let request = exchange.request
-                let words = [
+                let parts = [
                     request.method?.rawValue ?? "-", request.path.joined(separator: "|"), request.contentType ?? "-",
                     String(decoding: request.body, as: UTF8.self),
                 ]
                 exchange.answer(
                     AdminResponse(
                         status: request.path == ["missing"] ? 404 : 200, contentType: "text/plain",
-                        body: Array(words.joined(separator: " ").utf8)))
+                        body: Array(parts.joined(separator: " ").utf8)))
             }
             defer { server.close() }
             try await talk(server.endpoint.port)
@@ -112,9 +112,9 @@ import Threads
         let request = try HTTPRequest.local(1, "/status") { $0.unixSocketPath = path }
         #expect(try await request.send().text == "there")
         server.close()
-        let gone = await request.failure()
-        #expect(gone?.code == .cannotConnect)
-        #expect(gone?.message == "\(path): Connection refused")
+        let error = await request.failure()
+        #expect(error?.code == .cannotConnect)
+        #expect(error?.message == "\(path): Connection refused")
     }
 
     @Test func overTLSWithTheGivenAuthority() async throws {

@@ -73,8 +73,8 @@ enum ScriptedServer {
 
         override func writable() {
             while let transport {
-                let taken = unsent.withUnsafeBytes { transport.write($0) }
-                unsent = unsent.dropFirst(taken)
+                let written = unsent.withUnsafeBytes { transport.write($0) }
+                unsent = unsent.dropFirst(written)
                 guard unsent.isEmpty else { return }
                 switch ending {
                 case .closed: return transport.close()

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `A certificate for another host is named in the error`() throws {
-        let wire = try Wire(Wire.Ways(serverName: "api.push.apple.com"))
+        let wire = try Wire(Wire.Options(serverName: "api.push.apple.com"))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate && !wire.client.isConnected && !wire.server.isConnected)
         #expect(
@@ -74,17 +74,17 @@ import Testing
     }
 
     @Test(arguments: [("127.0.0.1", nil), ("127.0.0.2", "another address than 127.0.0.2"), ("::1", "another address")])
-    func `Addresses are verified as addresses`(name: String, complaint: String?) throws {
-        let wire = try Wire(Wire.Ways(serverName: name))
+    func `Addresses are verified as addresses`(name: String, expectedText: String?) throws {
+        let wire = try Wire(Wire.Options(serverName: name))
         #expect(wire.start { wire.areConnected || wire.areClosed } == .done)
-        #expect(wire.client.isConnected == (complaint == nil))
-        if let complaint { #expect(wire.client.error?.message.contains(complaint) == true) }
-        if complaint == nil { wire.close() }
+        #expect(wire.client.isConnected == (expectedText == nil))
+        if let expectedText { #expect(wire.client.error?.message.contains(expectedText) == true) }
+        if expectedText == nil { wire.close() }
     }
 
     @Test(arguments: ["", "a\u{0}b"])
     func `An invalid name is an error in the next event-loop iteration`(name: String) throws {
-        let wire = try Wire(Wire.Ways(serverName: name))
+        let wire = try Wire(Wire.Options(serverName: name))
         #expect(wire.start { wire.client.isClosed } == .done)
         #expect(wire.client.error?.code == .tls)
     }
@@ -103,13 +103,13 @@ import Testing
     }
 
     @Test(arguments: [(-7200, -3600, "has expired"), (3600, 7200, "not valid yet")])
-    func `Certificates outside of their validity are named in the error`(from: Int, until: Int, words: String) throws {
+    func `An invalid validity period is named in the error`(from: Int, until: Int, expectedText: String) throws {
         let issued = try Certificates.authority.issueServer(
             dnsNames: ["localhost"], validity: .init(fromSeconds: from, untilSeconds: until))
         let wire = try Wire(server: TLSServerConfiguration(identity: Certificates.identity(issued)))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate)
-        #expect(wire.client.error?.message.contains(words) == true)
+        #expect(wire.client.error?.message.contains(expectedText) == true)
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])

@@ -7,7 +7,7 @@ import Testing
     func `All data arrives byte by byte`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = version
-        let wire = try Wire(client: client, Wire.Ways(clientPieceBytes: 1, serverPieceBytes: 1))
+        let wire = try Wire(client: client, Wire.Options(clientPieceBytes: 1, serverPieceBytes: 1))
         let request = pattern(40_000)
         let answer = pattern(20_001)
         wire.client.onConnected = { $0.send(request) }
@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: 0..<20)
     func `Data arrives in parts of any size`(seed: UInt64) throws {
-        let wire = try Wire(Wire.Ways(seed: seed))
+        let wire = try Wire(Wire.Options(seed: seed))
         wire.loop.network.wholePiecesPercent = 10
         let request = pattern(300_000)
         let answer = pattern(200_000)
@@ -68,9 +68,9 @@ import Testing
     @Test func `A slow transport below limits the writer's memory`() throws {
         let loop = VirtualLoop(seed: 0)
         let valve = Valve(loop: loop, handler: nil)
-        var ways = Wire.Ways()
-        ways.clientValve = valve
-        let wire = try Wire(ways)
+        var options = Wire.Options()
+        options.clientValve = valve
+        let wire = try Wire(options)
         let bytes = pattern(1_500_000)
         #expect(wire.start { wire.areConnected } == .done)
         wire.loop.enter {
@@ -138,15 +138,15 @@ import Testing
 
     @Test func `Accepted data arrives after close`() throws {
         let wire = try Wire()
-        var taken = 0
+        var written = 0
         wire.client.onConnected = { end in
-            taken = pattern(500_000).withUnsafeBytes { end.transport?.write($0) ?? 0 }
+            written = pattern(500_000).withUnsafeBytes { end.transport?.write($0) ?? 0 }
             end.transport?.close()
             end.transport?.close()
             #expect(end.transport?.write(UnsafeRawBufferPointer(start: nil, count: 0)) == 0)
         }
         #expect(wire.start { wire.areClosed } == .done)
-        #expect(taken > 100_000 && wire.server.received == Array(pattern(500_000)[..<taken]))
+        #expect(written > 100_000 && wire.server.received == Array(pattern(500_000)[..<written]))
         #expect(wire.server.hasPeerFinished && wire.client.error == nil && wire.server.error == nil)
     }
 
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `A stream that ends without close_notify is an error`() throws {
-        let wire = try Wire(Wire.Ways(serverInputEndsAfter: 4_000))
+        let wire = try Wire(Wire.Options(serverInputEndsAfter: 4_000))
         wire.client.onConnected = { $0.send(pattern(10_000)) }
         #expect(wire.start { wire.server.isClosed } == .done)
         #expect(wire.server.error?.code == .reset && !wire.server.hasPeerFinished)

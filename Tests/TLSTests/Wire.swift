@@ -49,8 +49,8 @@ final class End: ByteStreamHandler {
 
     private func drain() {
         guard let transport, !unsent.isEmpty else { return }
-        let taken = unsent.withUnsafeBytes { transport.write($0) }
-        unsent.removeFirst(taken)
+        let written = unsent.withUnsafeBytes { transport.write($0) }
+        unsent.removeFirst(written)
     }
 
     override func connected(_ transport: ByteTransport) {
@@ -136,10 +136,10 @@ final class Valve: ByteTransport {
     }
 
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let taken = below?.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(allowance))) ?? 0
-        allowance -= taken
-        isWanted = taken < bytes.count
-        return taken
+        let written = below?.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(allowance))) ?? 0
+        allowance -= written
+        isWanted = written < bytes.count
+        return written
     }
 
     override func pauseReading() { below?.pauseReading() }
@@ -165,7 +165,7 @@ final class PieceConnector: ByteConnector {
 
 /// A client and a server on a virtual network.
 final class Wire {
-    struct Ways {
+    struct Options {
         var serverName = "localhost"
         var clientPieceBytes = Int.max
         var serverPieceBytes = Int.max
@@ -185,28 +185,29 @@ final class Wire {
     private let connector: TLSConnector
 
     convenience init(
-        client: TLSClientConfiguration = .trusting, server: TLSServerConfiguration = .trusted, _ ways: Ways = Ways()
+        client: TLSClientConfiguration = .trusting, server: TLSServerConfiguration = .trusted,
+        _ options: Options = Options()
     ) throws {
-        try self.init(TLSContext(client: client), TLSContext(server: server), ways)
+        try self.init(TLSContext(client: client), TLSContext(server: server), options)
     }
 
-    init(_ clientContext: TLSContext, _ serverContext: TLSContext, _ ways: Ways = Ways()) throws {
-        let loop = VirtualLoop(seed: ways.seed)
+    init(_ clientContext: TLSContext, _ serverContext: TLSContext, _ options: Options = Options()) throws {
+        let loop = VirtualLoop(seed: options.seed)
         self.loop = loop
         let (endpoint, server) = (endpoint, server)
         connector = try loop.enter {
             _ = try loop.listen(on: endpoint) { accepted in
                 _ = try? TLSTransport.accept(
-                    accepted, context: serverContext, handler: server, admits: ways.admits)
+                    accepted, context: serverContext, handler: server, admits: options.admits)
                 guard let handler = accepted.handler else { return }
                 accepted.handler = Pieces(
-                    handler, pieceBytes: ways.serverPieceBytes, endAfter: ways.serverInputEndsAfter)
+                    handler, pieceBytes: options.serverPieceBytes, endAfter: options.serverInputEndsAfter)
             }
             let below = PieceConnector(loop: loop, endpoint: endpoint)
-            below.pieceBytes = ways.clientPieceBytes
-            below.endAfter = ways.clientInputEndsAfter
-            below.valve = ways.clientValve
-            return TLSConnector(over: below, context: clientContext, serverName: ways.serverName)
+            below.pieceBytes = options.clientPieceBytes
+            below.endAfter = options.clientInputEndsAfter
+            below.valve = options.clientValve
+            return TLSConnector(over: below, context: clientContext, serverName: options.serverName)
         }
     }
 
