@@ -112,7 +112,7 @@ final class PrivateCertificate {
         throw CryptoError(
             .malformed,
             passphrase == nil
-                ? "the private key has a passphrase: configure passphrase"
+                ? "the private key has a passphrase: set passphrase"
                 : "cannot read the private key; check the passphrase")
     }
 
@@ -123,12 +123,12 @@ final class PrivateCertificate {
                 .malformed,
                 "cannot read the PKCS #12 file (\(error?.text ?? "no reason"))"
                     + (algorithms.isComplete
-                        ? "" : "; a keychain's file requires OpenSSL's legacy provider, which is not installed"))
+                        ? "" : "; keychain files require OpenSSL's legacy provider, which is not installed"))
         }
         return CryptoError(
             .malformed,
             passphrase == nil
-                ? "the PKCS #12 file has a passphrase: configure passphrase"
+                ? "the PKCS #12 file has a passphrase: set passphrase"
                 : "the passphrase of the PKCS #12 file is wrong")
     }
 }
