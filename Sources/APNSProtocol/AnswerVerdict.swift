@@ -52,8 +52,8 @@ public struct AnswerVerdict: Sendable, Hashable {
 
     /// Creates the verdict on an answer.
     ///
-    /// The reason decides if it is known and its documented status has the same class as `status`. The class, since APNs
-    /// has sent `ExpiredToken` with 400 and later with 410. Otherwise, the status decides.
+    /// The reason decides if it is known and its documented status has the same class as `status`. Classes are
+    /// compared because APNs has sent `ExpiredToken` with 400 and later with 410. Otherwise, the status decides.
     ///
     /// - Parameters:
     ///   - reason: nil if the answer contains none.

@@ -222,7 +222,7 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// Sends the push that the connection was opened for. Does nothing while one is in flight there: APNs binds the
+    /// Sends the push that the connection was opened for. Does nothing while a push is in flight there: APNs binds the
     /// connection to the topics of its first push, and SETTINGS may come again before that push is answered.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
