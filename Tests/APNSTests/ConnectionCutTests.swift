@@ -18,7 +18,7 @@ import Testing
         }
         // How often APNs has processed each push.
         var processed: [Int: Int] = [:]
-        // The last processed stream of each connection.
+        // The last served stream of each connection that has sent GOAWAY, and the newest stream of each connection.
         var ended: [ObjectIdentifier: Int32] = [:]
         var newest: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { connection, stream in
