@@ -206,7 +206,7 @@ import Testing
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: secret.p8}]}]",
-            ":1:24: the public key file holds a PRIVATE KEY where a PUBLIC KEY is wanted"
+            ":1:24: the public key file contains a PRIVATE KEY instead of a PUBLIC KEY"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem}, {id: K, public_key_file: key.pem}]}]",
@@ -230,7 +230,7 @@ import Testing
         ),
         (
             "teams: [{id: T, certificates: [{certificate_file: key.pem}]}]",
-            ":1:32: the certificate file holds a PUBLIC KEY where a CERTIFICATE is wanted"
+            ":1:32: the certificate file contains a PUBLIC KEY instead of a CERTIFICATE"
         ),
         ("devices: [{token: xy, app: a}]", ":1:19: token is an even number of hexadecimal digits"),
         ("devices: [{token: 1234, app: a}]", ":1:19: token is a text of at most 400 bytes; put it in quotes"),

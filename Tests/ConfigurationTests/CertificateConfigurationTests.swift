@@ -138,7 +138,7 @@ import Testing
             "apns.keys has no key ABC123DEFG"
         ),
         (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: there is no such file"),
-        (["AuthKey.p8"], "{com.example.shop: {}}", "the private key belongs to no certificate of the file"),
+        (["AuthKey.p8"], "{com.example.shop: {}}", "the private key matches no certificate in the file"),
         ([], "{com.example.shop: {}}", "apns has keys or certificates"),
     ])
     func whatDoesNotFitIsToldWithBothNames(certificates: [String], apps: String, message: String) {

@@ -187,11 +187,11 @@ import Testing
     @Test func aProxyThatIsNoneIsToldWithoutItsPassword() {
         let configured = mistakes(
             SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  proxy: socks5://u:hunter2@p\n"))
-        #expect(configured.count == 1 && configured[0].contains("the URL is none of HTTP"))
+        #expect(configured.count == 1 && configured[0].contains("invalid HTTP URL"))
         #expect(!configured[0].contains("hunter2"))
         let inherited = mistakes(SampleConfiguration.shortest, ["HTTPS_PROXY": "socks5://u:hunter2@p"])
         #expect(
-            inherited.count == 1 && inherited[0].contains("HTTPS_PROXY of the environment: the URL is none of HTTP"))
+            inherited.count == 1 && inherited[0].contains("HTTPS_PROXY of the environment: invalid HTTP URL"))
     }
 
     @Test(arguments: [
@@ -327,14 +327,14 @@ import Testing
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {ca_file: AuthKey.p8}",
-            "3:18: the certificate authorities' PEM holds no CERTIFICATE"
+            "3:18: the certificate authorities' PEM contains no CERTIFICATE"
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {certificate_file: AuthKey.p8}",
             "3:27: certificate_file and key_file go together"
         ),
         ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: there is no such file"),
-        ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file holds no whole PEM block"),
+        ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file contains no complete PEM block"),
         ("      key_file: AuthKey.p8", "", "5:7: a key has either key_file or private_key"),
         ("ABC123DEFG", "ABC", "5:15: a key ID is ten letters and digits"),
         ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID is ten letters and digits"),
@@ -376,10 +376,10 @@ import Testing
 
     @Test(arguments: [
         ("${APNS_KEY}", "", "7:20: environment variable APNS_KEY is empty"),
-        ("${APNS_KEY}", "AuthKey.p8", "7:20: environment variable APNS_KEY holds no whole PEM block"),
-        ("'${APNS_KEY}${APNS_KEY}'", "a", "7:20: private_key holds no whole PEM block"),
-        ("file:secret", "", "7:20: the file secret holds no whole PEM block"),
-        ("hunter2", "", "7:20: private_key holds no whole PEM block"),
+        ("${APNS_KEY}", "AuthKey.p8", "7:20: environment variable APNS_KEY contains no complete PEM block"),
+        ("'${APNS_KEY}${APNS_KEY}'", "a", "7:20: private_key contains no complete PEM block"),
+        ("file:secret", "", "7:20: the file secret contains no complete PEM block"),
+        ("hunter2", "", "7:20: private_key contains no complete PEM block"),
     ])
     func aMistakeInAKeySaysWhereTheKeyIsFrom(_ written: String, _ variable: String, _ line: String) {
         let text = SampleConfiguration.shortest.replacing("key_file: AuthKey.p8", with: "private_key: \(written)")

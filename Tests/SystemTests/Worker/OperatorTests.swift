@@ -66,9 +66,9 @@ extension TroubledBrokerTests {
                 try await look.publish(5)
                 // The other endpoint is away.
                 let line = try await look.logs("breaker.opened", with: ":\(look.fixture.port)")
-                #expect(line["error"]?.string?.contains("no version of TLS in common") == true)
+                #expect(line["error"]?.string?.contains("no TLS version in common") == true)
                 try await look.expect(
-                    status: ["127.0.0.1:\(look.fixture.port)", "unreachable", "no version of TLS in common"],
+                    status: ["127.0.0.1:\(look.fixture.port)", "unreachable", "no TLS version in common"],
                     unready: "no endpoint of APNs accepts a connection", named: "is held up: unreachable",
                     alert: "MartletAPNsUnreachable", remedy: "developer.apple.com/system-status", log: line)
                 old.send(signal: 9)
