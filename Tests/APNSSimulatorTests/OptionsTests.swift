@@ -76,8 +76,8 @@ import Testing
         (["--streams-max", "0"], "option --streams-max takes a whole number from 1 to 4096, not '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix takes hexadecimal digits, not 'xy'"),
         (["--help=yes"], "option --help takes no value"),
-        (Listener.allCases.flatMap { [$0.option, "none"] }, "every listener is turned off"),
-        (["--certificate", "a.pem"], "--certificate and --private-key belong together"),
+        (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
+        (["--certificate", "a.pem"], "--certificate and --private-key require each other"),
     ])
     func mistakesAreNamed(arguments: [String], message: String) {
         let error = #expect(throws: UsageError.self) { _ = try Options(arguments) }

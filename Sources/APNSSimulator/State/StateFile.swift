@@ -14,7 +14,7 @@ struct StateFile {
 
     /// As if this were in the file. Files that it names are read, relative to its place.
     func read(_ text: [UInt8]) throws(SimulatorError) -> StateDocument {
-        let yaml = try SimulatorError.telling(.badInput) { () throws(YAMLError) in
+        let yaml = try SimulatorError.converting(.badInput) { () throws(YAMLError) in
             try YAMLDocument(text, file: path)
         }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

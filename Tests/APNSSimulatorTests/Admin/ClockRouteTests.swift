@@ -28,8 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "the body has to be JSON: 1:1: "),
-        ("{", "the body has to be JSON: 1:2: "),
+        ("", "the body is not JSON: 1:1: "),
+        ("{", "the body is not JSON: 1:2: "),
         ("[]", "the clock is an object"),
         ("{}", "the clock has no offset_seconds"),
         (#"{"offset": 1}"#, "the clock has no offset; it has offset_seconds"),

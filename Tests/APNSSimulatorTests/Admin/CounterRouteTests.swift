@@ -36,7 +36,7 @@ import Testing
             #expect(response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
             let lines = response.body.split(separator: "\n")
             for line in [
-                "# HELP apns_simulator_requests_total Requests that arrived whole.",
+                "# HELP apns_simulator_requests_total Complete requests.",
                 "# TYPE apns_simulator_requests_total counter",
                 #"apns_simulator_requests_total{environment="sandbox",service="push"} 3"#,
                 #"apns_simulator_requests_total{environment="production",service="channel-management"} 0"#,

@@ -33,7 +33,7 @@ import Testing
             }
             try await simulator.expect("DELETE", "/v1/faults/down", is: #"{"deleted":true}"#)
             try await simulator.expect(
-                "DELETE", "/v1/faults/down", is: #"{"error":"there is no fault of this id"}"#, status: 404)
+                "DELETE", "/v1/faults/down", is: #"{"error":"no fault has this ID"}"#, status: 404)
             #expect(try await simulator.push(client, to: "abcd").body != #"{"reason":"Shutdown"}"#)
         }
     }
@@ -69,7 +69,7 @@ import Testing
     @Test func `What cannot be a fault is told`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("", "the body has to be JSON"), ("{}", "a fault has no action"),
+                ("", "the body is not JSON"), ("{}", "a fault has no action"),
                 (#"{"action": "explode"}"#, "there is no action explode"),
                 (#"{"action": "resume_reading"}"#, "no request comes while reading is stopped"),
                 ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share is a number"),
@@ -124,7 +124,7 @@ import Testing
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
                 ("{}", "an order has no action"),
-                (#"{"action": "silence"}"#, "action silence happens to requests: POST it to /v1/faults"),
+                (#"{"action": "silence"}"#, "action silence applies to requests only: POST it to /v1/faults"),
                 (#"{"action": "goaway", "connection": 0}"#, "connection is a whole number from 1"),
                 (#"{"action": "goaway", "id": 1}"#, "an order has no id; it has action, connection"),
             ] {

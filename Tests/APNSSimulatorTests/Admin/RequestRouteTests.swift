@@ -88,12 +88,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("after=x", "after is a whole number from 0 to 9223372036854775807"),
-        ("limit=0", "limit is a whole number from 1 to 1000"), ("limit=", "limit is a whole number from 1 to 1000"),
-        ("apns_id=1", "apns_id is a UUID"), ("status=99", "status is a whole number from 100 to 599"),
-        ("device=xyz", "device is how a device token begins, in hexadecimal digits"),
-        ("wait_seconds=61", "wait_seconds is a whole number from 0 to 60"),
-        ("full_tokens=yes", "full_tokens is a whole number from 0 to 1"),
+        ("after=x", "after must be a whole number from 0 to 9223372036854775807"),
+        ("limit=0", "limit must be a whole number from 1 to 1000"),
+        ("limit=", "limit must be a whole number from 1 to 1000"),
+        ("apns_id=1", "apns_id must be a UUID"), ("status=99", "status must be a whole number from 100 to 599"),
+        ("device=xyz", "device must be the start of a device token, in hexadecimal digits"),
+        ("wait_seconds=61", "wait_seconds must be a whole number from 0 to 60"),
+        ("full_tokens=yes", "full_tokens must be a whole number from 0 to 1"),
     ])
     func `What cannot be asked is told`(query: String, sentence: String) async throws {
         try await run { simulator in
@@ -120,7 +121,7 @@ import Testing
 
     @Test func `Who waits in vain is told so`() async throws {
         try await run { simulator in
-            let body = #"{"error":"no such request came within 1 seconds"}"#
+            let body = #"{"error":"no matching request within 1 seconds"}"#
             try await simulator.expect("GET", "/v1/requests?topic=none&wait_seconds=1", is: body, status: 408)
         }
     }
@@ -146,7 +147,7 @@ import Testing
         try await AdminSimulator.run { configuration, _ in
             configuration.requestsLoggedMax = 0
         } _: { simulator in
-            let body = #"{"error":"no requests are kept: start with --requests-logged above 0"}"#
+            let body = #"{"error":"requests are not logged: start the simulator with --requests-logged above 0"}"#
             try await simulator.expect("GET", "/v1/requests?wait_seconds=1", is: body, status: 409)
             try await simulator.expect("GET", "/v1/requests", is: #"{"requests":[],"newest":0,"dropped":0}"#)
         }

@@ -53,7 +53,7 @@ import Testing
                 "PUT", "/v1/state", #"{"rules":{"gaet":"off"}}"#,
                 is: #"{"error":"rules has no gaet; it has \#(Self.switches); did you mean gate?"}"#, status: 400)
             let notJSON = try await simulator.ask("PUT", "/v1/state", "teams:")
-            #expect(notJSON.status == 400 && notJSON.body.hasPrefix(#"{"error":"the body has to be JSON: "#))
+            #expect(notJSON.status == 400 && notJSON.body.hasPrefix(#"{"error":"the body is not JSON: "#))
             #expect(try await simulator.ask("POST", "/v1/state", "{}").status == 405)
             #expect(try await simulator.ask("GET", "/v1/state").body == before)
         }
@@ -110,7 +110,7 @@ import Testing
             }
             #expect(try await simulator.push(client).status == 200, "a connection that was open goes on")
             try await simulator.expect(
-                "POST", "/v1/reset?keep=all", is: #"{"error":"keep is state"}"#, status: 400)
+                "POST", "/v1/reset?keep=all", is: #"{"error":"keep must be state"}"#, status: 400)
         }
     }
 }
@@ -141,7 +141,7 @@ import Testing
             #expect(try await simulator.push(client, to: "aa01").status == 200, "unknown devices are active")
             try await simulator.expect(
                 "PUT", "/v1/devices/xyz", "{}",
-                is: #"{"error":"a device's token is an even number of hexadecimal digits"}"#, status: 400)
+                is: #"{"error":"the device token must be an even number of hexadecimal digits"}"#, status: 400)
             try await simulator.expect(
                 "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the URL"}"#,
                 status: 400)
@@ -202,7 +202,7 @@ import Testing
                 "PUT", path, #"{"public_key_file":"/etc/hostname"}"#,
                 is: #"{"error":"public_key_file is for files; here the text stands in public_key"}"#, status: 400)
             try await simulator.expect(
-                "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"there is no team OTHER"}"#, status: 404)
+                "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"team OTHER does not exist"}"#, status: 404)
         }
     }
 
@@ -250,7 +250,7 @@ import Testing
             let path = "/v1/channels/a%2Bb%2F?app=com.example.app&environment=sandbox"
             try await simulator.expect(
                 "PUT", path, #"{"storage_policy":0}"#,
-                is: #"{"error":"there is no app com.example.app, or broadcasts are not enabled for it"}"#, status: 409)
+                is: #"{"error":"app com.example.app does not exist or may not broadcast"}"#, status: 409)
             let app = "/v1/teams/TEAM000001/apps/com.example.app"
             #expect(try await simulator.ask("PUT", app, #"{"broadcast":true}"#).status == 200)
             let channel = #"{"app":"com.example.app","environment":"sandbox","id":"a+b/","storage_policy":0}"#
@@ -263,17 +263,20 @@ import Testing
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[\#(channel)]}"#)
             try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
             try await simulator.expect(
-                "DELETE", path, is: #"{"error":"the app com.example.app has no such channel in sandbox"}"#, status: 404)
+                "DELETE", path, is: #"{"error":"app com.example.app has no such channel in sandbox"}"#, status: 404)
             _ = try await simulator.ask("PUT", path, #"{"storage_policy":1}"#)
             _ = try await simulator.ask("PUT", app, "{}")
             try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[]}"#)
             for (path, body, error) in [
-                ("/v1/channels/AAAA", "{}", "the query says whose channel it is: ?app=BUNDLE&environment=sandbox"),
+                (
+                    "/v1/channels/AAAA", "{}",
+                    "the query must name the app and the environment: ?app=BUNDLE&environment=sandbox"
+                ),
                 (
                     "/v1/channels/%25%25?app=a&environment=sandbox", "{}",
-                    "a channel's id is base64 of at most 64 characters"
+                    "the channel ID must be base64 of at most 64 characters"
                 ),
-                ("/v1/channels/AAAA?app=a&environment=beta", "{}", "environment is production or sandbox"),
+                ("/v1/channels/AAAA?app=a&environment=beta", "{}", "environment must be production or sandbox"),
             ] {
                 try await simulator.expect("PUT", path, body, is: #"{"error":"\#(error)"}"#, status: 400)
             }
