@@ -23,12 +23,12 @@ extension SimulatorConnection {
 
     private func perform(_ goAway: FaultGoAway, _ session: HTTP2Server) {
         end = end ?? .goAway
-        let keeps = goAway.ending == .keep
+        let keeps = goAway.closing == .keep
         session.goAway(goAway.code, lastStreamID: lastStreamID(goAway.lastStream), debug: goAway.debug, lingers: keeps)
         if let second = goAway.second {
             session.goAway(goAway.code, lastStreamID: lastStreamID(second), lingers: keeps)
         }
-        if goAway.ending == .close { endNow(.goAway) { $0.close() } }
+        if goAway.closing == .close { endNow(.goAway) { $0.close() } }
     }
 
     /// The last stream that goes on after a GOAWAY; nil for all that were seen.

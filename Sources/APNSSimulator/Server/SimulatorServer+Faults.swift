@@ -69,7 +69,7 @@ extension SimulatorServer {
             struck.isProcessed = stream.id <= connection.lastStreamID(goAway) ?? stream.id
             guard struck.isProcessed else { break }
             let decided = fate(of: request, on: connection)
-            if goAway.ending != .close { struck.fate = decided }
+            if goAway.closing != .close { struck.fate = decided }
         }
         return struck
     }

@@ -12,7 +12,7 @@ extension SimulatorServer {
     public func become(_ document: StateDocument) {
         loop.assertOnLoop()
         state.become(document.state)
-        faults.exchange(document.faults)
+        faults.replaceAll(with: document.faults)
         if let offset = document.clockOffset { clockOffset = offset }
         watchIdle()
     }
@@ -23,7 +23,7 @@ extension SimulatorServer {
     public func reset(keepsState: Bool = false) {
         loop.assertOnLoop()
         if !keepsState { state.become(documentAtStart.state) }
-        faults.exchange(documentAtStart.faults)
+        faults.replaceAll(with: documentAtStart.faults)
         resetMemory()
         // Looks at idle connections, too.
         clockOffset = documentAtStart.clockOffset ?? .zero

@@ -62,7 +62,7 @@ import Testing
             }
             try await simulator.expect(
                 "POST", "/v1/faults", #"{"action": "silence"}"#,
-                is: #"{"error":"there are 64 faults already; delete one first"}"#, status: 400)
+                is: #"{"error":"cannot add the fault: the limit is 64 faults; delete one first"}"#, status: 400)
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
             for (body, sentence) in [
                 ("", "the body is not JSON"), ("{}", "a fault has no action"),
                 (#"{"action": "explode"}"#, "there is no action explode"),
-                (#"{"action": "resume_reading"}"#, "no request comes while reading is stopped"),
+                (#"{"action": "resume_reading"}"#, "resume_reading cannot wait for a request"),
                 ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share is a number"),
             ] {
                 let response = try await simulator.ask("POST", "/v1/faults", body)

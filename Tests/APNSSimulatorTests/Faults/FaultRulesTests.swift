@@ -111,7 +111,7 @@ import Testing
     @Test func thereIsRoomForSoMany() throws {
         var rules = FaultRules()
         for number in 0..<FaultRules.faultsMax { try rules.put(Fault(id: "\(number)", action: .silence)) }
-        #expect(throws: InputError("there are 64 faults already; delete one first")) {
+        #expect(throws: InputError("cannot add the fault: the limit is 64 faults; delete one first")) {
             try rules.put(Fault(id: "more", action: .silence))
         }
         try rules.put(Fault(id: "7", action: .resetConnection))
