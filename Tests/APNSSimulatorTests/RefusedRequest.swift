@@ -68,7 +68,7 @@ extension RefusedRequest {
             try stage.push(by: stage.production)
         },
         RefusedRequest("key_environment", invalidToken, "where channel management does not name it") { stage in
-            stage.rules { $0.channelsTellKeyFaults = false }
+            stage.rules { $0.channelsReportKeyFaults = false }
             return stage.read(["authorization": "bearer \(try stage.wire.token(of: stage.production))"])
         },
     ]

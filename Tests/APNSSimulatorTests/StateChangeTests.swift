@@ -16,7 +16,7 @@ import Testing
 
     @Test mutating func theSameStateAnewChangesNothing() throws {
         #expect(apns.push() == "200")
-        apns.state.become(try provider.state())
+        apns.state.replace(with: try provider.state())
         #expect(apns.push() == "200")
     }
 
@@ -24,7 +24,7 @@ import Testing
         #expect(apns.push() == "200")
         var next = try provider.state()
         next.addApp(bundleID: "com.example.second", teamID: provider.teamID)
-        apns.state.become(next)
+        apns.state.replace(with: next)
         #expect(apns.push() == "200")
         #expect(apns.push(["apns-topic": "com.example.second"]) == #"400 {"reason":"TopicDisallowed"}"#)
         apns.connection = ConnectionMemory()
@@ -33,7 +33,7 @@ import Testing
 
     @Test mutating func whatTheNewStateLacksIsGone() throws {
         #expect(apns.push() == "200")
-        apns.state.become(SimulatorState())
+        apns.state.replace(with: SimulatorState())
         #expect(apns.push() == #"403 {"reason":"InvalidProviderToken"}"#)
     }
 

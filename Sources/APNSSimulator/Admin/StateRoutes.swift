@@ -11,8 +11,10 @@ struct StateRoutes {
             AdminRoute(.get, "/v1/state", "the complete state, in the form that PUT accepts") { _ in state },
             AdminRoute(.put, "/v1/state", "replaces the state; the body has the form of a state file") {
                 request throws(AdminError) in
-                server.become(
-                    try request.read { value throws(InputError) in try server.stateCodec.document.read(value) })
+                server.replaceState(
+                    with: try request.read { value throws(InputError) in
+                        try server.stateCodec.document.read(value)
+                    })
                 return state
             },
             AdminRoute(.get, "/v1/rules", "the switches") { _ in rules },

@@ -19,7 +19,7 @@ struct TeamRoutes {
                 let id = request.parameter("ID")
                 try request.read(canBeEmpty: true) { value throws(InputError) in
                     let codec = server.stateCodec.team
-                    try server.state.exchangeTeam(id: id) { state throws(InputError) in
+                    try server.state.replaceTeam(id: id) { state throws(InputError) in
                         var team = StateTeam(state: state, id: id)
                         try codec.read(value, into: &team, .identified)
                         state = team.state
@@ -28,7 +28,8 @@ struct TeamRoutes {
                 }
                 return shown(id)
             },
-            AdminRoute(.delete, "/v1/teams/ID", "removes a team with its apps, keys and certificates") { request throws(AdminError) in
+            AdminRoute(.delete, "/v1/teams/ID", "removes a team with its apps, keys and certificates") {
+                request throws(AdminError) in
                 server.state.removeTeam(id: try teamID(of: request))
                 return .deleted
             },

@@ -197,10 +197,10 @@ import Testing
             try await simulator.expect(
                 "DELETE", path, is: #"{"error":"team TEAM000001 has no key KEY0000001"}"#, status: 404)
             try await simulator.expect(
-                "PUT", path, "{}", is: #"{"error":"either public_key or public_key_file is needed"}"#, status: 400)
+                "PUT", path, "{}", is: #"{"error":"a key requires public_key or public_key_file"}"#, status: 400)
             try await simulator.expect(
                 "PUT", path, #"{"public_key_file":"/etc/hostname"}"#,
-                is: #"{"error":"public_key_file is for files; here the text stands in public_key"}"#, status: 400)
+                is: #"{"error":"public_key_file is valid in state files only; pass the text as public_key"}"#, status: 400)
             try await simulator.expect(
                 "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"team OTHER does not exist"}"#, status: 404)
         }
@@ -226,7 +226,7 @@ import Testing
             #expect(try await simulator.json("/v1/teams").root["teams"]?.count == 2)
             try await simulator.expect(
                 "PUT", "/v1/teams/TEAM000002", #"{"apps":["com.example.app"]}"#,
-                is: #"{"error":"the app com.example.app is in team TEAM000001 already"}"#, status: 400)
+                is: #"{"error":"app com.example.app already belongs to team TEAM000001"}"#, status: 400)
             let client = try await simulator.provide()
             #expect(try await simulator.push(client).status == 200)
             try await simulator.expect(

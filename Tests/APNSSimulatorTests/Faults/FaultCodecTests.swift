@@ -71,7 +71,10 @@ import Testing
         (#"{"action":{"silence":null,"goaway":null}}"#, "action is a word", #"{"silence":null,"goaway":null}"#),
         (#"{"action":"latency"}"#, "latency needs an object", #""latency""#),
         (#"{"action":{"latency":{}}}"#, "a latency requires constant_ms", "{}"),
-        (#"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency requires constant_ms", #"{"min_ms":9,"max_ms":1}"#),
+        (
+            #"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency requires constant_ms",
+            #"{"min_ms":9,"max_ms":1}"#
+        ),
         (#"{"action":{"latency":{"constant_ms":-1}}}"#, "constant_ms is a number from 0.0 to 600000.0", "-1"),
         (#"{"action":{"latency":{"constant_ms":1e999}}}"#, "constant_ms is a number", "1e999"),
         (#"{"action":{"latency":{"median_ms":0,"p99_ms":1}}}"#, "median_ms must be above 0", "0"),

@@ -128,7 +128,7 @@ import Testing
         #expect(try perform(.resetStream(.cancel)) == 3)
         wire.loop.enter {
             for action in [.silence, .latency(.constant(1)), .answer(.accepted)] as [FaultAction] {
-                _ = #expect(throws: InputError("\(action.name) happens to requests: put it among the faults")) {
+                _ = #expect(throws: InputError("\(action.name) applies to requests only: add it as a fault")) {
                     try wire.apns.server.perform(action)
                 }
             }
