@@ -59,7 +59,7 @@ enum Listener: CaseIterable {
 
 /// The addresses of the listeners, from the command line and the defaults.
 struct ListenerPlan {
-    /// Addresses from the command line; nil turns a listener off.
+    /// Addresses from the command line; nil disables a listener.
     private var specified: [Listener: Endpoint?] = [:]
 
     mutating func specify(_ endpoint: Endpoint?, for listener: Listener) {

@@ -10,7 +10,7 @@ struct Options {
     }
 
     var listeners = ListenerPlan()
-    /// The admin port's address from the command line; an inner nil turns the port off.
+    /// The admin port's address from the command line; an inner nil disables the port.
     private var specifiedAdmin: Endpoint??
     var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
@@ -118,7 +118,7 @@ extension Options {
 
     private static let delayMillisecondsMax = 600_000.0
 
-    /// Parses an address. Returns nil for `none`, which turns the listener off.
+    /// Parses an address. Returns nil for `none`, which disables the listener.
     private static func endpoint(_ option: String, _ value: String) throws(UsageError) -> Endpoint? {
         guard value != "none" else { return nil }
         guard let endpoint = Endpoint(value) else {

@@ -26,7 +26,7 @@ extension SimulatorCommand {
         sections: [
             OptionSection(
                 """
-                Addresses; port 0 selects a free port, none turns a port off; if a --listen option sets an address, the \
+                Addresses; port 0 selects a free port, none disables a port; if a --listen option sets an address, the \
                 ports without an option are off
                 """, listeners),
             OptionSection("State and certificates", states),

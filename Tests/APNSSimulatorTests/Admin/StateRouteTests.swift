@@ -200,7 +200,8 @@ import Testing
                 "PUT", path, "{}", is: #"{"error":"a key requires public_key or public_key_file"}"#, status: 400)
             try await simulator.expect(
                 "PUT", path, #"{"public_key_file":"/etc/hostname"}"#,
-                is: #"{"error":"public_key_file is valid in state files only; pass the text as public_key"}"#, status: 400)
+                is: #"{"error":"public_key_file is valid in state files only; pass the text as public_key"}"#,
+                status: 400)
             try await simulator.expect(
                 "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"team OTHER does not exist"}"#, status: 404)
         }
