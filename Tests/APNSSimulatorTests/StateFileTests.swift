@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// State files, with keys and certificates in files beside them.
+/// Tests of state files, with keys and certificates in other files.
 @Suite struct StateFileTests {
     private let directory: TemporaryDirectory
 
@@ -28,7 +28,7 @@ import Testing
     }
 
     private static let wholeFile = """
-        # All that a file can say.
+        # All members of a state file.
         teams:
           - id: TEAM000001
             apps:
@@ -80,7 +80,7 @@ import Testing
 
         """
 
-    /// The one of the package is loaded as it is, and does what it says.
+    /// The package's example file loads, and has the documented effects.
     @Test func theExample() throws {
         let path = Products.file("deploy/debian/apns-simulator.state.yaml")
         let document = try StateFile(path: path, sinceMilliseconds: 5).read()
@@ -138,8 +138,8 @@ import Testing
         #expect(rules.futureTokenSecondsMax == 60 && rules.servesWithoutToken)
     }
 
-    /// What was read of a file is written as JSON that reads back as the same, without naming files.
-    @Test func whatIsWrittenReadsBackAsTheSame() throws {
+    /// A state from a file is written as JSON without file names. Reading the JSON gives the same state.
+    @Test func writtenStatesReadBackUnchanged() throws {
         for text in [Self.wholeFile, "{}"] {
             let written = Self.text(of: try read(text))
             #expect(!written.contains("key.pem") && !written.contains("PRIVATE KEY"))
@@ -154,14 +154,14 @@ import Testing
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    @Test func everySwitchHasItsDefaultWhenNothingIsSaid() throws {
+    @Test func missingSwitchesHaveTheirDefaults() throws {
         let written = Self.text(of: try read("{}"))
         var defaults = JSONWriter()
         RuleOptions.codec.write(RuleOptions(), to: &defaults)
         #expect(written.contains(#""rules":"# + String(decoding: defaults.bytes, as: UTF8.self)))
     }
 
-    @Test func anEmptyFileKnowsNothing() throws {
+    @Test func anEmptyFileIsAnEmptyState() throws {
         let state = try read("{}").state
         #expect(condition("aa01", in: state) == .bad)
         #expect(!state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
