@@ -63,7 +63,7 @@ extension Options {
         }
         if let value = parsed.options["admin"] { specifyAdmin(try Self.endpoint("--admin", value)) }
         adminHostNames = parsed.lists["admin-host"] ?? []
-        readWorld(parsed)
+        readFilesAndState(parsed)
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
             throw UsageError("--certificate and --private-key require each other")
         }
@@ -75,7 +75,7 @@ extension Options {
         try readLimits(parsed)
     }
 
-    private mutating func readWorld(_ parsed: ParsedArguments) {
+    private mutating func readFilesAndState(_ parsed: ParsedArguments) {
         stateFile = parsed.options["state"]
         demonstrationDirectory = parsed.options["write-demo"]
         certificateFile = parsed.options["certificate"]

@@ -251,9 +251,9 @@ private struct SecuredWire {
     /// - Parameter arguments: arguments of the command line.
     init(_ arguments: [String] = []) throws {
         wire = try Wire()
-        let world = try World(Options(arguments), nowMilliseconds: 0)
-        authority = try #require(world.demonstration).authorityPEM
-        try wire.loop.enter { _ = try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: world.tls) }
+        let startup = try StartupData(Options(arguments), nowMilliseconds: 0)
+        authority = try #require(startup.demonstration).authorityPEM
+        try wire.loop.enter { _ = try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: startup.tls) }
     }
 
     func connect(

@@ -143,7 +143,7 @@ import Testing
 
     @Test("row 113: GOAWAY, then the connection closes with unanswered streams") func row113() throws {
         let (wire, peer, streams) = try inFlight(4)
-        try perform(wire, .goAway(FaultGoAway(ending: .close)))
+        try perform(wire, .goAway(FaultGoAway(closing: .close)))
         wire.run { peer.isClosed }
         #expect(peer.transcript.last == "GOAWAY \(streams[3]) NO_ERROR ")
         #expect(streams.allSatisfy { peer[$0].frames.isEmpty } && peer.error == nil)
@@ -255,7 +255,7 @@ import Testing
         let wire = try Wire()
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
-        try perform(wire, .goAway(FaultGoAway(ending: .keep)))
+        try perform(wire, .goAway(FaultGoAway(closing: .keep)))
         wire.run { peer.transcript.last == "GOAWAY 1 NO_ERROR " }
         let streams = send(3, on: peer, wire)
         wire.wait(.seconds(30))
