@@ -192,8 +192,7 @@ extension RefusedRequest {
             stage.read(["apns-channel-id": "BBBBBBBBBBBBBBBBBBBBBB=="])
         },
         // The simulator searches other apps only if the switch needs the result.
-        RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "another app's channel, with the default switch")
-        {
+        RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "another app's channel, by default") {
             stage in
             stage.broadcast(["apns-channel-id": RefusalStage.ChannelID.ofOtherApp])
         },

@@ -7,7 +7,9 @@ struct ActionRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.post, "/v1/actions", #"applies an action to connections at once: {"action": …, "connection": N}"#) {
+            AdminRoute(
+                .post, "/v1/actions", #"applies an action to connections at once: {"action": …, "connection": N}"#
+            ) {
                 request throws(AdminError) in
                 try perform(request)
             }

@@ -58,7 +58,9 @@ struct ChannelRoutes {
         of request: AdminRequest
     ) throws(AdminError) -> (bundleID: String, environment: APNSEnvironment) {
         guard let bundleID = request.query("app"), let environment = try request.word("environment") as APNSEnvironment?
-        else { throw AdminError(400, "the query must name the app and the environment: ?app=BUNDLE&environment=sandbox") }
+        else {
+            throw AdminError(400, "the query must name the app and the environment: ?app=BUNDLE&environment=sandbox")
+        }
         return (bundleID, environment)
     }
 }

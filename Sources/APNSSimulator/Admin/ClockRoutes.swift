@@ -9,7 +9,9 @@ struct ClockRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/clock", "the simulator's time, and how far its clock is ahead of the machine's") { _ in shown },
+            AdminRoute(.get, "/v1/clock", "the simulator's time, and how far its clock is ahead of the machine's") {
+                _ in shown
+            },
             AdminRoute(.put, "/v1/clock", #"sets the clock: {"offset_seconds": N}"#) { request throws(AdminError) in
                 server.clockOffset = try request.read { value throws(InputError) in try Self.codec.read(value) }
                 return shown

@@ -7,7 +7,8 @@ struct ConnectionRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/connections", "open connections, and the causes of the newest failed connections") { [server] _ in
+            AdminRoute(.get, "/v1/connections", "open connections, and the causes of the newest failed connections") {
+                [server] _ in
                 .object { json in
                     json.beginArray("connections")
                     for connection in server.openConnections { connection.write(to: &json) }

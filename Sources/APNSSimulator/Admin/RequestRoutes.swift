@@ -50,7 +50,8 @@ struct RequestRoutes {
             if let wait { exchange.onAbandoned = { [server] in server.memory.cancel(wait) } }
         } catch {
             switch error {
-            case .notLogging: throw AdminError(409, "requests are not logged: start the simulator with --requests-logged above 0")
+            case .notLogging:
+                throw AdminError(409, "requests are not logged: start the simulator with --requests-logged above 0")
             case .tooMany: throw AdminError(503, "too many clients wait for requests; try again later")
             }
         }

@@ -20,7 +20,8 @@ struct SimulatorMetrics {
         }
         for cause in AdminClosing.allCases {
             count(
-                "admin_connections_closed", "Connections that the admin port closed before the client received a response.",
+                "admin_connections_closed",
+                "Connections that the admin port closed before the client received a response.",
                 counters.adminClosings[cause] ?? 0, ["cause": cause.rawValue])
         }
         for service in Service.all {
@@ -34,7 +35,9 @@ struct SimulatorMetrics {
         count("requests_without_id", "Requests without a valid apns-id.", counters.requestsWithoutID)
         count("duplicates", "Requests whose apns-id an earlier request had.", counters.duplicateIDs)
         count("request_body_bytes", "Bytes of request bodies.", counters.bodyBytes)
-        count("streams_refused", "Streams refused because the connection or the simulator was at its limit.", counters.streamsRefused)
+        count(
+            "streams_refused", "Streams refused because the connection or the simulator was at its limit.",
+            counters.streamsRefused)
         count("tokens_verified", "Provider tokens verified.", counters.tokensVerified)
         registry.histogram(
             "apns_simulator_answer_seconds", help: "Time from a complete request to its response.",
