@@ -4,8 +4,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Frames that violate HTTP/2 (RFC 9113). Each closes the connection or resets its stream with the specified code. Other
-/// clients are not affected.
+/// Frames that violate HTTP/2 (RFC 9113). Each closes the connection or resets its stream with the specified code.
+/// Other clients are not affected.
 @Suite struct MalformedFrameTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -186,8 +186,8 @@ import Threads
 
     private func text(_ path: String) throws -> String { String(decoding: try TextFile.read(path), as: UTF8.self) }
 
-    /// Sends three consecutive pushes over TLS: to an active, an unregistered and a bad device. Returns the answers without
-    /// timestamps.
+    /// Sends three consecutive pushes over TLS: to an active, an unregistered and a bad device. Returns the answers
+    /// without timestamps.
     private func push(port: UInt16, authority: String, key: String) async throws -> [String] {
         let context = try TLSContext(
             client: TLSClientConfiguration(

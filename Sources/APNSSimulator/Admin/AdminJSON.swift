@@ -75,7 +75,8 @@ extension AdminRequest {
 }
 
 extension InputError {
-    /// Returns the error as status 400. If the error is not on the body's first line, its position precedes the message.
+    /// Returns the error as status 400. If the error is not on the body's first line, its position precedes the
+    /// message.
     func adminError(in document: JSONDocument) -> AdminError {
         guard let node else { return AdminError(400, message) }
         let position = document.position(ofNode: node)

@@ -26,7 +26,7 @@ struct DeviceRoutes {
             },
             AdminRoute(
                 .put, "/v1/devices/TOKEN",
-                #"registers or changes a device: {"app": BUNDLE, "state": "unregistered", …}; missing members keep their values"#
+                #"registers or changes a device: {"app": BUNDLE, "state": "unregistered", …}"#
             ) { request throws(AdminError) in
                 let token = try token(of: request)
                 let known = server.state.device(token: token)

@@ -29,7 +29,7 @@ struct StateRoutes {
             },
             AdminRoute(
                 .post, "/v1/reset", query: ["keep"],
-                "restores state, faults, clock, counters and requests as they were at the start; keep=state keeps the state"
+                "restores the simulator as it was at its start; keep=state keeps the state and the switches"
             ) { request throws(AdminError) in
                 server.reset(keepsState: try request.word("keep") as Keepable? == .state)
                 return .object { $0.member("reset", true) }
@@ -45,7 +45,7 @@ struct StateRoutes {
 }
 
 extension SimulatorServer {
-    /// The codec for states in HTTP requests. Such a state names no files. A device that becomes inactive without a time
-    /// is inactive from now on.
+    /// The codec for states in HTTP requests. Such a state names no files. A device that becomes inactive without a
+    /// time is inactive from now on.
     var stateCodec: StateCodec { StateCodec(sinceMilliseconds: now.unixMilliseconds) }
 }

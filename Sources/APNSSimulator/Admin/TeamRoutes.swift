@@ -40,7 +40,7 @@ struct TeamRoutes {
         [
             AdminRoute(
                 .put, "/v1/teams/ID/keys/KEY",
-                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}; missing members keep their values"#
+                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}"#
             ) { request throws(AdminError) in
                 let (teamID, id) = (try teamID(of: request), request.parameter("KEY"))
                 let known = server.state.key(id: id)

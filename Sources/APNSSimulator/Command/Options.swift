@@ -28,8 +28,8 @@ struct Options {
     var recordDetail = LoggedRequest.Detail.summary
     var readyFile: String?
 
-    /// The admin port's address; nil if the port is off. If the command line has an address for a listener, the admin port
-    /// is off without its own option.
+    /// The admin port's address; nil if the port is off. If the command line has an address for a listener, the admin
+    /// port is off without its own option.
     var admin: Endpoint? {
         if let specifiedAdmin { return specifiedAdmin }
         return listeners.areAtDefaults ? Endpoint(host: "127.0.0.1", port: Self.adminPort) : nil

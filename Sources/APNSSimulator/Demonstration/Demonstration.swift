@@ -43,7 +43,8 @@ public struct Demonstration: Sendable {
                     ])))
     }
 
-    /// The machine's own name and Apple's host names. With Apple's names, an entry in the hosts file can redirect a client.
+    /// The machine's own name and Apple's host names. With Apple's names, an entry in the hosts file can redirect a
+    /// client.
     static let serverNames =
         ["localhost"]
         + APNSEnvironment.allCases.flatMap { [$0.pushHost, $0.broadcastHost, $0.channelHost] }

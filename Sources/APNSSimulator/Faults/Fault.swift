@@ -18,7 +18,8 @@ public struct Fault: Sendable, Hashable {
     public var trigger: Trigger
     public var match: FaultMatch
     public var action: FaultAction
-    /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed selects them.
+    /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed selects
+    /// them.
     public var share: Double
     /// Number of matching requests or connections that the fault skips first.
     public var skipCount: Int

@@ -22,8 +22,8 @@ public enum FaultAction: Sendable, Hashable {
     case resumeReading
     /// Changes the settings of the connection.
     case settings(FaultSettings)
-    /// Answers this and all further requests on the connection with 500 `InternalServerError`. Providers saw APNs do so on
-    /// connections whose provider token became stale while they were idle.
+    /// Answers this and all further requests on the connection with 500 `InternalServerError`. Providers saw APNs do so
+    /// on connections whose provider token became stale while they were idle.
     case staleConnection
 
     /// The action's name in state files and in JSON.
@@ -102,8 +102,8 @@ public struct FaultSettings: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
         /// The setting stays as without the fault.
         case keep
-        /// The frame omits the setting. In the connection's first SETTINGS frame, the protocol's default then applies. In a later
-        /// frame, the previous value stays.
+        /// The frame omits the setting. In the connection's first SETTINGS frame, the protocol's default then applies.
+        /// In a later frame, the previous value stays.
         case omit
         /// The frame contains this value.
         case value(UInt32)

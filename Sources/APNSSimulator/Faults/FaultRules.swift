@@ -120,7 +120,8 @@ public struct FaultRules: Sendable {
         return id
     }
 
-    /// Returns the effect on a request: the first latency and the first other action that apply, in the order of the faults.
+    /// Returns the effect on a request: the first latency and the first other action that apply, in the order of the
+    /// faults.
     public mutating func effect(of request: FaultSubject) -> FaultEffect {
         var effect = FaultEffect()
         for index in entries.indices where entries[index].fault.trigger == .request && !entries[index].isSpent {

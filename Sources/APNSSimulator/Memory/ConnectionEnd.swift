@@ -21,8 +21,8 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     /// The simulator shut down.
     case shutdown
 
-    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed it in
-    /// order.
+    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed it
+    /// in order.
     init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client

@@ -1,7 +1,8 @@
 import Glibc
 import HTTP2
 
-/// A header in the log: a byte for the HPACK representation, two bytes each for the lengths of name and value, name, value.
+/// A header in the log: a byte for the HPACK representation, two bytes each for the lengths of name and value, name,
+/// value.
 struct HeaderRecord {
     static let prefixBytes = 5
 
@@ -9,7 +10,8 @@ struct HeaderRecord {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
 
-    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with longer ones.
+    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with
+    /// longer ones.
     static func append(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
         to store: inout ByteStore
@@ -36,8 +38,8 @@ struct HeaderRecord {
         bytes[position + 1] = UInt8(truncatingIfNeeded: count)
     }
 
-    /// Returns the end of an `authorization` value that must not be logged. This is the signature of a provider token with
-    /// the full stop before it, or everything after the scheme if the value does not have the form of a token.
+    /// Returns the end of an `authorization` value that must not be logged. This is the signature of a provider token
+    /// with the full stop before it, or everything after the scheme if the value does not have the form of a token.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let fullStop = UInt8(ascii: ".")
         let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }

@@ -7,7 +7,8 @@ import Crypto
 ///
 /// `final class`, because it manages its memory itself. Used only on the server's event loop.
 final class RequestLog {
-    /// Bytes of the ring for each request of the limit. If requests are longer, new ones replace more than one old request.
+    /// Bytes of the ring for each request of the limit. If requests are longer, new ones replace more than one old
+    /// request.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
 
@@ -134,8 +135,8 @@ final class RequestLog {
         }
     }
 
-    /// Removes the oldest requests until there is room for another entry and this number of contiguous bytes. Returns the
-    /// start of these bytes.
+    /// Removes the oldest requests until there is room for another entry and this number of contiguous bytes. Returns
+    /// the start of these bytes.
     private func makeRoom(_ bytes: Int) -> Int {
         if count == requestsMax { count -= 1 }
         let bytes = max(1, bytes)

@@ -11,16 +11,16 @@ public final class RequestMemory {
 
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
-    /// Called with each request when its answer is decided or the request is malformed. The payload's bytes are valid during
-    /// the call. Requests that were arriving when the handler was set lack their headers.
+    /// Called with each request when its answer is decided or the request is malformed. The payload's bytes are valid
+    /// during the call. Requests that were arriving when the handler was set lack their headers.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
     }
 
     private let loop: EventLoop
     private let record: RecordFile?
-    /// nil if requests are neither logged nor recorded and no handler is set. With a limit of one request if they are not
-    /// logged.
+    /// nil if requests are neither logged nor recorded and no handler is set. With a limit of one request if they are
+    /// not logged.
     private var log: RequestLog?
     private var ids: IDSet
     private var repeated = DuplicateList()
@@ -94,8 +94,8 @@ public final class RequestMemory {
     ///
     /// - Parameters:
     ///   - deadline: the timeout; at most ``waitSecondsMax``.
-    ///   - done: called once with the matching requests, at least one, possibly before this method returns. Called with nil
-    ///     after the timeout.
+    ///   - done: called once with the matching requests, at least one, possibly before this method returns. Called with
+    ///     nil after the timeout.
     /// - Returns: the wait for ``cancel(_:)``; nil if `done` was already called.
     /// - Throws: an error if requests are not logged or too many clients wait.
     @discardableResult

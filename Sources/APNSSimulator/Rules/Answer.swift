@@ -5,8 +5,8 @@ public struct Answer: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
         /// No body, as in most successful answers.
         case none
-        /// `{"reason":…}`. Status 410 also has a timestamp: when the device token became inactive, in milliseconds since
-        /// 1970.
+        /// `{"reason":…}`. Status 410 also has a timestamp: when the device token became inactive, in milliseconds
+        /// since 1970.
         case reason(Reason, timestampMilliseconds: Int64? = nil)
         /// A JSON text.
         case json([UInt8])
@@ -30,8 +30,8 @@ public struct Answer: Sendable, Hashable {
 
     public static let accepted = Answer(status: 200)
 
-    /// Returns the answer for a reason, with its documented status. An undocumented spelling has the status of the documented
-    /// one.
+    /// Returns the answer for a reason, with its documented status. An undocumented spelling has the status of the
+    /// documented one.
     public static func refused(_ reason: Reason) -> Answer {
         let status = reason.status ?? Array(reason.text.utf8).withUnsafeBytes { Reason($0) }.status
         return Answer(status: status ?? 400, body: .reason(reason))

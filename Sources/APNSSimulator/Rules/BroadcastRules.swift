@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The rules for broadcasts to channels (Apple, "Sending broadcast push notification requests to APNs" and "Handling error
-/// responses from Apple Push Notification service").
+/// The rules for broadcasts to channels (Apple, "Sending broadcast push notification requests to APNs" and "Handling
+/// error responses from Apple Push Notification service").
 struct BroadcastRules {
     private let payloadForm = PayloadForm()
 

@@ -3,8 +3,8 @@ import Crypto
 import EventLoop
 import JSON
 
-/// The rules for channel management: creating, reading, listing and deleting channels (Apple, "Sending channel management
-/// requests to APNs"). Applies accepted requests to the state.
+/// The rules for channel management: creating, reading, listing and deleting channels (Apple, "Sending channel
+/// management requests to APNs"). Applies accepted requests to the state.
 struct ChannelRules {
     private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 16))
 

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The authentication state of one connection: its certificate, its binding, and caches of verified provider tokens and of
-/// allowed topics. The caches avoid repeating the checks for each push.
+/// The authentication state of one connection: its certificate, its binding, and caches of verified provider tokens and
+/// of allowed topics. The caches avoid repeating the checks for each push.
 struct ConnectionMemory {
     /// Maximum number of cached provider tokens. A new one replaces the oldest.
     static let tokensMax = 8
@@ -47,8 +47,8 @@ struct ConnectionMemory {
         self.signatures = signatures
     }
 
-    /// Stores the client's certificate. It authenticates the client from now on, and provider tokens are ignored (Apple,
-    /// "Sending notification requests to APNs").
+    /// Stores the client's certificate. It authenticates the client from now on, and provider tokens are ignored
+    /// (Apple, "Sending notification requests to APNs").
     mutating func present(_ certificate: PushCertificate) {
         presented = PresentedCertificate(certificate)
     }

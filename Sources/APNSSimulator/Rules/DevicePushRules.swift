@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The rules for device pushes (Apple, "Sending notification requests to APNs" and "Handling notification responses from
-/// APNs"). A pure function of the request, the state, the connection and the time.
+/// The rules for device pushes (Apple, "Sending notification requests to APNs" and "Handling notification responses
+/// from APNs"). A pure function of the request, the state, the connection and the time.
 struct DevicePushRules {
     private let payloadForm = PayloadForm()
 

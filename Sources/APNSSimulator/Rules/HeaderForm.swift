@@ -6,7 +6,8 @@ enum HeaderForm {
     /// Maximum bytes of a topic or bundle ID.
     static let topicBytesMax = 255
 
-    /// Whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and underscores.
+    /// Whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and
+    /// underscores.
     static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= topicBytesMax
             && bytes.allSatisfy {

@@ -2,7 +2,8 @@ import APNSProtocol
 import Crypto
 import JSON
 
-/// A verified provider token: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection to APNs").
+/// A verified provider token: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection to
+/// APNs").
 ///
 /// Verification does not check the token's age, because the age changes during a connection.
 struct ReceivedProviderToken {
@@ -13,7 +14,8 @@ struct ReceivedProviderToken {
     var key: RegisteredKey
     var issuedAtSeconds: Int64
 
-    /// Returns the token in the value of an `authorization` header; nil if there is none. The scheme's case does not matter.
+    /// Returns the token in the value of an `authorization` header; nil if there is none. The scheme's case does not
+    /// matter.
     static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
         guard value.count > scheme.utf8CodeUnitCount, zip(value, scheme.bytes).allSatisfy({ lowercased($0) == $1 })
@@ -52,8 +54,8 @@ struct ReceivedProviderToken {
         Refusal(reason: .invalidProviderToken, detail: detail)
     }
 
-    /// Returns the whole seconds of `iat`, which may have a fraction (RFC 7519, section 2, NumericDate). Returns nil for a value
-    /// that can only be milliseconds, as in Apple's sample.
+    /// Returns the whole seconds of `iat`, which may have a fraction (RFC 7519, section 2, NumericDate). Returns nil
+    /// for a value that can only be milliseconds, as in Apple's sample.
     private static func issuedAt(_ value: JSONValue?, _ rules: RuleOptions) -> Int64? {
         guard let seconds = rules.acceptsTextIssuedAt ? value?.double ?? value?.seconds : value?.double,
             0..<Double(HeaderForm.unixSecondsMax) ~= seconds

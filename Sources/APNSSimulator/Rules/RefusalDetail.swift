@@ -1,5 +1,5 @@
-/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show it; answers do not
-/// contain it. It reveals no values of the request.
+/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show it; answers do
+/// not contain it. It reveals no values of the request.
 public enum RefusalDetail: String, CaseIterable, Sendable {
     /// A fault sent the answer instead of the rules.
     case fault

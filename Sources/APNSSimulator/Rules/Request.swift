@@ -4,12 +4,13 @@ import HTTP2
 
 /// A received request: its headers and its body, in memory that later requests reuse.
 ///
-/// Values are views into this memory, valid until `reset()`. The mutable state is behind a pointer, because the exclusivity
-/// checks of class properties would take a tenth of a request's time.
+/// Values are views into this memory, valid until `reset()`. The mutable state is behind a pointer, because the
+/// exclusivity checks of class properties would take a tenth of a request's time.
 final class Request {
     /// Maximum header bytes of a request. The HTTP/2 session resets streams that exceed it.
     static let headerBytesMax = APNSLimits.headerListBytesMax
-    /// Maximum body bytes that are kept: one more than the largest payload of any push type. Further bytes are only counted.
+    /// Maximum body bytes that are kept: one more than the largest payload of any push type. Further bytes are only
+    /// counted.
     static let bodyBytesKeptMax = 5121
 
     /// Maximum number of headers that are kept for the log.

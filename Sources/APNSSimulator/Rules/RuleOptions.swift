@@ -68,7 +68,8 @@ public struct RuleOptions: Sendable {
     public var futureTokenSecondsMax = 3600
     /// Reason for a token that is further in the future.
     public var futureTokenReason = Reason.invalidProviderToken
-    /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send it, and APNs accepts their pushes.
+    /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send it, and APNs accepts their
+    /// pushes.
     public var acceptsTextIssuedAt = true
     /// Reason for a token of another team than that of the connection's first token.
     public var otherTeamReason = Reason.invalidProviderToken
@@ -76,8 +77,8 @@ public struct RuleOptions: Sendable {
     public var keyScopeReason = Reason.unrelatedKeyIDInToken
     /// Reason for a key of the other environment. The documented spelling differs from the observed one.
     public var keyEnvironmentReason = Reason.badEnvironmentKeyIDInToken
-    /// Whether channel management returns ``keyScopeReason`` and ``keyEnvironmentReason``, which Apple does not list for it.
-    /// Otherwise it returns `InvalidProviderToken`.
+    /// Whether channel management returns ``keyScopeReason`` and ``keyEnvironmentReason``, which Apple does not list
+    /// for it. Otherwise it returns `InvalidProviderToken`.
     public var channelsReportKeyFaults = true
     /// Whether a connection may use a second team-scoped key of the same team, for example after a key rotation.
     public var allowsTeamKeyRotation = true
@@ -85,16 +86,18 @@ public struct RuleOptions: Sendable {
     public var foreignTopicReason = Reason.topicDisallowed
     /// Reason for a topic without the suffix of the push type.
     public var wrongSuffixReason = Reason.topicDisallowed
-    /// Maximum pushes to one device token in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no limit.
+    /// Maximum pushes to one device token in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
+    /// limit.
     public var requestsPerDeviceMax: Int?
-    /// Maximum broadcasts to one channel in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no limit.
+    /// Maximum broadcasts to one channel in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
+    /// limit.
     public var requestsPerChannelMax: Int?
     /// Value of `Retry-After` with `TooManyRequests`, in seconds; nil: no such header. APNs is not known to send it.
     public var retryAfterSeconds: Int?
     /// Reason for a wrong method on the paths of broadcasts and channels. Apple lists `MethodNotAllowed` and `BadPath`.
     public var wrongMethodReason = Reason.methodNotAllowed
-    /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`. Apple calls the header required, but
-    /// omits it in a sample.
+    /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`. Apple calls the header
+    /// required, but omits it in a sample.
     public var demandsBroadcastExpiration = false
     /// Whether a broadcast without `apns-priority` is refused with `BadPriority`. Apple calls the header required.
     public var demandsBroadcastPriority = false
@@ -122,11 +125,12 @@ public struct RuleOptions: Sendable {
     public var pastExpirationReason: Reason?
     /// Reason for an `apns-expiration` that can only be in milliseconds; nil: accepted.
     public var millisecondsExpirationReason: Reason?
-    /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a request
-    /// is accepted; nil: no limit. Has no effect if the gate is off. Observers saw 1 (openradar 27870881, pushy#732).
+    /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
+    /// request is accepted; nil: no limit. Has no effect if the gate is off. Observers saw 1 (openradar 27870881,
+    /// pushy#732).
     public var errorsInARowMax: Int? = 50
-    /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil: no
-    /// limit.
+    /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil:
+    /// no limit.
     public var errorsMax: Int? = 1000
     /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil: no limit.
     public var badDeviceTokensMax: Int? = 200
@@ -142,7 +146,8 @@ public struct RuleOptions: Sendable {
     /// Maximum idle time of a connection; nil: no limit.
     public var idleSecondsMax: Int?
     public var idleEnd = IdleEnd.goAway
-    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil: never.
+    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil:
+    /// never.
     public var staleIdleSeconds: Int?
     /// Whether pushes without a provider token are accepted, for load tests.
     public var servesWithoutToken = false

@@ -1,5 +1,5 @@
-/// The limit of open streams on one connection: one until the answer to the first push with a valid provider token, then
-/// more (Apple, "Sending notification requests to APNs").
+/// The limit of open streams on one connection: one until the answer to the first push with a valid provider token,
+/// then more (Apple, "Sending notification requests to APNs").
 public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
         /// Announces the limit and refuses streams beyond it with REFUSED_STREAM.
@@ -33,8 +33,8 @@ public struct ServerStreamGate: Sendable {
     /// Whether a second stream is refused while one is open.
     var isNarrow: Bool { mode == .enforce && announced <= 1 }
 
-    /// Records that the client opened a stream. Returns false if the stream must be refused. Call `closed()` when the stream
-    /// ends, also after a refusal.
+    /// Records that the client opened a stream. Returns false if the stream must be refused. Call `closed()` when the
+    /// stream ends, also after a refusal.
     ///
     /// - Parameter isAcknowledged: false if the client may not have received a lower limit yet.
     public mutating func opened(isAcknowledged: Bool = true) -> Bool {
@@ -42,8 +42,8 @@ public struct ServerStreamGate: Sendable {
         return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed and must be sent.
-    /// Has no effect if the gate is off.
+    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed and must be
+    /// sent. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
         let before = announced

@@ -75,7 +75,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     deinit { timerTarget.object = nil }
 
-    /// The five settings that APNs was observed to send (Apple forum 54407, MongoosePush#45), with the changes of faults.
+    /// The five settings that APNs was observed to send (Apple forum 54407, MongoosePush#45), with the changes of
+    /// faults.
     var settings: HTTP2Settings {
         changedSettings.applied(
             to: HTTP2Settings(

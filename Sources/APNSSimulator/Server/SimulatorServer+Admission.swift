@@ -16,8 +16,8 @@ struct Admission {
 }
 
 extension SimulatorServer {
-    /// Closes the oldest unauthenticated connection if the simulator is at its limit. Returns whether there is room for one
-    /// more.
+    /// Closes the oldest unauthenticated connection if the simulator is at its limit. Returns whether there is room for
+    /// one more.
     func makeRoom() -> Bool {
         if connections.count < configuration.connectionsMax { return true }
         guard let oldest = admission.unauthenticated.oldest else { return false }

@@ -27,8 +27,8 @@ public final class SimulatorServer {
     let documentAtStart: StateDocument
     /// The memory of received requests.
     public let memory: RequestMemory
-    /// How far the simulator's clock is ahead of the loop's; behind it if negative. An offset makes provider tokens expire
-    /// without waiting.
+    /// How far the simulator's clock is ahead of the loop's; behind it if negative. An offset makes provider tokens
+    /// expire without waiting.
     public var clockOffset = Duration.zero { didSet { watchIdle() } }
     /// The time of the simulator's clock, which the rules use.
     public var now: Now {
@@ -45,7 +45,8 @@ public final class SimulatorServer {
         _modify { yield &faultRules }
     }
 
-    // The storage is private, because the compiler omits the exclusivity checks of properties that only this module can access.
+    // The storage is private, because the compiler omits the exclusivity checks of properties that only this module can
+    // access.
     private var storedState: SimulatorState
     var counts = Counters()
     private var faultRules: FaultRules
@@ -255,7 +256,8 @@ public final class SimulatorServer {
         _ = memory.add(request, entry, reason: nil, faultID: nil)
     }
 
-    /// Decides about a complete request. As with APNs, the decision's effects remain if the stream ends before the answer.
+    /// Decides about a complete request. As with APNs, the decision's effects remain if the stream ends before the
+    /// answer.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
         let struck =
@@ -319,8 +321,8 @@ public final class SimulatorServer {
         setTimer()
     }
 
-    /// Returns the header fields of an answer, valid until the next answer. As with APNs, IDs enter the peer's HPACK table
-    /// (MongoosePush#45).
+    /// Returns the header fields of an answer, valid until the next answer. As with APNs, IDs enter the peer's HPACK
+    /// table (MongoosePush#45).
     func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
         if service.kind == .channelManagement || request.isBroadcast {

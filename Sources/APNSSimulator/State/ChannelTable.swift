@@ -2,7 +2,8 @@ import APNSProtocol
 
 /// The channels of all apps. The environments are separate.
 struct ChannelTable: Sendable {
-    /// Maximum number of channels of all apps together. With `accept_unknown_topics`, clients can name any number of apps.
+    /// Maximum number of channels of all apps together. With `accept_unknown_topics`, clients can name any number of
+    /// apps.
     static let channelsMax = 100_000
 
     private struct Place: Hashable {

@@ -6,7 +6,8 @@ public struct Device: Sendable {
     public var token: [UInt8]
     /// The app that registered it.
     public var bundleID: String
-    /// The environment in which the token is valid. nil: both, which no real token is; for device lists that serve both.
+    /// The environment in which the token is valid. nil: both, which no real token is; for device lists that serve
+    /// both.
     public var environment: APNSEnvironment?
     public var condition: DeviceCondition
 

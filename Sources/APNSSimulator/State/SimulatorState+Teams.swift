@@ -52,8 +52,8 @@ extension SimulatorState {
         replace(with: next)
     }
 
-    /// Removes an app and its channels. Returns false if the app does not exist. Its devices remain, but pushes to them are
-    /// refused.
+    /// Removes an app and its channels. Returns false if the app does not exist. Its devices remain, but pushes to them
+    /// are refused.
     @discardableResult
     public mutating func removeApp(bundleID: String) -> Bool {
         guard apps.removeValue(forKey: bundleID) != nil else { return false }
@@ -70,8 +70,8 @@ extension SimulatorState {
         return true
     }
 
-    /// Replaces this state by another, as if by single changes. Open connections can still use the apps that both states have,
-    /// and verify their tokens again.
+    /// Replaces this state by another, as if by single changes. Open connections can still use the apps that both
+    /// states have, and verify their tokens again.
     public mutating func replace(with other: SimulatorState) {
         let old = self
         self = other

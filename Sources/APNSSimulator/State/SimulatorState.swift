@@ -1,7 +1,7 @@
 public import APNSProtocol
 
-/// The state of a simulator: teams with their apps, keys and certificates; devices and channels of both environments; and
-/// the switches of the rules.
+/// The state of a simulator: teams with their apps, keys and certificates; devices and channels of both environments;
+/// and the switches of the rules.
 public struct SimulatorState: Sendable {
     struct App: Sendable {
         let bundleID: String
@@ -27,7 +27,8 @@ public struct SimulatorState: Sendable {
     /// Switches for behavior that Apple does not document.
     public var rules = RuleOptions()
 
-    /// Increases with each change of keys, certificates and apps. Connections then verify their tokens and topics again.
+    /// Increases with each change of keys, certificates and apps. Connections then verify their tokens and topics
+    /// again.
     var generation = 0
 
     public init() {}
@@ -81,8 +82,8 @@ public struct SimulatorState: Sendable {
             allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app cannot use
-    /// it.
+    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app cannot
+    /// use it.
     public mutating func add(_ channel: Channel) {
         channels.insert(channel)
     }

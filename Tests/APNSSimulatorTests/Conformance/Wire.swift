@@ -62,8 +62,8 @@ struct Wire {
         _ = loop.run(limit: duration + .seconds(1), until: { isOver })
     }
 
-    /// Returns the header fields of a valid alert push in the order of Apple's samples, with changes. nil removes a field;
-    /// additional names are appended.
+    /// Returns the header fields of a valid alert push in the order of Apple's samples, with changes. nil removes a
+    /// field; additional names are appended.
     func fields(_ changes: KeyValuePairs<String, String?> = [:]) -> [(String, String)] {
         Self.fields(
             [
