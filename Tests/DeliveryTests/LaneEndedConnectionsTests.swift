@@ -13,7 +13,7 @@ import Testing
 
         var action: FaultAction {
             switch self {
-            case .goAway: .goAway(FaultGoAway(lastStream: .id(0), ending: .close))
+            case .goAway: .goAway(FaultGoAway(lastStream: .id(0), closing: .close))
             case .reset: .resetConnection
             case .close: .closeConnection
             }
