@@ -19,19 +19,19 @@ import Testing
     @Test mutating func aSilentBrokerIsToldOfAfterASecond() {
         _ = notice.changed(to: .connecting(endpoint), now: at(0))
         #expect(notice.due(now: at(999)) == nil)
-        #expect(notice.due(now: at(1000)) == .waits(sinceUnixSeconds: 54_187, cause: nil))
+        #expect(notice.due(now: at(1000)) == .waiting(sinceUnixSeconds: 54_187, cause: nil))
         #expect(notice.due(now: at(2000)) == nil)
     }
 
     @Test mutating func eachCauseIsToldOnce() {
         _ = notice.changed(to: .connecting(endpoint), now: at(0))
         _ = notice.changed(to: waiting("refused"), now: at(10))
-        #expect(notice.due(now: at(1000)) == .waits(sinceUnixSeconds: 54_187, cause: "refused"))
+        #expect(notice.due(now: at(1000)) == .waiting(sinceUnixSeconds: 54_187, cause: "refused"))
         #expect(notice.changed(to: .connecting(endpoint), now: at(2000)) == nil)
         #expect(notice.changed(to: waiting("refused"), now: at(2010)) == nil)
         #expect(notice.changed(to: waiting("no route"), now: at(3000)) != nil)
         #expect(notice.changed(to: waiting("refused"), now: at(4000)) == nil)
-        #expect(notice.changed(to: .ready, now: at(12_345)) == .there(after: .milliseconds(12_345)))
+        #expect(notice.changed(to: .ready, now: at(12_345)) == .connected(after: .milliseconds(12_345)))
         #expect(notice.changed(to: .ready, now: at(13_000)) == nil)
     }
 
@@ -44,20 +44,20 @@ import Testing
         _ = notice.changed(to: .blocked(reason: "low on disk"), now: at(0))
         #expect(
             notice.due(now: at(1000))
-                == .waits(sinceUnixSeconds: 54_187, cause: "it takes no messages for now: low on disk"))
+                == .waiting(sinceUnixSeconds: 54_187, cause: "it takes no messages for now: low on disk"))
     }
 
     @Test func linesSayWhereAndSinceWhen() {
         let endpoints = [endpoint, Endpoint(host: "other", port: 5671)]
         #expect(
-            BrokerNotice.Line.waits(sinceUnixSeconds: 54_187, cause: nil).text(endpoints)
+            BrokerNotice.Line.waiting(sinceUnixSeconds: 54_187, cause: nil).text(endpoints)
                 == "martlet: waiting for the broker at rabbit:5672, other:5671 since 15:03:07 UTC: no answer yet")
         let cause = "cannot connect to rabbit:5672: Connection refused"
         #expect(
-            BrokerNotice.Line.waits(sinceUnixSeconds: -1, cause: cause).text(endpoints)
+            BrokerNotice.Line.waiting(sinceUnixSeconds: -1, cause: cause).text(endpoints)
                 == "martlet: waiting for the broker since 23:59:59 UTC: \(cause)")
         #expect(
-            BrokerNotice.Line.there(after: .milliseconds(12_345)).text(endpoints)
+            BrokerNotice.Line.connected(after: .milliseconds(12_345)).text(endpoints)
                 == "martlet: the broker is there, after 12 s")
     }
 

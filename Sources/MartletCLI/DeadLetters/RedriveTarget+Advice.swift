@@ -2,7 +2,7 @@ import BrokerTopology
 import DeadLetters
 
 extension RedriveTarget {
-    /// For an operator, where `queue(for:)` knows none.
+    /// Returns a remedy for an operator if `queue(for:)` returns nil.
     func advice(_ task: DeadLetterTask, id: String) -> String {
         let commands = names.requestQueues.map { queue in
             var options = task.options
