@@ -16,15 +16,15 @@ import Testing
     ])
     func aResultComesUnderTheIDThatTheWorkerMakesOfIt(body: String, messageID: String, told: String) {
         var awaited = AwaitedResults(of: [message(body, messageID)])
-        let isForAnother = awaited.take(["another", nil])
+        let isForAnother = awaited.remove(["another", nil])
         #expect(!isForAnother && awaited.missing == [messageID])
-        let isTaken = awaited.take([nil, told])
+        let isTaken = awaited.remove([nil, told])
         #expect(isTaken && awaited.isEmpty)
     }
 
     @Test func messagesWithOneIDHaveAResultEach() {
         var awaited = AwaitedResults(of: [message("{}", Self.id), message("{}", Self.id)])
-        let taken = (0..<3).map { _ in awaited.take([Self.id]) }
+        let taken = (0..<3).map { _ in awaited.remove([Self.id]) }
         #expect(taken == [true, true, false])
     }
 }

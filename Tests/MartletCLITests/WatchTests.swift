@@ -164,7 +164,7 @@ import Testing
     ])
     func filters(_ filter: WatchFilter, _ shown: [Int]) {
         let messages = [Self.rejected, Self.invalid, Self.dead, Self.givenUpByTheBroker]
-        #expect(messages.indices.filter { filter.lets(messages[$0]) } == shown)
+        #expect(messages.indices.filter { filter.matches(messages[$0]) } == shown)
     }
 
     @Test(arguments: [
