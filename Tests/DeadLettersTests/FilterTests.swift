@@ -31,7 +31,7 @@ import Testing
 
     private func holds(_ text: String) throws -> Bool {
         let choice = DeadLetterChoice(filter: try Filter(text))
-        return choice.takes(DeadLetter(Self.copy), Self.copy, nowUnixMilliseconds: Self.now)
+        return choice.matches(DeadLetter(Self.copy), Self.copy, nowUnixMilliseconds: Self.now)
     }
 
     @Test(arguments: [

@@ -102,7 +102,7 @@ struct DeadLetterTask: Sendable {
     /// Opens a scan. Returns an exit code after an error line if it cannot be opened.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
-            if let target = options.target { try await scan.look(for: target) }
+            if let target = options.target { try await scan.verifyQueue( target) }
         } catch {
             return await close(scan, error)
         }
@@ -142,7 +142,7 @@ struct DeadLetterTask: Sendable {
             // The queue that the broker returns the request to.
             case .waits: letter.queue = message.routingKey
             }
-            if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
+            if choice.matches(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
                 return Found(message: message, copy: copy, letter: letter)
             }
         }
