@@ -73,7 +73,7 @@ import Testing
         (["--listen", "a:65536"], "option --listen takes HOST:PORT or none, not 'a:65536'"),
         (["--delay-ms", "-1"], "option --delay-ms takes a number from 0 to 600000, not '-1'"),
         (["--delay-ms", "nan"], "option --delay-ms takes a number from 0 to 600000, not 'nan'"),
-        (["--streams-max", "0"], "option --streams-max takes a whole number from 1 to 4096, not '0'"),
+        (["--streams-max", "0"], "option --streams-max: expected an integer from 1 to 4096, got '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix takes hexadecimal digits, not 'xy'"),
         (["--help=yes"], "option --help takes no value"),
         (Listener.allCases.flatMap { [$0.option, "none"] }, "every listener is turned off"),

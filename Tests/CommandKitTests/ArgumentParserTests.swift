@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no command is given"),
+        ("", "no command given"),
         ("lunch", "unknown command 'lunch'; did you mean 'launch'?"),
         ("something", "unknown command 'something'"),
         ("--mpa", "unknown option --mpa"),
@@ -54,14 +54,14 @@ import Testing
         ("launch -m a", "unknown option -m"),
         ("launch --dry-run=1 a", "option --dry-run takes no value"),
         ("launch --map m", "BOAT… is missing"),
-        ("launch --map m --signal gren a", "option --signal takes red or green, not 'gren'; did you mean green?"),
-        ("harbor", "'harbor' is followed by one of: list, open"),
-        ("port --map m", "'harbor' is followed by one of: list, open"),
+        ("launch --map m --signal gren a", "option --signal: expected red or green, got 'gren'; did you mean green?"),
+        ("harbor", "'harbor' requires one of: list, open"),
+        ("port --map m", "'harbor' requires one of: list, open"),
         ("harbor opne", "unknown command 'harbor opne'; did you mean 'harbor open'?"),
-        ("harbor destroy", "unknown command 'harbor destroy'; 'harbor' is followed by one of: list, open"),
+        ("harbor destroy", "unknown command 'harbor destroy'; 'harbor' requires one of: list, open"),
         ("harbor list north", "unexpected argument 'north'"),
         ("harbor open", "SIDE is missing: north or south"),
-        ("harbor open nort", "fleet harbor open takes north or south, not 'nort'; did you mean north?"),
+        ("harbor open nort", "fleet harbor open: expected north or south, got 'nort'; did you mean north?"),
         ("harbor open north south", "unexpected argument 'south'"),
         ("engin", "unknown command 'engin'"),
     ])
@@ -74,10 +74,10 @@ import Testing
         ("sandbox", "unexpected argument 'sandbox'"),
         ("--mod steady", "unknown option --mod; did you mean --mode?"),
         ("--mode", "option --mode MODE needs a value"),
-        ("--mode flash", "option --mode takes steady or flashing, not 'flash'; did you mean flashing?"),
+        ("--mode flash", "option --mode: expected steady or flashing, got 'flash'; did you mean flashing?"),
         ("--help=yes", "option --help takes no value"),
         ("--completion", "option --completion SHELL needs a value"),
-        ("--completion fish", "option --completion takes bash or zsh, not 'fish'"),
+        ("--completion fish", "option --completion: expected bash or zsh, got 'fish'"),
     ])
     func mistakesOfAProgramOfOneCommand(_ line: String, _ message: String) {
         let error = #expect(throws: UsageError.self) { try parse(line, of: .seaLamp) }

@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: [
         (
             ["shop.pem"], "{com.example.other: {}}",
-            "no certificate is for com.example.other: shop.pem is for com.example.shop"
+            "no certificate for com.example.other: shop.pem is for com.example.shop"
         ),
         (
             ["shop.pem"], "{com.example.other: {certificate: shop.pem}}",
@@ -118,11 +118,11 @@ import Testing
         ),
         (
             ["shop.pem"], "{com.example.shop: {certificate: shop.p12}}",
-            "apns.certificates has no file shop.p12; did you mean shop.pem?"
+            "no file shop.p12 in apns.certificates; did you mean shop.pem?"
         ),
         (
             ["shop.pem", "shop-sandbox.pem"], "{com.example.shop: {}}",
-            "which certificate? shop.pem and shop-sandbox.pem are for it; say one of them as certificate"
+            "several certificates apply: shop.pem and shop-sandbox.pem; set certificate to one of them"
         ),
         (
             ["shop-sandbox.pem"], "{com.example.shop: {}}",
@@ -131,15 +131,15 @@ import Testing
         ),
         (
             ["shop.pem", "shop.pem"], "{com.example.shop: {certificate: shop.pem}}",
-            "there is a certificate for com.example.shop already: shop.pem"
+            "duplicate certificate for com.example.shop: shop.pem"
         ),
         (
             ["shop.pem"], "{com.example.shop: {certificate: shop.pem, key: ABC123DEFG}}",
-            "apns.keys has no key ABC123DEFG"
+            "no key ABC123DEFG in apns.keys"
         ),
-        (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: there is no such file"),
+        (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: no such file"),
         (["AuthKey.p8"], "{com.example.shop: {}}", "the private key belongs to no certificate of the file"),
-        ([], "{com.example.shop: {}}", "apns has keys or certificates"),
+        ([], "{com.example.shop: {}}", "apns requires keys or certificates"),
     ])
     func whatDoesNotFitIsToldWithBothNames(certificates: [String], apps: String, message: String) {
         #expect {

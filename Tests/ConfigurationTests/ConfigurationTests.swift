@@ -244,14 +244,14 @@ import Testing
     @Test(arguments: [
         (
             "source_address: localhost",
-            "source_address is no IP address, such as 10.0.0.5"
+            "source_address must be an IP address, such as 10.0.0.5"
         ),
         (
             "source_address: 10.0.0.0/8",
-            "source_address is no IP address, such as 10.0.0.5"
+            "source_address must be an IP address, such as 10.0.0.5"
         ),
         ("source_address: '${ABSENT}'", "environment variable ABSENT is not set"),
-        ("source_address: ''", "source_address is no IP address, such as 10.0.0.5"),
+        ("source_address: ''", "source_address must be an IP address, such as 10.0.0.5"),
         ("send_buffer_bytes: 4095", "amqp.socket.send_buffer_bytes must be at least 4096"),
         ("receive_buffer_bytes: 67108865", "amqp.socket.receive_buffer_bytes must be at most 67108864"),
         ("receive_buffer_bytes: 64k", "amqp.socket.receive_buffer_bytes must be a whole number"),
@@ -281,7 +281,7 @@ import Testing
             try ConfigurationFile(path).worker()
         } throws: { error in
             "\((error as? ConfigurationError)?.mistakes ?? [])"
-                == "[\(path): cannot read it: it is larger than 1048576 bytes]"
+                == "[\(path): cannot read the file: larger than 1048576 bytes]"
         }
     }
 
@@ -293,18 +293,18 @@ import Testing
         ("  url: amqp://rabbit", "  url: 5672", "2:8: amqp.url must be a string"),
         (
             "key_id: ABC123DEFG", "key_id: 1234567890",
-            "5:15: apns.keys.0.key_id must be a string (The ten characters that the key has in the developer account); "
-                + "put it in quotes: \"…\""
+            "5:15: apns.keys.0.key_id must be a string (The ten-character key ID in the developer account); "
+                + "use quotes: \"…\""
         ),
         (
             "com.example.shop: {}", "com.example.shop:",
-            "9:20: apps.com.example.shop must be an object; it is empty: write {} behind it to accept the defaults, or "
-                + "remove it"
+            "9:20: apps.com.example.shop must be an object; it is empty: write {} to use the defaults, or "
+                + "remove the key"
         ),
         (
             "apps:", "lanes:\napps:",
-            "8:7: lanes must be a whole number (Threads that each work on messages of their own; the number of processors when "
-                + "it is left out); it is empty: write a value behind it, or remove it"
+            "8:7: lanes must be a whole number (Threads that process requests independently); "
+                + "it is empty: write a value, or remove the key"
         ),
         ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
         (
@@ -318,12 +318,12 @@ import Testing
         ("  url: amqp://rabbit", "  url: amqp://rabbit\n  prefix: a b", #"3:11: amqp.prefix must match the regular"#),
         (
             "  url: amqp://rabbit", "  url: amqp://u:${NOT_SET}@rabbit",
-            "2:8: the environment variable NOT_SET is not set"
+            "2:8: environment variable NOT_SET is not set"
         ),
-        ("  url: amqp://rabbit", "  url: file:gone", "2:8: cannot read gone: there is no such file"),
+        ("  url: amqp://rabbit", "  url: file:gone", "2:8: cannot read gone: no such file"),
         (
             "  url: amqp://rabbit", "  url: amqp://rabbit\n  tls: {ca_file: AuthKey.p8}",
-            "3:8: tls is for a URL that begins with amqps://"
+            "3:8: tls requires a URL that begins with amqps://"
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {ca_file: AuthKey.p8}",
@@ -331,14 +331,14 @@ import Testing
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {certificate_file: AuthKey.p8}",
-            "3:27: certificate_file and key_file go together"
+            "3:27: certificate_file and key_file require each other"
         ),
-        ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: there is no such file"),
+        ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: no such file"),
         ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file holds no whole PEM block"),
-        ("      key_file: AuthKey.p8", "", "5:7: a key has either key_file or private_key"),
-        ("ABC123DEFG", "ABC", "5:15: a key ID is ten letters and digits"),
-        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID is ten letters and digits"),
-        ("{}", "{key: ABC123DEFH}", "9:27: apns.keys has no key ABC123DEFH; did you mean ABC123DEFG?"),
+        ("      key_file: AuthKey.p8", "", "5:7: a key requires either key_file or private_key"),
+        ("ABC123DEFG", "ABC", "5:15: a key ID must have ten letters and digits"),
+        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID must have ten letters and digits"),
+        ("{}", "{key: ABC123DEFH}", "9:27: no key ABC123DEFH in apns.keys; did you mean ABC123DEFG?"),
         (
             "{}", "{environment: Sandbox}",
             #"9:35: apps.com.example.shop.environment must be one of "production", "sandbox" (did you mean "sandbox"?)"#
@@ -349,9 +349,9 @@ import Testing
         ),
         (
             "  com.example.shop: {}", "  com.example.shop: {}\nretry: {resend_unknown: no}",
-            "10:25: retry.resend_unknown must be a boolean (did you mean false?); yes, no, on and off are text in YAML 1.2"
+            "10:25: retry.resend_unknown must be a boolean (did you mean false?); yes, no, on and off are strings in YAML 1.2"
         ),
-        ("  url: amqp://rabbit", "\turl: amqp://rabbit", "2:1: a tab stands here: YAML is indented with spaces alone"),
+        ("  url: amqp://rabbit", "\turl: amqp://rabbit", "2:1: a tab is not allowed in indentation; use spaces"),
         ("{}", "{environment: development}", #"9:35: apps.com.example.shop.environment must be one of "production""#),
         ("  com.example.shop: {}", "  {}", "9:3: apps must have at least 1 member"),
         ("  com.example.shop: {}", "  com.example.*: {}", "9:3: apps.com.example.* must match the regular expression"),
@@ -410,10 +410,10 @@ import Testing
             lines == [
                 "martlet.yaml:2:8: the AMQP URL must begin with amqp:// or amqps://",
                 "martlet.yaml:3:3: unknown key 'prefetsh'",
-                "martlet.yaml:6:59: cannot read gone.p8: there is no such file",
-                "martlet.yaml:8:27: apns.keys has no key OTHER12345",
-                "martlet.yaml:9:8: lanes must be at least 1 (Threads that each work on messages of their own; "
-                    + "the number of processors when it is left out)",
+                "martlet.yaml:6:59: cannot read gone.p8: no such file",
+                "martlet.yaml:8:27: no key OTHER12345 in apns.keys",
+                "martlet.yaml:9:8: lanes must be at least 1 (Threads that process "
+                    + "requests independently)",
             ])
     }
 
@@ -452,11 +452,11 @@ import Testing
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 is the name of a queue that the worker publishes to"
+            "19: push.wait.0 is a queue that the worker publishes to"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
-            "38: a shard of it would be called a.1, as another queue is"
+            "38: the name of the shard a.1 is also the name of another queue"
         ),
     ])
     func shardsThatCannotBeAreTold(queues: String, message: String) {
@@ -467,9 +467,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[5s, 30s, 30s]", "21: delays ascend; 30s stands before it"),
-        ("[2m, 90s]", "16: delays ascend; 2m stands before it"),
-        ("[25h]", "12: it must be at most 24h"), ("[9999999h]", "12: it must be at most 24h"),
+        ("[5s, 30s, 30s]", "21: delays must ascend; the previous delay is 30s"),
+        ("[2m, 90s]", "16: delays must ascend; the previous delay is 2m"),
+        ("[25h]", "12: must be at most 24h"), ("[9999999h]", "12: must be at most 24h"),
         ("[5s, 7]", "16: retry.delays.1 must be a string"),
     ])
     func delaysThatMakeNoScheduleAreTold(delays: String, message: String) {
@@ -480,7 +480,7 @@ import Testing
     @Test func aKeyOfAnEarlierVersionIsToldWithWhatTookItsPlace() {
         #expect(
             mistakes(SampleConfiguration.shortest + "\nretry: {delay_seconds: 30}") == [
-                "martlet.yaml:10:9: unknown key 'delay_seconds'; retry.delays takes its place, "
+                "martlet.yaml:10:9: unknown key 'delay_seconds'; use retry.delays, "
                     + "a list such as [30s, 2m, 10m]"
             ])
     }
@@ -503,15 +503,15 @@ import Testing
         let lines = mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: queues))
         #expect(
             lines.map { $0.prefix(64) } == [
-                "martlet.yaml:3:19: requests_queue is one of request_queues; leav",
-                "martlet.yaml:6:14: there is a queue push.bulk already",
-                "martlet.yaml:7:14: the routing key bulk leads to a queue already",
+                "martlet.yaml:3:19: requests_queue and request_queues are mut",
+                "martlet.yaml:6:14: duplicate queue push.bulk",
+                "martlet.yaml:7:14: routing key bulk is a duplicate; a request route",
                 "martlet.yaml:7:35: amqp.request_queues.2.prefetch must be at lea",
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead is the name of a queue that the worker publishes to",
-                "martlet.yaml:5:33: the routing key #.dead matches what dead does; what goes to both queues is pushed "
+                "martlet.yaml:4:5: push.dead is a queue that the worker publishes to",
+                "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])
     }
@@ -561,7 +561,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "martlet.yaml:1:1: there is nothing in it"), ("[]", "the file must be an object"),
+        ("", "martlet.yaml:1:1: the text is empty"), ("[]", "the file must be an object"),
         ("amqp: [", "martlet.yaml:"),
         ("{}", #"the file lacks the property "amqp""#),
     ])
@@ -575,7 +575,7 @@ import Testing
             try ConfigurationFile("/nowhere/martlet.yaml").worker()
         } throws: { error in
             "\((error as? ConfigurationError)?.mistakes ?? [])"
-                == "[/nowhere/martlet.yaml: cannot read it: there is no such file]"
+                == "[/nowhere/martlet.yaml: cannot read the file: no such file]"
         }
     }
 
@@ -670,7 +670,7 @@ import Testing
                 switch name {
                 case "AuthKey.p8": Array(key.utf8)
                 case "secret": Array("hunter2\n".utf8)
-                default: throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+                default: throw ReferenceResolver.ReadFailure(reason: "no such file")
                 }
             })
         return ConfigurationFile("martlet.yaml", resolver: resolver)

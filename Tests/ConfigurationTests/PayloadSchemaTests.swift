@@ -147,7 +147,7 @@ import Testing
 
     @Test func whatNoVocabularyKnowsIsTold() throws {
         let harness = try Harness(["shop.json": #"{"propertes":{}}"#])
-        let text = #""error":"no vocabulary knows the keyword at /propertes""#
+        let text = #""error":"unknown keyword at /propertes""#
         let lines = harness.lines()
         #expect(lines.contains { $0.contains(#""level":"warning""#) && $0.contains(text) }, "\(lines)")
     }
@@ -175,7 +175,7 @@ import Testing
         let problem = try #require(throws: SchemaFileProblem.self) {
             try SchemaFolder().compile(folder.file("pipe.json"))
         }
-        #expect("\(problem)".hasSuffix("pipe.json: cannot read it: it is not a regular file"))
+        #expect("\(problem)".hasSuffix("pipe.json: cannot read the file: not a regular file"))
         // Looking for an $id neither.
         let path = try folder.write("shop.json", #"{"$ref":"urn:nowhere"}"#)
         let missing = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
@@ -201,16 +201,16 @@ import Testing
         let texts = error.mistakes.map(\.description)
         #expect(texts.count == 3)
         #expect(texts[0].contains(":11:21: ") && texts[0].contains(#"broken.json:1:9: schema at "/type": "#))
-        #expect(texts[1].contains(":12:3: no app is named so in apps"))
-        #expect(texts[2].contains("none.json: cannot read it: there is no such file"))
+        #expect(texts[1].contains(":12:3: no app in apps matches this pattern"))
+        #expect(texts[2].contains("none.json: cannot read the file: no such file"))
 
         // Whatever else is wrong; and where the apps are not known, nothing is said of their names.
         for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
             let worse = bad.replacing(written, with: instead)
             let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
             let texts = error.mistakes.map(\.description)
-            #expect(texts.contains { $0.contains("none.json: cannot read it") }, "\(texts)")
-            #expect(texts.contains { $0.contains("no app is named so") } == (written != "apps:"), "\(texts)")
+            #expect(texts.contains { $0.contains("none.json: cannot read the file") }, "\(texts)")
+            #expect(texts.contains { $0.contains("no app in apps matches") } == (written != "apps:"), "\(texts)")
         }
     }
 
@@ -222,7 +222,7 @@ import Testing
         #expect(text.hasPrefix("\(path):2:9: schema at \"/$ref\": the schema refers to file:///"), "\(text)")
         #expect(
             text.hasSuffix(
-                "/common.json, which was not given: payload schemas refer to files of their own folder and of folders inside it"
+                "/common.json, which was not given: payload schemas may refer only to files in their folder and its subfolders"
             ),
             "\(text)")
     }

@@ -179,16 +179,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", 2, "JSON"), ("[]", 1, "an exported message is"), ("{}", 1, "an exported message is"),
-        (#"{"body":1}"#, 1, "an exported message is"), (#"{"body_base64":"?"}"#, 16, "this is no base64"),
-        (#"{"body":"","properties":{"type":1}}"#, 33, "type is a text"),
-        (#"{"body":"","properties":{"timestamp":-1}}"#, 38, "timestamp is"),
-        (#"{"body":"","properties":{"priority":256}}"#, 37, "priority is"),
-        (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","headers":{"a":1.5}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","provenance":"me"}"#, 25, "provenance is"),
-        (#"{"body":"","headers":[]}"#, 22, "a header cannot be read"),
+        ("{", 2, "JSON"), ("[]", 1, "expected an object"), ("{}", 1, "expected an object"),
+        (#"{"body":1}"#, 1, "expected an object"), (#"{"body_base64":"?"}"#, 16, "invalid base64"),
+        (#"{"body":"","properties":{"type":1}}"#, 33, "type must be a string"),
+        (#"{"body":"","properties":{"timestamp":-1}}"#, 38, "timestamp must be"),
+        (#"{"body":"","properties":{"priority":256}}"#, 37, "priority must be"),
+        (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "invalid header"),
+        (#"{"body":"","headers":{"a":1.5}}"#, 22, "invalid header"),
+        (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "invalid header"),
+        (#"{"body":"","provenance":"me"}"#, 25, "provenance must be"),
+        (#"{"body":"","headers":[]}"#, 22, "invalid header"),
     ])
     func whatIsNoExportedMessageIsTold(_ line: String, _ column: Int, _ message: String) throws {
         let mistake = try #require(throws: MessageLine.Mistake.self) { try MessageLine.message(Array(line.utf8)) }

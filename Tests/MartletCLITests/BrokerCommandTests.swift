@@ -16,7 +16,7 @@ import Testing
         let prefix = "applied"
         let before = try await martlet("publish", "--url", broker.url, "--prefix", prefix, file("valid/alert.json"))
         #expect(before.exit.status == .exited(1))
-        #expect(before.errors.joined().contains("run martlet topology apply"))
+        #expect(before.errors.joined().contains("run: martlet topology apply"))
 
         let first = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
         #expect(first.exit.status == .exited(0))
@@ -130,10 +130,10 @@ import Testing
         #expect(undecided.exit.status == .exited(2))
         #expect(
             undecided.errors == [
-                "martlet: there are several request queues: run "
+                "martlet: several request queues are configured; run: "
                     + ["urgent", "bulk"].map { name in
                         "martlet publish --config \(config) --queue split.requests.\(name) \(file("valid/alert.json"))"
-                    }.joined(separator: ", or ")
+                    }.joined(separator: ", or: ")
             ])
         let decided = try await martlet(
             "publish", "--config", config, "--queue", "split.requests.bulk", file("valid/alert.json"))
@@ -223,7 +223,7 @@ import Testing
         let result = try await martlet("publish", "--url", broker.url, "--prefix", "sent", path, "/nowhere.json")
         #expect(result.exit.status == .exited(1))
         #expect(result.output.count == 1)
-        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: no such file"])
         let message = try await BrokerClients.withAdmin(broker.url) { try await $0.get(from: "sent.requests") }
         let published = try #require(message)
         let body = try FileReader.bytes(of: path, bytesMax: 1 << 20)
@@ -325,7 +325,7 @@ import Testing
             "publish", "--url", broker.url, "--prefix", "idle", "--wait", "--timeout", "8", file("valid/alert.json"))
         #expect(result.exit.status == .exited(4))
         let cause =
-            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); start one: martlet worker "
+            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start one, run: martlet worker "
             + "--config FILE"
         #expect(result.errors.filter { $0.contains("no result yet") } == [cause], "\(result.errors)")
     }
@@ -377,7 +377,7 @@ import Testing
         let url = "amqp://127.0.0.1:\(try FreePort.choose())"
         let result = try await martlet("publish", "--url", url, "--timeout", "1", "/nowhere.json")
         #expect(result.exit.status == .exited(1))
-        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: no such file"])
     }
 
     private func martlet(

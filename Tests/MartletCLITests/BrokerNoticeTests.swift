@@ -44,21 +44,21 @@ import Testing
         _ = notice.changed(to: .blocked(reason: "low on disk"), now: at(0))
         #expect(
             notice.due(now: at(1000))
-                == .waiting(sinceUnixSeconds: 54_187, cause: "it takes no messages for now: low on disk"))
+                == .waiting(sinceUnixSeconds: 54_187, cause: "publishing blocked: low on disk"))
     }
 
     @Test func linesSayWhereAndSinceWhen() {
         let endpoints = [endpoint, Endpoint(host: "other", port: 5671)]
         #expect(
             BrokerNotice.Line.waiting(sinceUnixSeconds: 54_187, cause: nil).text(endpoints)
-                == "martlet: waiting for the broker at rabbit:5672, other:5671 since 15:03:07 UTC: no answer yet")
+                == "martlet: waiting for the broker at rabbit:5672, other:5671 since 15:03:07 UTC: no response yet")
         let cause = "cannot connect to rabbit:5672: Connection refused"
         #expect(
             BrokerNotice.Line.waiting(sinceUnixSeconds: -1, cause: cause).text(endpoints)
                 == "martlet: waiting for the broker since 23:59:59 UTC: \(cause)")
         #expect(
             BrokerNotice.Line.connected(after: .milliseconds(12_345)).text(endpoints)
-                == "martlet: the broker is there, after 12 s")
+                == "martlet: broker connected after 12 s")
     }
 
     private func waiting(_ message: String) -> BrokerStatus {

@@ -33,8 +33,8 @@ import Testing
             _ = try Program.martlet.request(words, defaults: unreadable.optionDefaults)
         }
         #expect(
-            error?.message == "cannot read \(DefaultConfiguration.path): permission denied; name another file with "
-                + "--config FILE or MARTLET_CONFIG")
+            error?.message == "cannot read \(DefaultConfiguration.path): permission denied; pass another file with "
+                + "--config FILE or set MARTLET_CONFIG")
         #expect(throws: Never.self) {
             _ = try Program.martlet.request(words + ["--config", "b.yaml"], defaults: unreadable.optionDefaults)
         }
@@ -96,7 +96,7 @@ import Testing
         let martlet = try Products.executable("martlet")
         let named = try await ChildProcess.run(["env", "MARTLET_CONFIG=\(path)", martlet, "dead", "stats"])
         #expect(named.exit.status == .exited(2))
-        #expect(named.errors.first?.hasPrefix("martlet: \(path): cannot read it") == true, "\(named.errors)")
+        #expect(named.errors.first?.hasPrefix("martlet: \(path): cannot read the file") == true, "\(named.errors)")
         let none = try await ChildProcess.run([martlet, "worker"])
         #expect(none.errors == ["martlet: option --config FILE is missing (see martlet worker --help)"])
     }

@@ -351,7 +351,7 @@ import YAML
                 if name.hasSuffix("/ca.pem") { return Array(authority.utf8) }
                 if name.hasSuffix("/username") { return Array("martlet\n".utf8) }
                 if name.hasSuffix("/password") { return Array("secret\n".utf8) }
-                throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+                throw ReferenceResolver.ReadFailure(reason: "no such file")
             })
         return try ConfigurationFile(path, resolver: resolver).worker(text: Array(text(path).utf8))
     }

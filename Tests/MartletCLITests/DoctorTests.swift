@@ -144,7 +144,7 @@ import YAML
     }
 
     @Test func aClockThatIsBehindIsToldSo() {
-        #expect(DoctorCheck.line(secondsAhead: -4000).text == "this clock is 4000 s behind the broker's")
+        #expect(DoctorCheck.line(secondsAhead: -4000).text == "this machine's clock is 4000 s behind the broker's")
     }
 
     @Test(arguments: [
@@ -156,13 +156,13 @@ import YAML
 
     @Test(
         arguments: [
-            (ReadFile.Content.secret, UInt32(0o100640), nil), (.secret, 0o100644, "may read a secret in a (mode 644)"),
-            (.secret, 0o100642, "may change a (mode 642)"), (.other, 0o100644, nil),
-            (.other, 0o100646, "may change a (mode 646)"), (.key, 0o100666, nil),
+            (ReadFile.Content.secret, UInt32(0o100640), nil), (.secret, 0o100644, "can read a secret in a (mode 644)"),
+            (.secret, 0o100642, "can change a (mode 642)"), (.other, 0o100644, nil),
+            (.other, 0o100646, "can change a (mode 646)"), (.key, 0o100666, nil),
         ] as [(ReadFile.Content, UInt32, String?)])
     func `What others may do with a file`(content: ReadFile.Content, mode: UInt32, text: String?) {
         let lines = ReadFile(path: "a", content: content).warnings(mode: mode)
-        #expect(lines.map(\.text) == (text.map { ["everybody on this machine \($0)"] } ?? []))
+        #expect(lines.map(\.text) == (text.map { ["any user on this machine \($0)"] } ?? []))
         #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
     }
 
@@ -225,11 +225,11 @@ import YAML
             TopologyFinding(subject: "bindings", state: .unseen, advice: "configure"),
         ])
         #expect(lines.map(\.state) == [.ok, .failure, .warning, .unseen])
-        #expect(lines[0].text == "2 parts are there as they should be")
+        #expect(lines[0].text == "2 objects ok")
         #expect(lines[1] == .failure("topology", "queue c is missing", remedy: "apply"))
         let missing = (1...5).map { TopologyFinding(subject: "queue \($0)", state: .missing, advice: "apply") }
         #expect(
-            DoctorCheck.lines(missing).map(\.text) == ["5 parts are missing: queue 1, queue 2, queue 3 and 2 more"])
+            DoctorCheck.lines(missing).map(\.text) == ["5 objects are missing: queue 1, queue 2, queue 3 and 2 more"])
     }
 
     @Test func aLineIsForPeopleAndForPrograms() throws {
@@ -238,7 +238,7 @@ import YAML
         #expect(line.shown(hasColors: false) == "warning  keys             a \u{FFFD}key\n\(indent)→ do it")
         let json = try JSONDocument(line.json).root
         #expect(json["state"]?.string == "warning" && json["remedy"]?.string == "do it")
-        #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not seen")
+        #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not checked")
     }
 
     @Test func aCheckThatTakesTooLongIsGivenUp() async throws {
@@ -253,7 +253,7 @@ import YAML
             return lines
         }
         #expect(lines.map(\.state) == [.failure])
-        #expect(lines[0].text == "nothing was found out within 1 s")
+        #expect(lines[0].text == "no result within 1 s")
     }
 
     @Test func whatWasFoundInTimeIsKeptAndWritten() async throws {
@@ -276,7 +276,7 @@ import YAML
             await loop.sleep(for: .milliseconds(300))
             return (lines, written, soon)
         }
-        #expect(lines.map(\.text) == ["2", "no answer of one, two within 1 s"])
+        #expect(lines.map(\.text) == ["2", "no response from one, two within 1 s"])
         #expect(lines.map(\.state) == [.ok, .failure])
         #expect(written == lines && soon)
     }

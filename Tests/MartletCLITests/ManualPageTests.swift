@@ -34,6 +34,6 @@ import Testing
         let unknown = try await ChildProcess.run([martlet, "man", "wach"])
         #expect(unknown.exit.status == .exited(2))
         #expect(
-            unknown.errors == ["martlet: there is no command 'wach'; did you mean 'watch'? (see martlet man --help)"])
+            unknown.errors == ["martlet: unknown command 'wach'; did you mean 'watch'? (see martlet man --help)"])
     }
 }

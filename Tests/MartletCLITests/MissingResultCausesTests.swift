@@ -22,7 +22,7 @@ import Testing
     @Test func aQueueWithoutAConsumerIsNamed() throws {
         #expect(
             try lines([Self.unconsumed]) == [
-                "no worker consumes from push.requests (3 waiting); start one: martlet worker --config "
+                "no worker consumes from push.requests (3 waiting); to start one, run: martlet worker --config "
                     + "/etc/martlet.yaml"
             ])
         #expect(
@@ -37,17 +37,17 @@ import Testing
             #"[{"route":"production key ABC123DEFG","code":"InvalidProviderToken","sentence":"APNs refuses the key."}]"#
         #expect(
             try lines([Self.consumed], #""ready":true,"paused":["topic com.example.app"],"breakers":\#(breakers)"#) == [
-                "worker host/7/1.0 is paused (topic com.example.app); run martlet resume --topic com.example.app",
-                "worker host/7/1.0 holds requests, breaker of production key ABC123DEFG open: APNs refuses the key.",
+                "worker host/7/1.0 is paused (topic com.example.app); to resume, run: martlet resume --topic com.example.app",
+                "worker host/7/1.0 holds requests: breaker of production key ABC123DEFG open: APNs refuses the key.",
             ])
     }
 
     @Test func withoutACauseItSaysWhatItSees() throws {
         #expect(
             try lines([Self.consumed], #""ready":true"#) == [
-                "push.requests: 3 waiting, 2 consumers; run martlet status where the workers run"
+                "push.requests: 3 waiting, 2 consumers; on the workers' machines, run: martlet status"
             ])
-        #expect(try lines([]) == ["run martlet status where the workers run"])
+        #expect(try lines([]) == ["on the workers' machines, run: martlet status"])
     }
 
     @Test func linesAreFew() throws {

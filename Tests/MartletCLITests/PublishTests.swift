@@ -61,10 +61,10 @@ import Testing
             (.confirmed, "published  abc  a.json", .success),
             (
                 .returned(code: 312, text: "NO_ROUTE"),
-                "unroutable  abc  a.json: no queue takes it (NO_ROUTE); run martlet topology apply", .failed
+                "unroutable  abc  a.json: no queue bound for it (NO_ROUTE); run: martlet topology apply", .failed
             ),
-            (.nacked, "refused  abc  a.json: the queue is full or broken", .failed),
-            (.refused(.bodyTooLarge), "refused  abc  a.json: it is too large", .failed),
+            (.nacked, "refused  abc  a.json: the queue is full or unavailable", .failed),
+            (.refused(.bodyTooLarge), "refused  abc  a.json: message too large", .failed),
         ]
         for (outcome, line, code) in cases {
             let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome, commands: commands)
@@ -75,7 +75,7 @@ import Testing
         #expect(report.line.hasPrefix("refused  abc  a\u{FFFD}.json"))
         #expect(
             report.json
-                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or broken"}"#)
+                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or unavailable"}"#)
     }
 
     /// A path with quotes leaves the JSON as it is to be.
@@ -86,7 +86,7 @@ import Testing
             commands: CommandAdvice(configPath: path))
         let root = try JSONDocument(report.json).root
         #expect(
-            root["message"]?.string == "no queue takes it (NO_ROUTE); run martlet topology apply --config '\(path)'")
+            root["message"]?.string == "no queue bound for it (NO_ROUTE); run: martlet topology apply --config '\(path)'")
         #expect(root["file"]?.string == "run martlet topology apply")
     }
 

@@ -43,7 +43,7 @@ import Testing
     @Test func resultsThatNoQueueTakesAreAWarning() {
         let lines = DoctorCheck.lines(conditions([("push.unrouted", 119, 0)]))
         #expect(lines.map(\.state) == [.warning])
-        #expect(lines[0].text == "push.unrouted: 119 results that no queue was bound for")
+        #expect(lines[0].text == "push.unrouted: 119 results without a bound queue")
     }
 
     @Test func withoutTheManagementLimitsAreNotSeen() {
@@ -73,6 +73,6 @@ import Testing
             lines.last
                 == .unseen(
                     "queues", "whether a full queue refuses messages: http://rabbit:15672: user ops may not see this",
-                    remedy: "look at amqp.management_url and its user"))
+                    remedy: "check amqp.management_url and its user"))
     }
 }

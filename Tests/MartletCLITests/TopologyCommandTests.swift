@@ -92,7 +92,7 @@ import Testing
         for format in ["rabbitmqctl", "kubernetes"] {
             let printed = try await print(format)
             #expect(printed.exit.status == .exited(0), "\(format)")
-            #expect(printed.errors == ["martlet: amqp.username cannot be read here: martlet stands for it"])
+            #expect(printed.errors == ["martlet: cannot read amqp.username on this machine, using martlet instead"])
         }
         try directory.write("user", "somebody\n")
         let script = try await print("rabbitmqctl")

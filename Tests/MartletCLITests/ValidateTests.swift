@@ -166,14 +166,14 @@ import Testing
         let broken = try await martlet("validate", "--config", folder.file("nowhere.yaml"), lines)
         #expect(broken.status == .exited(2) && broken.output == [])
         let both = try await martlet("validate", "--config", config, "--schema", folder.file("schema.json"), lines)
-        #expect(both.errors.first?.hasPrefix("martlet: option --config does not go with --schema") == true)
+        #expect(both.errors.first?.hasPrefix("martlet: options --config and --schema are mutually exclusive") == true)
     }
 
     /// Devices pass over them, and nobody else says so.
     @Test func ofKeysThatAppleDoesNotKnowThereIsAWarning() async throws {
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))
-        let found = "\(slips):1:98: warning: /payload/aps/Sound is no key of Apple's, and devices pass over it"
-        let other = "\(slips):1:110: warning: /payload/aps/mine is no key of Apple's, and devices pass over it."
+        let found = "\(slips):1:98: warning: /payload/aps/Sound is not a key that Apple defines, and devices ignore it"
+        let other = "\(slips):1:110: warning: /payload/aps/mine is not a key that Apple defines, and devices ignore it."
         let told = [found + " (did you mean \"sound\"?).", other, "\(slips): valid"]
         #expect(try await martlet("validate", slips) == Run(status: .exited(0), output: told, errors: []))
 
@@ -213,9 +213,9 @@ import Testing
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","sounds":"y","\#(token)":1}"#))
         let run = try await martlet("publish", "--url", "amqp://127.0.0.1:1", "--timeout", "1", slips)
         #expect(run.status == .exited(3))
-        let means = "/payload/aps/sounds is no key of Apple's, and devices pass over it (did you mean \"sound\"?)."
+        let means = "/payload/aps/sounds is not a key that Apple defines, and devices ignore it (did you mean \"sound\"?)."
         #expect(run.errors.first == "martlet: \(slips): warning: \(means)")
-        #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is no key") == true)
+        #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is not a key") == true)
         #expect(!run.errors.joined().contains(token))
     }
 
@@ -251,7 +251,7 @@ import Testing
             "/bin/sh", "-c", #""$0" validate "$1" > /dev/full"#, Products.executable("martlet"), document,
         ])
         #expect(result.exit.status == .exited(2))
-        #expect(result.errors == ["martlet: cannot write what was found"])
+        #expect(result.errors == ["martlet: cannot write the results"])
     }
 
     @Test func onlySpaceIsABlankLine() async throws {
@@ -268,7 +268,7 @@ import Testing
             "validate", "--json", "--schema", schema, Products.file("schemas/examples/valid/alert.json"))
         #expect(run.status == .exited(0) && run.output == [#"{"valid":true}"#])
         #expect(run.errors.count == 5)
-        #expect(run.errors.first == "martlet: \(schema): no vocabulary knows the keyword at /a")
+        #expect(run.errors.first == "martlet: \(schema): unknown keyword at /a")
     }
 
     @Test func eachLineIsADocument() async throws {
@@ -295,7 +295,7 @@ import Testing
         let document = try folder.write("document", #"{"b":1,"c":"x","d":1}"#)
         let missing = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(missing.status == .exited(2) && missing.output == [])
-        #expect(missing.errors.joined().contains("which was not given: name its file or folder, as in --resource"))
+        #expect(missing.errors.joined().contains("which was not given: pass its file or folder as --resource"))
 
         // What is named can be read once only: a pipe.
         let piped = try await ChildProcess.run([
@@ -344,10 +344,10 @@ import Testing
             (["--schema", broken, "/dev/null"], #"broken.json:2:9: schema at "/type": "#),
             (["/nowhere"], "cannot read /nowhere"),
             (["--schema", notJSON, "/dev/null"], "not.json:2:7: this character cannot stand here"),
-            (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read it"), ([], "FILE… is missing"),
-            (["--resource", "x=y", "/dev/null"], "option --resource goes with --schema"),
-            (["--schema", broken, "--draft", "4", "x"], "takes 2020-12 or draft-07, not '4'"),
-            (["--schema", broken, "--resource", "=y", "x"], "takes URI=FILE or URI=FOLDER, not '=y'"),
+            (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read the file"), ([], "FILE… is missing"),
+            (["--resource", "x=y", "/dev/null"], "option --resource requires --schema"),
+            (["--schema", broken, "--draft", "4", "x"], "expected 2020-12 or draft-07, got '4'"),
+            (["--schema", broken, "--resource", "=y", "x"], "expected URI=FILE or URI=FOLDER, got '=y'"),
         ] {
             let run = try await martlet(["validate"] + arguments)
             #expect(run.status == .exited(2) && run.output == [], "\(arguments)")
@@ -376,7 +376,7 @@ import Testing
         let right = try folder.write(
             "right.yaml", SampleConfiguration.shortest + "\npayload_schemas:\n  com.example.shop: payload.json\n")
         let fine = try await martlet("config", "check", right)
-        let told = ["martlet: \(schema): no vocabulary knows the keyword at /propertes"]
+        let told = ["martlet: \(schema): unknown keyword at /propertes"]
         #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: told))
     }
 
@@ -395,8 +395,8 @@ import Testing
         let server = "{host: 127.0.0.1, port: 2197}"
         #expect(
             try await check("endpoints: {\(one): \(server)}") == [
-                "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) alone: pushes to \(other) go to "
-                    + "\(host):443; set \(other), too, or limit environments of keys"
+                "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) only: pushes to \(other) go to "
+                    + "\(host):443; also set \(other), or limit environments of keys"
             ])
         #expect(try await check("endpoints: {production: \(server), sandbox: \(server)}") == [])
     }
@@ -415,8 +415,8 @@ import Testing
         let run = try await martlet("config", "check", try folder.write("one.yaml", text))
         #expect(run.status == .exited(0))
         let expected = bundleID.map { id in
-            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic: write the bundle ID (\(id)?); a push "
-                + "type adds \(name.dropFirst(id.count)) to it"
+            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic; use the bundle ID (\(id)?), to which "
+                + "a push type adds \(name.dropFirst(id.count))"
         }
         #expect(run.errors == [expected].compactMap(\.self))
     }

@@ -45,7 +45,7 @@ import Text
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         for line in lines { #expect(line.columns <= columns, "\(line)") }
         #expect(lines.count == rows - 1)
-        #expect(lines.last?.hasSuffix("more lines; q leaves") == true)
+        #expect(lines.last?.hasSuffix("more lines; press q to quit") == true)
         #expect(text.contains("WORKER") && text.contains("STATE"))
     }
 
@@ -62,7 +62,7 @@ import Text
         let row = text.split(separator: "\n").first { $0.hasPrefix("everything") }
         #expect(
             row?.split(separator: " ").joined(separator: " ")
-                == "everything paused 3m 2s by ana: key rotation; martlet resume lets it go on")
+                == "everything paused 3m 2s by ana: key rotation; to resume, run: martlet resume")
     }
 
     @Test func ofManyTheSameOneIsShown() {

@@ -87,7 +87,7 @@ struct YAMLDocumentTests {
     ])
     func aTabInTheIndentationHasASentence(_ yaml: String, _ place: String) throws {
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(yaml) }
-        #expect(error.description == "\(place): a tab stands here: YAML is indented with spaces alone")
+        #expect(error.description == "\(place): a tab is not allowed in indentation; use spaces")
     }
 
     /// Editors of Windows write one.

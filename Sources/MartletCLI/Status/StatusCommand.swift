@@ -173,7 +173,7 @@ struct StatusCommand: Command {
 extension StatusCommand.Options {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         if parsed.has("live"), let other = ["watch", "interval", "json"].first(where: { parsed.has($0) }) {
-            throw UsageError("option --\(other) does not go with --live")
+            throw UsageError("options --\(other) and --live are mutually exclusive")
         }
         worker = try WorkerAddress(parsed)
         watches = parsed.has("watch")

@@ -68,7 +68,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
             }
         guard Terminal.output.write(text) else { return .failed }
         if printed.user == nil, options.format.namesUsers {
-            Terminal.error.line("martlet: amqp.username cannot be read here: \(user) stands for it")
+            Terminal.error.line("martlet: cannot read amqp.username on this machine, using \(user) instead")
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
@@ -83,15 +83,15 @@ extension TopologyPrintCommand.Options {
         broker = try BrokerOptions(parsed)
         if let text = parsed.options["format"] {
             guard let format = TopologyPrintCommand.Format(rawValue: text) else {
-                let formats = TopologyPrintCommand.Format.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("option --format takes one of \(formats), not '\(text)'")
+                let formats = TopologyPrintCommand.Format.allCases.map(\.rawValue).enumerated(with: "or")
+                throw UsageError("option --format: expected \(formats), got '\(text)'")
             }
             self.format = format
         } else if parsed.has("json") {
             format = .definitions
         }
         if parsed.has("json"), format != .definitions {
-            throw UsageError("options --json and --format are mutually exclusive, except --format definitions")
+            throw UsageError("options --json and --format are mutually exclusive")
         }
         if let text = parsed.options["broker"] {
             guard let version = BrokerVersion(text) else {

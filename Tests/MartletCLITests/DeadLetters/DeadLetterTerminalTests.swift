@@ -22,7 +22,7 @@ import Testing
         try await dead.publish(letters)
         let directory = try TemporaryDirectory()
         let drop = try await atTerminal(dead, ["drop", "--export", directory.file("dropped.ndjson")])
-        _ = try await drop.output.line { $0.contains("12 dead letters are in") && $0.hasSuffix("[y/N") }
+        _ = try await drop.output.line { $0.contains("12 dead letters written to") && $0.hasSuffix("[y/N") }
         if signal == SIGINT {
             try drop.write(line: Self.controlC)
         } else {
@@ -145,7 +145,7 @@ import Testing
         #expect(names.count == (isWritten ? 1 : 0))
         if isWritten {
             let file = try #require(names.first)
-            _ = try await edit.errors.line { $0 == "martlet: what you wrote is in \(directory.path)/\(file)" }
+            _ = try await edit.errors.line { $0 == "martlet: your changes are in \(directory.path)/\(file)" }
         }
         #expect(try await dead.count() == 1)
     }

@@ -50,19 +50,19 @@ import Testing
         #expect(unsaid.exit.status == .exited(2))
         #expect(
             unsaid.errors == [
-                "martlet: bring-back without an ID, --where or --limit sends every request; to send them run martlet waits "
+                "martlet: bring-back without an ID, --where or --limit sends every request; to do so, run: martlet waits "
                     + "bring-back --url URL --prefix waits --all"
             ])
         let filter = #"code == "ExpiredProviderToken""#
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
-        #expect(dry.output.last == "would be brought back 4; looked at 11")
+        #expect(dry.output.last == "would be brought back 4; read 11")
         #expect(try await broker.count(in: "requests") == 0)
         // The shortest waits come first, so that its queue is empty then.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)
         #expect(
-            try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; looked at 8"]
+            try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; read 8"]
         )
         let taken = try await broker.take(4, from: "requests")
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: expired)
@@ -71,9 +71,9 @@ import Testing
         // What would go to a queue that is none of the topology stays.
         let rest = try await broker.martlet("waits", "bring-back", "--all")
         #expect(rest.exit.status == .exited(1))
-        #expect(rest.output == ["brought back 6, not published 1, which stay; looked at 7"])
+        #expect(rest.output == ["brought back 6, not published 1, kept in the queue; read 7"])
         #expect(
-            rest.errors.first?.contains("destination 'waits.elsewhere' is not a request queue of this topology") == true
+            rest.errors.first?.contains("'waits.elsewhere' is not a request queue of this topology") == true
         )
         DeadLetterQueue.expect(try await broker.take(6, from: "requests"), are: shutdown)
         #expect(try await broker.take(1, from: "wait.1h.1").count == 1)
@@ -118,7 +118,7 @@ import Testing
         // Without a queue nothing is lost, and nothing goes round for ever.
         let vain = try await broker.martlet("unrouted", "replay", "--all")
         #expect(vain.exit.status == .exited(1))
-        #expect(vain.output == ["replayed 0, without a queue 8, which stay; looked at 8"], "\(vain.errors)")
+        #expect(vain.output == ["replayed 0, no bound queue 8, kept in the queue; read 8"], "\(vain.errors)")
         #expect(try await broker.count(in: "unrouted") == 8)
 
         // One kind of result has a queue of its consumer's again.
@@ -137,9 +137,9 @@ import Testing
         let applied = try await broker.martlet("topology", "apply")
         #expect(applied.exit.status == .exited(0), "\(applied.errors)")
         let dry = try await broker.martlet("unrouted", "replay", "--dry-run")
-        #expect(dry.output.last == "would be replayed 3; looked at 3")
+        #expect(dry.output.last == "would be replayed 3; read 3")
         let rest = try await broker.martlet("unrouted", "replay", "--yes")
-        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; looked at 3"], "\(rest.errors)")
+        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; read 3"], "\(rest.errors)")
         DeadLetterQueue.expect(try await broker.take(3, from: "results").sorted { $0.id < $1.id }, are: rejected)
         #expect(try await broker.count(in: "unrouted") == 0)
     }
@@ -160,17 +160,17 @@ import Testing
         #expect(try await broker.count(in: "unrouted") == 1)
         #expect(try await broker.martlet("topology", "apply").exit.status == .exited(0))
         let replay = try await broker.martlet("unrouted", "replay", "--all")
-        #expect(replay.output == ["replayed 1; looked at 1"], "\(replay.errors)")
+        #expect(replay.output == ["replayed 1; read 1"], "\(replay.errors)")
         let taken = try await broker.take(1, from: "results")
         DeadLetterQueue.expect(taken, are: [result(broker, 0)])
         #expect(taken[0].routingKey == result(broker, 0).routingKey)
     }
 
     @Test(arguments: [
-        (["waits"], "'waits' is followed by one of: list, bring-back"),
+        (["waits"], "'waits' requires one of: list, bring-back"),
         (["unrouted", "reply"], "unknown command 'unrouted reply'; did you mean 'unrouted replay'?"),
-        (["waits", "bring-back", "--all", "a"], "option --all does not go with an ID"),
-        (["waits", "list", "--by", "cause"], "option --by takes some of class, code, app"),
+        (["waits", "bring-back", "--all", "a"], "option --all and an ID are mutually exclusive"),
+        (["waits", "list", "--by", "cause"], "option --by: expected one or more of class, code, app"),
     ])
     func mistakes(_ words: [String], _ message: String) throws {
         let error = try #require(throws: UsageError.self) { _ = try Program.martlet.request(words) }

@@ -201,13 +201,13 @@ import Text
             let retired = [1, 2].map { WorkerStatus.Lane(number: $0, makesProgress: true, report: lane) }
             let line = StatusTable.Line(address: "x", status: .success(Self.status(retired: retired)), difference: nil)
             stuck += StatusTable(lines: [line], seconds: 1, hasColors: false).text.split(separator: "\n")
-                .filter { $0.contains("configuration before") }.map(String.init)
+                .filter { $0.contains("previous configuration") }.map(String.init)
         }
         #expect(
             stuck
                 == [6, 8].map { count in
-                    "host/7/0.1.0: lanes of a configuration before (2) have messages to settle (\(count)): what became of "
-                        + "them cannot be published: push.results: nacked"
+                    "host/7/0.1.0: lanes of a previous configuration (2) have unsettled messages (\(count)): cannot "
+                        + "publish outcomes: push.results: nacked"
                 })
     }
 
@@ -230,11 +230,11 @@ import Text
                 breakers: [], pauses: [], limitedApps: [app])
         }
         var status = Self.status()
-        #expect(Self.rows([status], from: "AT ITS LIMITS") == [])
+        #expect(Self.rows([status], from: "LIMITED APP") == [])
         status.limitedApps = WorkerStatus.limitedApps(of: lanes)
         #expect(
-            Self.rows([status], from: "AT ITS LIMITS") == [
-                "AT ITS LIMITS SINCE BEHIND IN FLIGHT", "com.example.shop 1m 30s 20s 5",
+            Self.rows([status], from: "LIMITED APP") == [
+                "LIMITED APP SINCE BEHIND IN FLIGHT", "com.example.shop 1m 30s 20s 5",
             ])
         let metrics = MetricsRegistry()
         WorkerSnapshot(status: status, lanes: [], retired: []).write(to: metrics)
@@ -245,10 +245,10 @@ import Text
     @Test func whosePauseItIsStandsBesideIt() throws {
         let one = [Self.status(1, paused: [.everything, .key("K")]), Self.status(2, paused: [.key("K")])]
         #expect(
-            Self.rows(one, from: "HELD UP") == [
-                "HELD UP CODE SINCE WORKER WHAT",
-                "everything paused - host/1/0.1.0 martlet resume lets it go on",
-                "key K paused - all martlet resume --key K lets it go on",
+            Self.rows(one, from: "HELD") == [
+                "HELD CODE SINCE WORKER DETAIL",
+                "everything paused - host/1/0.1.0 to resume, run: martlet resume",
+                "key K paused - all to resume, run: martlet resume --key K",
             ])
     }
 
@@ -261,7 +261,7 @@ import Text
         for index in status.queues.indices { status.queues[index].shardOf = shards[status.queues[index].name] }
         #expect(
             Self.rows([status, status], from: "QUEUE") == [
-                "QUEUE MESSAGES CONSUMERS SEEN",
+                "QUEUE MESSAGES CONSUMERS CHECKED",
                 "push.requests, 3 shards 30 (20 in push.requests.2) 3 4s ago", "push.dead 1 0 4s ago",
             ])
         let json = try JSONDocument(status.json).root["queues"]?.elements.compactMap { $0["shard_of"]?.string }
@@ -273,7 +273,7 @@ import Text
         let two = [Self.status(1), Self.status(2, queues: queues), Self.status(3, broker: "hare:5672", queues: queues)]
         #expect(
             Self.rows(two, from: "QUEUE") == [
-                "QUEUE BROKER MESSAGES CONSUMERS SEEN", "push.requests rabbit:5672 12 2 4s ago",
+                "QUEUE BROKER MESSAGES CONSUMERS CHECKED", "push.requests rabbit:5672 12 2 4s ago",
                 "push.requests hare:5672 3 0 4s ago",
             ])
     }
@@ -283,7 +283,7 @@ import Text
         let names = ["push.requests", "push.wait.30s.1"]
         let status = Self.status(queues: names.map { .init(name: $0) })
         #expect(
-            Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS SEEN", "push.requests 0 0 4s ago"])
+            Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS CHECKED", "push.requests 0 0 4s ago"])
     }
 
     /// The command that is named is the one that ends this pause.
@@ -294,7 +294,7 @@ import Text
     func aPauseIsShownWithWhatEndsIt(scope: PauseScope, command: String) throws {
         let line = StatusTable.Line(address: "x", status: .success(Self.status(paused: [scope])), difference: nil)
         let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
-        #expect(text.contains("\(scope)") && text.contains("  \(command) lets it go on\n"), "\(text)")
+        #expect(text.contains("\(scope)") && text.contains("  to resume, run: \(command)\n"), "\(text)")
     }
 
     @Test(arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3725, "1h 2m"), (90_061, "1d 1h")])
