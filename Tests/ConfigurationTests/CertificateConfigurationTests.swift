@@ -126,8 +126,8 @@ import Testing
         ),
         (
             ["shop-sandbox.pem"], "{com.example.shop: {}}",
-            "certificate com.example.shop/sandbox does not serve production, where messages of com.example.shop go that do "
-                + "not say it themselves: environment: sandbox?"
+            "certificate com.example.shop/sandbox does not serve production, the default environment of com.example.shop; "
+                + "for another default, set environment: sandbox"
         ),
         (
             ["shop.pem", "shop.pem"], "{com.example.shop: {certificate: shop.pem}}",

@@ -521,8 +521,8 @@ import Testing
             "AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
         #expect(
             mistakes(pinned) == [
-                "martlet.yaml:10:3: key ABC123DEFG does not serve production, where messages of com.example.shop go "
-                    + "that do not say it themselves: environment: sandbox?"
+                "martlet.yaml:10:3: key ABC123DEFG does not serve production, the default environment of "
+                    + "com.example.shop; for another default, set environment: sandbox"
             ])
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }

@@ -23,7 +23,7 @@ import Testing
     @Test func aQueueOfWatchIsInTheWay() {
         let watching = Topology.Binding(queue: "push.watch.1x", exchange: "push.results", routingKey: "#")
         let text = obstacle([Self.own, watching], [Self.unrouted])
-        #expect(text?.hasPrefix("queue push.watch.1x of martlet watch or martlet publish --wait would take") == true)
+        #expect(text?.hasPrefix("queue push.watch.1x of martlet watch or martlet publish --wait would receive") == true)
     }
 
     /// A result without a queue is acknowledged because this queue has its copy.
