@@ -67,7 +67,7 @@ import Testing
         (["--gat", "off"], "unknown option --gat; did you mean --gate?"),
         (["sandbox"], "unexpected argument 'sandbox'"),
         (["--gate"], "option --gate MODE needs a value"),
-        (["--gate", "of"], "option --gate takes enforce, announce or off, not 'of'; did you mean off?"),
+        (["--gate", "of"], "option --gate: expected enforce, announce or off, got 'of'; did you mean off?"),
         (["--listen", "127.0.0.1"], "option --listen takes HOST:PORT or none, not '127.0.0.1'"),
         (["--listen", ":80"], "option --listen takes HOST:PORT or none, not ':80'"),
         (["--listen", "a:65536"], "option --listen takes HOST:PORT or none, not 'a:65536'"),

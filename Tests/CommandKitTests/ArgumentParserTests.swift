@@ -28,7 +28,7 @@ import Testing
         #expect(try parsed("engine") == ParsedArguments(command: "engine"))
     }
 
-    @Test func aProgramOfOneCommandHasNoWordBeforeItsOptions() throws {
+    @Test func aProgramWithOneCommandHasNoCommandName() throws {
         var lamp = ParsedArguments(command: "")
         #expect(try parsed("", of: .seaLamp) == lamp)
         lamp.options = ["mode": "flashing", "place": "b:2"]
@@ -79,12 +79,12 @@ import Testing
         ("--completion", "option --completion SHELL needs a value"),
         ("--completion fish", "option --completion: expected bash or zsh, got 'fish'"),
     ])
-    func mistakesOfAProgramOfOneCommand(_ line: String, _ message: String) {
+    func mistakesOfAProgramWithOneCommand(_ line: String, _ message: String) {
         let error = #expect(throws: UsageError.self) { try parse(line, of: .seaLamp) }
         #expect(error?.message == message)
     }
 
-    /// The help that explains a mistake is that of the command.
+    /// The error refers to the help of the command.
     @Test func aMistakeNamesItsCommand() {
         func command(_ line: String) -> String? {
             #expect(throws: UsageError.self) { try Program.fleet.request(line.split(separator: " ").map(String.init)) }?
@@ -95,7 +95,7 @@ import Testing
         #expect(command("launch --map m --crew 10 a") == "launch")
     }
 
-    @Test func helpAndVersionWinOverMistakes() throws {
+    @Test func helpAndVersionTakePrecedenceOverMistakes() throws {
         #expect(try parse("launch --nonsense --help") == .help(topic: "launch"))
         #expect(try parse("launch -h") == .help(topic: "launch") && parse("help launch") == .help(topic: "launch"))
         #expect(try parse("harbor --help") == .help(topic: "harbor") && parse("help port") == .help(topic: "harbor"))
@@ -105,7 +105,7 @@ import Testing
         #expect(try parse("-h", of: .seaLamp) == .help(topic: ""))
     }
 
-    @Test func documentsAreOptionsWhereTheProgramSaysSo() throws {
+    @Test func documentsAreOptionsIfTheProgramEnablesThem() throws {
         #expect(try parse("--manual", of: .seaLamp) == .manual(command: ""))
         #expect(try parse("--completion=bash", of: .seaLamp) == .completion(.bash))
         #expect(try parse("--mode steady --completion zsh", of: .seaLamp) == .completion(.zsh))
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: UsageError("unknown option --dry-run")) { try parse("--dry-run launch", of: program) }
     }
 
-    @Test func aDefaultTakesThePlaceOfAMissingOption() throws {
+    @Test func aDefaultReplacesAMissingOption() throws {
         let defaults = ["map": OptionDefault.value("d")]
         func map(_ line: String) throws -> String? {
             guard case .command(let parsed) = try parse(line, defaults: defaults) else { return nil }

@@ -18,7 +18,7 @@ import Testing
 @Suite struct ConfigurationTests {
     private static let key1 = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
-    /// Of an app all of whose pushes go with one key.
+    /// The credentials of an app that uses one key for all pushes.
     private static func all(
         _ key: Credential.Name, _ environments: [APNSEnvironment]
     ) -> [APNSEnvironment: AppCredentials.Chosen] {
@@ -47,7 +47,7 @@ import Testing
         #expect(configuration.lanes == nil)
     }
 
-    @Test func everyKeyIsTaken() throws {
+    @Test func everyKeyIsRead() throws {
         let configuration = try load(
             """
             amqp:
@@ -171,7 +171,7 @@ import Testing
             ),
             ("", ["HTTPS_PROXY": ""], nil, [:]),
         ] as [(String, [String: String], String?, [String: Bool])])
-    func aProxyIsConfiguredOrTheEnvironments(
+    func theProxyIsFromTheFileOrTheEnvironment(
         _ line: String, _ variables: [String: String], _ url: String?, _ exempt: [String: Bool]
     ) throws {
         let text = SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  \(line)\n")
@@ -184,7 +184,7 @@ import Testing
         #expect(proxy == nil || (proxy?.exemptions == nil) == !line.isEmpty)
     }
 
-    @Test func aProxyThatIsNoneIsToldWithoutItsPassword() {
+    @Test func anInvalidProxyIsReportedWithoutItsPassword() {
         let configured = mistakes(
             SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  proxy: socks5://u:hunter2@p\n"))
         #expect(configured.count == 1 && configured[0].contains("the URL is none of HTTP"))
@@ -198,7 +198,7 @@ import Testing
         ("amqp://rabbit", "guest:guest"), ("amqp://rabbit/a%40b", "martlet:hunter2"),
         ("amqp://other@rabbit", "other:hunter2"), ("amqp://other:word@rabbit", "other:word"),
     ])
-    func userAndPasswordAreForAURLThatNamesNone(url: String, login: String) throws {
+    func userAndPasswordApplyToAURLWithoutThem(url: String, login: String) throws {
         let keys = url == "amqp://rabbit" ? "" : "\n  username: martlet\n  password: ${PASSWORD}"
         let text = SampleConfiguration.shortest.replacing("  url: amqp://rabbit", with: "  url: \(url)" + keys)
         let credentials = try load(text).broker.url.credentials
@@ -209,15 +209,15 @@ import Testing
         ("amqp://rabbit", 30), ("amqp://rabbit?heartbeat=7", 7),
         ("amqp://rabbit?heartbeat=7\n  heartbeat_seconds: 9", 9),
     ])
-    func theHeartbeatIsTheFilesElseTheURLs(url: String, seconds: Int) throws {
+    func theHeartbeatIsFromTheFileOrTheURL(url: String, seconds: Int) throws {
         let text = SampleConfiguration.shortest.replacing("amqp://rabbit", with: url)
         let connector = try BrokerConnector(try load(text).broker)
         #expect(connector.connection(named: "test").heartbeatSeconds == seconds)
     }
 
-    /// Each with TLS or a proxy around it, or neither.
+    /// With and without TLS or a proxy.
     @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
-    func theOptionsOfSocketsReachTheConnectors(scheme: String, proxy: String) throws {
+    func socketOptionsReachTheConnectors(scheme: String, proxy: String) throws {
         let text = SampleConfiguration.shortest.replacing(
             "  url: amqp://rabbit\napns:\n",
             with: """
@@ -260,7 +260,7 @@ import Testing
         ("user_timeout_seconds: 0", "amqp.socket.user_timeout_seconds must be at least 1"),
         ("traffic_class: 10", "unknown key 'traffic_class'"),
     ])
-    func aBadOptionOfASocketIsToldWithItsPlace(option: String, message: String) {
+    func anInvalidSocketOptionIsReportedWithItsPosition(option: String, message: String) {
         let text = SampleConfiguration.shortest.replacing(
             "url: amqp://rabbit", with: "url: amqp://rabbit\n  socket: {\(option)}")
         let lines = mistakes(text)
@@ -268,12 +268,12 @@ import Testing
         #expect(lines[0].contains(message), "\(lines)")
     }
 
-    @Test func theURLOfTheCommandLineHasAHeartbeatToo() throws {
+    @Test func theCommandLinesURLHasAHeartbeat() throws {
         let connector = try BrokerOptions(url: "amqp://rabbit?heartbeat=7").connector()
         #expect(connector.connection(named: "test").heartbeatSeconds == 7)
     }
 
-    @Test func aFileThatIsTooLargeIsToldWithTheLimit() throws {
+    @Test func anOversizedFileIsReportedWithTheLimit() throws {
         let directory = try TemporaryDirectory()
         try directory.write("martlet.yaml", String(repeating: "#\n", count: 600_000))
         let path = directory.file("martlet.yaml")
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    /// A change to the SampleConfiguration.shortest file, and the line that an operator reads.
+    /// A change to SampleConfiguration.shortest, and the resulting line for the operator.
     @Test(arguments: [
         ("url: amqp://rabbit", "ulr: amqp://rabbit", "2:3: unknown key 'ulr'; did you mean 'url'?"),
         ("apps:", "app:", "8:1: unknown key 'app'; did you mean 'apps'?"),
@@ -356,7 +356,7 @@ import Testing
         ("  com.example.shop: {}", "  {}", "9:3: apps must have at least 1 member"),
         ("  com.example.shop: {}", "  com.example.*: {}", "9:3: apps.com.example.* must match the regular expression"),
     ])
-    func aMistakeIsToldWithItsPlace(written: String, instead: String, line: String) throws {
+    func aMistakeIsReportedWithItsPosition(written: String, instead: String, line: String) throws {
         let text = SampleConfiguration.shortest.replacing(written, with: instead)
         try #require(text != SampleConfiguration.shortest)
         let lines = mistakes(text)
@@ -364,8 +364,8 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// As secret stores and environment files hand a key on.
-    @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWhoseLineEndsWereLostIsRead(_ end: String) throws {
+    /// Secret stores and environment files may change line ends.
+    @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWithoutLineEndsIsRead(_ end: String) throws {
         let key = try #require(Self.key)
         let variable = key.split(separator: "\n").joined(separator: end) + end
         let text = SampleConfiguration.shortest.replacing("key_file: AuthKey.p8", with: "private_key: ${APNS_KEY}")
@@ -381,19 +381,19 @@ import Testing
         ("file:secret", "", "7:20: the file secret holds no whole PEM block"),
         ("hunter2", "", "7:20: private_key holds no whole PEM block"),
     ])
-    func aMistakeInAKeySaysWhereTheKeyIsFrom(_ written: String, _ variable: String, _ line: String) {
+    func aMistakeInAKeyNamesItsSource(_ written: String, _ variable: String, _ line: String) {
         let text = SampleConfiguration.shortest.replacing("key_file: AuthKey.p8", with: "private_key: \(written)")
         let lines = mistakes(text, ["APNS_KEY": variable])
         #expect(lines.count == 1 && lines[0].hasPrefix("martlet.yaml:\(line)"), "\(lines)")
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Editors of Windows write one.
+    /// Some editors on Windows write one.
     @Test func aByteOrderMarkMayComeFirst() throws {
         #expect(try load("\u{FEFF}" + SampleConfiguration.shortest).apps.count == 1)
     }
 
-    @Test func allMistakesAreToldInTheOrderOfTheFile() {
+    @Test func allMistakesAreReportedInTheOrderOfTheFile() {
         let lines = mistakes(
             """
             amqp:
@@ -417,18 +417,18 @@ import Testing
             ])
     }
 
-    @Test func anEditorsSchemaMayBeNamed() throws {
+    @Test func theFileMayNameAnEditorsSchema() throws {
         #expect(throws: Never.self) { try load("$schema: config.schema.json\n" + SampleConfiguration.shortest) }
     }
 
-    @Test func oneQueueOfRequestsMayBeNamedAlone() throws {
+    @Test func aSingleRequestQueueMayBeNamed() throws {
         let configuration = try load(
             SampleConfiguration.shortest.replacing(
                 "url: amqp://rabbit", with: "url: amqp://rabbit\n  requests_queue: orders"))
         #expect(configuration.requestQueues == [RequestQueue(name: "orders", prefetch: 1000)])
     }
 
-    @Test func aQueueOfRequestsMayBeDivided() throws {
+    @Test func aRequestQueueMayHaveShards() throws {
         let queues =
             "url: amqp://rabbit\n  request_queues: [{name: orders, shards: 3, prefetch: 9}, {name: bulk, shards: 1}]"
         let configuration = try load(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: queues))
@@ -459,7 +459,7 @@ import Testing
             "38: the name of the shard a.1 is also the name of another queue"
         ),
     ])
-    func shardsThatCannotBeAreTold(queues: String, message: String) {
+    func invalidShardsAreReported(queues: String, message: String) {
         let text = SampleConfiguration.shortest.replacing(
             "amqp://rabbit", with: "amqp://rabbit\n  request_queues: [\(queues)]")
         let lines = mistakes(text + "\nlimits: {in_flight_max: 4}").filter { !$0.contains("push.wait.1") }
@@ -472,12 +472,12 @@ import Testing
         ("[25h]", "12: must be at most 24h"), ("[9999999h]", "12: must be at most 24h"),
         ("[5s, 7]", "16: retry.delays.1 must be a string"),
     ])
-    func delaysThatMakeNoScheduleAreTold(delays: String, message: String) {
+    func invalidDelaysAreReported(delays: String, message: String) {
         let lines = mistakes(SampleConfiguration.shortest + "\nretry:\n  delays: \(delays)")
         #expect(lines.count == 1 && lines[0].contains("11:\(message)"), "\(lines)")
     }
 
-    @Test func aKeyOfAnEarlierVersionIsToldWithWhatTookItsPlace() {
+    @Test func aKeyOfAnEarlierVersionIsReportedWithItsReplacement() {
         #expect(
             mistakes(SampleConfiguration.shortest + "\nretry: {delay_seconds: 30}") == [
                 "martlet.yaml:10:9: unknown key 'delay_seconds'; use retry.delays, "
@@ -485,7 +485,7 @@ import Testing
             ])
     }
 
-    @Test func queuesOfRequestsDifferInNameAndKey() {
+    @Test func requestQueuesHaveUniqueNamesAndKeys() {
         let queues = """
             url: amqp://rabbit
               requests_queue: orders
@@ -516,7 +516,7 @@ import Testing
             ])
     }
 
-    @Test func anAppWhoseKeyDoesNotServeItsEnvironmentIsTold() {
+    @Test func aKeyThatDoesNotServeItsAppsEnvironmentIsReported() {
         let pinned = SampleConfiguration.shortest.replacing(
             "AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
         #expect(
@@ -542,7 +542,7 @@ import Testing
         #expect(pools.apps[1].production == .init(2) && pools.apps[1].sandbox == .init(3))
     }
 
-    @Test func aKeyHasAPoolForEachOfItsEnvironmentsAlone() throws {
+    @Test func aKeyHasOnePoolPerEnvironment() throws {
         let pinned = SampleConfiguration.shortest.replacing(
             "AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]"
         )
@@ -565,12 +565,12 @@ import Testing
         ("amqp: [", "martlet.yaml:"),
         ("{}", #"the file lacks the property "amqp""#),
     ])
-    func whatIsNoConfigurationIsToldToo(text: String, line: String) {
+    func malformedFilesAreReported(text: String, line: String) {
         let lines = mistakes(text)
         #expect(lines.contains { $0.contains(line) }, "\(lines)")
     }
 
-    @Test func aFileThatCannotBeReadIsTold() {
+    @Test func anUnreadableFileIsReported() {
         #expect {
             try ConfigurationFile("/nowhere/martlet.yaml").worker()
         } throws: { error in
@@ -579,13 +579,13 @@ import Testing
         }
     }
 
-    /// Workers of one machine share a file: what they differ in is a variable of each.
-    @Test func theAdminEndpointMayNameVariables() throws {
+    /// Workers on one machine share a file; their differences are in variables.
+    @Test func theAdminEndpointMayContainVariables() throws {
         let text = SampleConfiguration.shortest + "\nadmin: {listen: \"127.0.0.1:${ADMIN_PORT}\"}\n"
         #expect(try load(text, ["ADMIN_PORT": "9781"]).admin.listen == Endpoint(host: "127.0.0.1", port: 9781))
     }
 
-    @Test func secretsShowInNoDescription() throws {
+    @Test func descriptionsContainNoSecret() throws {
         let configuration = try load(
             SampleConfiguration.shortest.replacing(
                 "url: amqp://rabbit",
@@ -612,7 +612,7 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
-    /// Requests are checked on machines that lack secrets: an app whose credential is not known there is still an app.
+    /// Requests are checked on machines that lack secrets. An app with an unreadable credential is still an app.
     @Test(arguments: [
         "keys: [{key_id: '${KEY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
         "keys: [{key_id: '${KEY}', team_id: '${TEAM}', private_key: '${PEM}'}]",
@@ -621,14 +621,14 @@ import Testing
         "keys: [{key_id: ABC123DEFG, team_id: '${TEAM}', key_file: absent.p8}]",
         "certificates: [{file: absent.p12, passphrase: '${PASS}'}]", "keys: []", "",
     ])
-    func noAppVanishesWhereACredentialCannotBeRead(_ apns: String) throws {
+    func anUnreadableCredentialHidesNoApp(_ apns: String) throws {
         for app in ["{}", "{environment: sandbox}", "{key: '${KEY}'}", "{certificate: absent.p12}"] {
             let text = "amqp: {url: 'amqp://rabbit'}\napns: {\(apns)}\napps: {com.example.shop: \(app)}"
             let rules: RequestRules
             do {
                 rules = try file(["EMPTY": ""]).requestRules(text: Array(text.utf8))
             } catch {
-                // A mistake ends the command with its reason.
+                // A mistake ends the command with a reason.
                 #expect(error.mistakes.contains { !$0.message.isEmpty })
                 continue
             }
@@ -638,7 +638,7 @@ import Testing
         }
     }
 
-    @Test func keysThatCannotBeReadHideNoAppFromTheCheckOfRequests() throws {
+    @Test func unreadableKeysHideNoAppFromRequestChecks() throws {
         let text = SampleConfiguration.shortest.replacing("ABC123DEFG", with: "${KEY}").replacing(
             "AuthKey.p8", with: "absent.p8")
         let rules = try file([:]).requestRules(text: Array(text.utf8))
@@ -649,7 +649,7 @@ import Testing
         #expect(code("com.example.shop") == nil && code("com.example.shoq") == "app.unknown")
     }
 
-    @Test func aKeyReferenceThatResolvesToNothingIsAMistake() {
+    @Test func anEmptyKeyReferenceIsAMistake() {
         let text = SampleConfiguration.shortest.replacing("shop: {}", with: "shop: {key: '${EMPTY}'}")
         #expect(mistakes(text, ["EMPTY": ""]) == ["martlet.yaml:9:27: ${EMPTY} is empty"])
     }

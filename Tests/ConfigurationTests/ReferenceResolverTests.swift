@@ -37,7 +37,7 @@ import Testing
         #expect(throws: ReferenceResolver.Mistake(message: message)) { try resolver.resolve(text) }
     }
 
-    @Test func aPathIsSeenFromTheFileThatNamesIt() {
+    @Test func aPathIsRelativeToTheFileThatNamesIt() {
         #expect(FileReader.path("a.p8", relativeTo: "/etc/martlet/martlet.yaml") == "/etc/martlet/a.p8")
         #expect(FileReader.path("/a.p8", relativeTo: "/etc/martlet/martlet.yaml") == "/a.p8")
         #expect(FileReader.path("keys/a.p8", relativeTo: "martlet.yaml") == "keys/a.p8")

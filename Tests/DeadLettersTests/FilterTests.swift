@@ -117,7 +117,7 @@ import Testing
             ])
     }
 
-    @Test func whatIsHostileEndsSoon() throws {
+    @Test func hostileFiltersAreRefusedQuickly() throws {
         let deep = FilterParser.depthMax
         let nested = String(repeating: "(", count: deep - 1) + "age < 1s" + String(repeating: ")", count: deep - 1)
         #expect(throws: Never.self) { try Filter(nested) }
@@ -131,13 +131,13 @@ import Testing
             try Filter(String(repeating: " ", count: FilterLexer.bytesMax + 1))
         }
         #expect(long.message == "the filter is longer than \(FilterLexer.bytesMax) bytes")
-        // As many conditions as fit, side by side, are evaluated without depth.
+        // The maximum number of sequential conditions is evaluated without recursion.
         let wide = Array(repeating: "age<1s", count: FilterLexer.bytesMax / 8).joined(separator: "||")
         #expect(try !holds(wide))
     }
 
-    /// No text makes it trap, and what it finds wrong lies in the text.
-    @Test func anyTextIsReadOrLocated() {
+    /// No text causes a trap, and the position of every mistake is within the text.
+    @Test func anyTextIsParsedOrReportedWithItsPosition() {
         let pieces = [
             "age", "class", "body", "header", ".", "[", "]", "(", ")", "!", "&&", "||", "==", "<", "\"x\"", "'", "\\",
             "1",

@@ -8,7 +8,7 @@ import Testing
     private var notice = BrokerNotice()
     private let endpoint = Endpoint(host: "rabbit", port: 5672)
 
-    @Test mutating func aShortWaitIsNotMentioned() {
+    @Test mutating func aShortWaitIsNotReported() {
         #expect(notice.changed(to: .connecting(endpoint), now: at(0)) == nil)
         #expect(notice.isWaiting)
         #expect(notice.changed(to: waiting("refused"), now: at(100)) == nil)
@@ -16,14 +16,14 @@ import Testing
         #expect(!notice.isWaiting)
     }
 
-    @Test mutating func aSilentBrokerIsToldOfAfterASecond() {
+    @Test mutating func aSilentBrokerIsReportedAfterASecond() {
         _ = notice.changed(to: .connecting(endpoint), now: at(0))
         #expect(notice.due(now: at(999)) == nil)
         #expect(notice.due(now: at(1000)) == .waiting(sinceUnixSeconds: 54_187, cause: nil))
         #expect(notice.due(now: at(2000)) == nil)
     }
 
-    @Test mutating func eachCauseIsToldOnce() {
+    @Test mutating func eachCauseIsReportedOnce() {
         _ = notice.changed(to: .connecting(endpoint), now: at(0))
         _ = notice.changed(to: waiting("refused"), now: at(10))
         #expect(notice.due(now: at(1000)) == .waiting(sinceUnixSeconds: 54_187, cause: "refused"))
@@ -35,9 +35,9 @@ import Testing
         #expect(notice.changed(to: .ready, now: at(13_000)) == nil)
     }
 
-    @Test mutating func asManyCausesAreToldAsThereAreNoMoreThan() {
-        let told = (0..<100).compactMap { notice.changed(to: waiting("\($0)"), now: at(2000 * Int64($0))) }
-        #expect(told.count == BrokerNotice.causesMax)
+    @Test mutating func theNumberOfReportedCausesIsLimited() {
+        let lines = (0..<100).compactMap { notice.changed(to: waiting("\($0)"), now: at(2000 * Int64($0))) }
+        #expect(lines.count == BrokerNotice.causesMax)
     }
 
     @Test mutating func anAlarmIsACause() {
@@ -47,7 +47,7 @@ import Testing
                 == .waiting(sinceUnixSeconds: 54_187, cause: "publishing blocked: low on disk"))
     }
 
-    @Test func linesSayWhereAndSinceWhen() {
+    @Test func linesContainPlaceAndTime() {
         let endpoints = [endpoint, Endpoint(host: "other", port: 5671)]
         #expect(
             BrokerNotice.Line.waiting(sinceUnixSeconds: 54_187, cause: nil).text(endpoints)

@@ -10,7 +10,7 @@ import Testing
 @testable import ControlProtocol
 @testable import MartletCLI
 
-/// What command lines of `martlet` mean.
+/// Parses command lines of `martlet`.
 @Suite struct CommandLineTests {
     @Test func commandsWithTheirOptions() throws {
         #expect(try parse("worker --config a.yaml", as: WorkerCommand.self).configPath == "a.yaml")
@@ -158,7 +158,7 @@ import Testing
             "option --count: expected an integer above 0, got '99999999999999999999'"
         ),
     ])
-    func mistakesAreToldInOneLine(line: String, message: String) {
+    func mistakesAreReportedInOneLine(line: String, message: String) {
         #expect {
             _ = try Program.martlet.request(line.split(separator: " ").map(String.init))
         } throws: { error in
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func helpIsThereForEveryCommandAndWinsOverMistakes() throws {
+    @Test func everyCommandHasHelpEvenWithMistakes() throws {
         for command in Program.martlet.shownCommands {
             let text = try help("\(command.name) --help --nonsense")
             #expect(text.contains("Usage: martlet \(command.name)"))

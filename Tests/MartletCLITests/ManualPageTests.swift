@@ -4,10 +4,10 @@ import Testing
 
 @testable import MartletCLI
 
-/// The pages that `martlet man` prints, as man shows them.
+/// The pages of `martlet man` as man shows them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     @Test(arguments: [""] + Program.martlet.shownCommands.map(\.name))
-    func manHasNothingToSayAgainstIt(_ command: String) async throws {
+    func manPrintsNoWarning(_ command: String) async throws {
         let folder = try TemporaryDirectory("manual")
         let file = try folder.write("page.1", Program.martlet.manualPage(of: command))
         let result = try await ChildProcess.run(

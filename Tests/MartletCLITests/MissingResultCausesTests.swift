@@ -6,7 +6,7 @@ import Testing
 @testable import ControlProtocol
 @testable import MartletCLI
 
-/// What `publish --wait` says while no result comes.
+/// The causes that `publish --wait` prints while results are missing.
 @Suite struct MissingResultCausesTests {
     private static let consumed = QueueStatus(name: "push.requests", messages: 3, consumers: 2)
     private static let unconsumed = QueueStatus(name: "push.requests", messages: 3, consumers: 0)
@@ -42,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test func withoutACauseItSaysWhatItSees() throws {
+    @Test func withoutACauseTheQueuesAreShown() throws {
         #expect(
             try lines([Self.consumed], #""ready":true"#) == [
                 "push.requests: 3 waiting, 2 consumers; on the workers' machines, run: martlet status"
@@ -50,7 +50,7 @@ import Testing
         #expect(try lines([]) == ["on the workers' machines, run: martlet status"])
     }
 
-    @Test func linesAreFew() throws {
+    @Test func theNumberOfLinesIsLimited() throws {
         let many = (0..<40).map { QueueStatus(name: "push.requests.\($0)", messages: 1, consumers: 0) }
         #expect(try lines(many).count == 6)
     }

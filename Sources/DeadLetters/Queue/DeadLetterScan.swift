@@ -3,8 +3,8 @@ import BrokerTopology
 package import Configuration
 package import EventLoop
 
-/// One pass through a queue, from its head to its end at the start of the scan. What the comments say about dead
-/// letters also applies to unrouted results and waiting requests.
+/// One pass through a queue, from its head to its end at the start of the scan. The comments about dead letters
+/// also apply to unrouted results and waiting requests.
 ///
 /// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
 /// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a

@@ -102,7 +102,7 @@ struct DeadLetterTask: Sendable {
     /// Opens a scan. Returns an exit code after an error line if it cannot be opened.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
-            if let target = options.target { try await scan.verifyQueue( target) }
+            if let target = options.target { try await scan.verifyQueue(target) }
         } catch {
             return await close(scan, error)
         }

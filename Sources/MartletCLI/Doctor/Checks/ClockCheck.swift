@@ -3,7 +3,7 @@ import EventLoop
 
 extension DoctorCheck {
     /// Compares this machine's clock with the broker's: APNs accepts a provider token for an hour after the time in it.
-    /// The APNs check reports what APNs says about tokens.
+    /// The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
             return [.unseen("clock", "no clock to compare with: amqp.management_url is not set")]
