@@ -73,8 +73,8 @@ struct YAMLScalar {
         return UInt64(digits, radix: radix).map { String($0) }
     }
 
-    /// Parses `[-+]? ( \. [0-9]+
-    ///  [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Drops what JSON does not allow.
+    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Drops the parts that JSON does
+    /// not allow.
     private static func decimal(_ text: String) -> String? {
         var rest = text.utf8[...]
         func digits() -> String {

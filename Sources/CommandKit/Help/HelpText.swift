@@ -110,8 +110,8 @@ struct HelpText: Sendable {
     /// Joins words into lines.
     ///
     /// - Parameters:
-    /// - start: columns that are already used in the first line.
-    /// - indent: indentation of the other lines.
+    ///   - start: columns that are already used in the first line.
+    ///   - indent: indentation of the other lines.
     private static func wrapped(_ words: [String], from start: Int = 0, indent: Int = 0) -> String {
         var text = ""
         var column = start

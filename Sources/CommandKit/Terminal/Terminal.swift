@@ -45,8 +45,7 @@ package struct Terminal: Sendable {
 
     /// Writes a line. Blocks while the reader is slow.
     ///
-    /// - Returns: false if the reader has exited (`martlet watch
-    ///  head`).
+    /// - Returns: false if the reader has exited (`martlet watch | head`).
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 

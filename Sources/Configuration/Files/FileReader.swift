@@ -4,7 +4,7 @@ import Glibc
 /// Reads small files: configuration, secrets, requests to publish.
 package enum FileReader {
     /// - Parameters:
-    /// - path: `-` is standard input if `allowsStandardInput` is set.
+    ///   - path: `-` is standard input if `allowsStandardInput` is set.
     ///   - refusesPipes: whether to accept only regular files, which cannot block.
     package static func bytes(
         of path: String, bytesMax: Int, allowsStandardInput: Bool = false, refusesPipes: Bool = false

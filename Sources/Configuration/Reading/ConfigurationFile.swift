@@ -35,7 +35,7 @@ package struct ConfigurationFile: Sendable {
         try worker(text: try text())
     }
 
-    /// - Parameter payloadSchemas: replace the schemas that the text names.
+    /// - Parameter payloadSchemas: replaces the schemas that the text names.
     package func worker(
         text: [UInt8], payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) -> WorkerConfiguration {

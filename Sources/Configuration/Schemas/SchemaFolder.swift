@@ -160,8 +160,7 @@ package struct SchemaFolder {
     }
 }
 
-/// The file or folder for a URI or for all URIs with a prefix: `--resource URI=FILE
-/// FOLDER`.
+/// The file or folder for a URI or for all URIs with a prefix: `--resource URI=FILE|FOLDER`.
 package struct NamedResource: Equatable, Sendable {
     package var uri: String
     package var path: String

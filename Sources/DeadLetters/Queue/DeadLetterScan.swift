@@ -102,7 +102,7 @@ package final class DeadLetterScan {
     }
 
     /// - Parameters:
-    /// - connectionHandler: receives the status of the control connection.
+    ///   - connectionHandler: receives the status of the control connection.
     ///   - publisherHandler: receives a refused user ID.
     package init(
         of queue: String, _ source: MessageSource, _ connector: BrokerConnector, on loop: EventLoop,

@@ -43,7 +43,7 @@ package struct RedriveCounts: Equatable, Sendable {
 
     /// - Parameters:
     ///   - reason: class and code, as a dead letter has them.
-    /// - id: nil if the body cannot be edited.
+    ///   - id: nil if the body cannot be edited.
     package mutating func refuse(_ reason: String, _ id: String?) {
         invalid += 1
         firstRefused = firstRefused ?? id

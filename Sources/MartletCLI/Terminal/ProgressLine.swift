@@ -13,7 +13,7 @@ final class ProgressLine {
     private var timer: TimerToken?
 
     /// - Parameters:
-    /// - isJSON: whether JSON lines are written to standard output.
+    ///   - isJSON: whether JSON lines are written to standard output.
     ///   - count: returns the number of completed items; called periodically.
     init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
         self.loop = loop

@@ -52,7 +52,7 @@ struct ValidationResult: Equatable {
     /// Returns one line: `{"valid":true}`, or `false` with `errors`. Either may contain `warnings`.
     ///
     /// - Parameters:
-    /// - file: name of the document's file; nil for a single file.
+    ///   - file: name of the document's file; nil for a single file.
     ///   - firstLine: the line of the file on which the document begins, counted from 1.
     func json(file: String?, firstLine: Int) -> String {
         var json = JSONWriter()

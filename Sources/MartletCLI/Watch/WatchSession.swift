@@ -149,8 +149,7 @@ final class WatchSession {
             options.isJSON
             ? json(message, watched, now)
             : table.text(watched, nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
-        // The reader has exited, as in `martlet watch
-        //  head`.
+        // The reader has exited, as in `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {
             self.left = left - 1

@@ -15,7 +15,7 @@ struct DeadLetterExport {
         var written: Written?
         return await task.scanAll(on: loop) { scan in
             written = await write(scan, loop)
-        } conclusion: { _, code in
+        } completion: { _, code in
             guard let written else { return code == .success ? .failed : code }
             Terminal.error.line("martlet: \(written.tags.count) dead letters written to \(place)".printable)
             return code == .success && written.oversized > 0 ? .failed : code

@@ -14,7 +14,7 @@ struct DeadLetterList {
         var letters: [DeadLetter] = []
         return await task.scanAll(on: loop) { scan in
             while letters.count < limit, let found = await task.next(in: scan) { letters.append(found.letter) }
-        } conclusion: { totals, code in
+        } completion: { totals, code in
             let now = loop.now.unixMilliseconds
             guard show(letters, nowUnixMilliseconds: now) else { return .failed }
             if letters.count == limit, totals.seen < totals.total, !task.options.isJSON {

@@ -279,7 +279,7 @@ actor DeadLetterRedrive {
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.
-    /// - remedy: replaces the reason; contains complete ids.
+    ///   - remedy: replaces the reason; contains complete ids.
     private func report(
         _ id: String, _ outcome: String, _ reason: String? = nil, code: String? = nil, remedy: String? = nil
     ) {

@@ -28,7 +28,7 @@ struct DeadLetterShow {
                 var bytes = Array(text.utf8)
                 isWritten = await FileWriter.write(&bytes, to: STDOUT_FILENO, on: loop, unless: { scan.isCutShort })
             }
-        } conclusion: { totals, code in
+        } completion: { totals, code in
             if isWritten { isWritten = repeated.lines.allSatisfy { Terminal.output.line($0.printable) } }
             guard isWritten, code == .success else { return code == .success ? .failed : code }
             return task.reportMissing(found, of: totals.seen, isComplete: totals.isComplete) ? .failed : .success

@@ -15,7 +15,7 @@ struct DeadLetterStats {
             while let found = await task.next(in: scan) {
                 groups.add(found.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
             }
-        } conclusion: { totals, code in
+        } completion: { totals, code in
             let isWritten =
                 task.options.isJSON
                 ? DeadLetterText.json(groups).allSatisfy { Terminal.output.json($0) }

@@ -42,10 +42,10 @@ struct DeadLetterTask: Sendable {
     ///
     /// - Parameters:
     ///   - scanQueue: reads the scan of one queue.
-    ///   - conclusion: prints the result after all messages are requeued; receives the exit code of the scans.
+    ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans.
     func scanAll(
         on loop: EpollLoop, _ scanQueue: (DeadLetterScan) async -> Void,
-        conclusion: (Totals, ExitCode) -> ExitCode
+        completion: (Totals, ExitCode) -> ExitCode
     ) async -> ExitCode {
         let interruption = Interruption(on: loop)
         defer { interruption.end() }
@@ -64,7 +64,7 @@ struct DeadLetterTask: Sendable {
                 totals.isComplete = totals.isComplete && scan.isComplete
             }
         }
-        return conclusion(totals, code)
+        return completion(totals, code)
     }
 
     /// A failure that has been printed.
