@@ -36,7 +36,7 @@ struct ChannelsCreateCommand: ChannelsCommand {
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         guard let policy = ChannelRequest.StoragePolicy(word: parsed.required("storage")) else {
-            throw UsageError("option --storage : expected none or newest")
+            throw UsageError("option --storage: expected none or newest")
         }
         options = ChannelCommandOptions(.create(policy), parsed)
     }

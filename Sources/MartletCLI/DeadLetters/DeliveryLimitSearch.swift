@@ -32,7 +32,7 @@ extension DeadLetterOptions {
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(
-            "martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit (the API shows a new policy after seconds)"
+            "martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit (the management API shows a new policy after seconds)"
                 .printable)
         return false
     }

@@ -1,11 +1,11 @@
 import ControlProtocol
 
-/// /// A row of the queue table of `martlet status`: one queue, or all shards of a queue.
+/// A row of the queue table of `martlet status`: one queue, or all shards of a queue.
 struct QueueRow: Hashable {
     var name: String
     var messages: Int
     var consumers: Int
-    /// /// The name and message count of the shard with the most messages; nil for a queue without shards.
+    /// The name and message count of the shard with the most messages; nil for a queue without shards.
     var fullest: String?
 
     /// Returns one row per queue. The shards of a queue share a row at the position of the first shard. It sums the

@@ -23,7 +23,7 @@ struct StatusCommand: Command {
             OptionSyntax(name: "watch", help: "redraw until q or an interrupt"),
             OptionSyntax(name: "interval", value: "SECONDS", help: "refresh interval (default: 1)"),
             OptionSyntax(name: "json", help: "print JSON, one line per worker"),
-            OptionSyntax(name: "live", help: "print the responses to /livez, for liveness probes"),
+            OptionSyntax(name: "live", help: "print only the responses to /livez, for liveness probes"),
         ])
 
     struct Options: Equatable, Sendable {

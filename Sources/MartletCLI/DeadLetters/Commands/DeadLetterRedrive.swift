@@ -26,7 +26,7 @@ actor DeadLetterRedrive {
     private var counts = RedriveCounts()
     private var sent = 0
     private var limiter: RateLimiter?
-    /// nil in a dry run, and for messages whose exchange returns unroutable ones itself.
+    /// Only for unrouted results, except in a dry run. Elsewhere the broker returns unroutable messages itself.
     private let returns: UnroutedReturns?
     /// The messages that a dry run would send.
     private var groups: DeadLetterGroups

@@ -95,7 +95,7 @@ extension DoctorCheck {
             "check that this is an AMQP port, that no firewall drops packets, and that the broker has no alarm"
         case .cannotConnect, .connectionLost:
             broker.url.usesTLS
-                ? "check that the broker runs, and that amqp.tls.ca_file issued its certificate for this host"
+                ? "check that the broker runs, and that amqp.tls.ca_file verifies its certificate for this host"
                 : "check that the broker runs and listens on this port"
         case .resourceLocked, .preconditionFailed, .connectionForced, .consumerCancelled, .refused, .closed,
             .invalidURL:
