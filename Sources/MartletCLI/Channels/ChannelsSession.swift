@@ -8,7 +8,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Manages the broadcast channels of an app, and shows APNs' answers.
+/// Manages the broadcast channels of an app, and prints the responses of APNs.
 struct ChannelsSession: Sendable {
     let options: ChannelCommandOptions
 
@@ -39,7 +39,7 @@ struct ChannelsSession: Sendable {
                 show(report, request, &hasHeader)
             }
             worst = .worse(worst, report.exitCode)
-            // The next would hear the same.
+            // Further requests would fail too.
             if report.outcome == .unreachable { break }
         }
         return worst

@@ -21,7 +21,7 @@ extension SystemTests {
                         $0.contains("\(certificate.app): 127.0.0.1:\(fixture.port) takes certificate")
                     })
                 #expect(
-                    doctor.output.contains { $0.contains("certificate \(certificate.name) holds for 30 days more") })
+                    doctor.output.contains { $0.contains("certificate \(certificate.name) is valid for 30 more days") })
             }
             let worker = try await fixture.worker()
             let samples =
