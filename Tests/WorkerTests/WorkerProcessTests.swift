@@ -51,7 +51,7 @@ import Testing
         }
         #expect(!warning.contains("queue unprepared.results") && !warning.contains("exchange unprepared.requests"))
         try await stage.applyTopology()
-        _ = try await worker.errors.line { $0.contains("all that the worker needs is there") }
+        _ = try await worker.errors.line { $0.contains("broker topology complete") }
         _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
         try await stage.publish()
         #expect(try await stage.results(count: 1).count == 1)
@@ -75,7 +75,7 @@ import Testing
         let port = try FreePort.choose()
         let stage = try await Stage(prefix: "alone", drainSeconds: 600, url: "amqp://127.0.0.1:\(port)")
         let worker = try await stage.waitingWorker()
-        let warning = try await worker.errors.line { $0.contains("cannot reach the broker") }
+        let warning = try await worker.errors.line { $0.contains("broker unreachable") }
         #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
         // The memory of a worker holds keys.
         let limits = try await ChildProcess.run(["grep", "core file size", "/proc/\(worker.pid)/limits"]).output
@@ -83,7 +83,7 @@ import Testing
         worker.send(signal: SIGINT)
         #expect(try await worker.exit().status == .exited(0))
         let lines = await worker.errors.allLines()
-        #expect(lines.count { $0.contains("cannot reach the broker") } == 1)
+        #expect(lines.count { $0.contains("broker unreachable") } == 1)
         try await stage.end()
     }
 

@@ -39,10 +39,10 @@ extension SystemTests {
                 return try await worker.said(message).root
             }
             let refusal = try await change(
-                lanes: 32, "the configuration was read anew and cannot be put in force yet; trying on")
+                lanes: 32, "configuration reload delayed, retrying")
             #expect(refusal["error"]?.string?.contains("no thread can be started") == true)
-            try await worker.said("the lanes before have ended")
-            _ = try await change(lanes: 2, "the configuration was read anew and is in force")
+            try await worker.said("previous lanes stopped")
+            _ = try await change(lanes: 2, "configuration reloaded")
             try await fixture.publish(Array(samples[50...]))
             try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
             _ = try await worker.stop()
