@@ -251,9 +251,9 @@ import Testing
                 try await harness.connect().send(beginning)
             }
             try await harness.loop.wait { harness.server.pending.count == 1 }
-            let before = harness.loop.turns.value
+            let before = harness.loop.iterations.value
             await harness.loop.sleep(for: .milliseconds(100))
-            #expect(harness.loop.turns.value - before < 20)
+            #expect(harness.loop.iterations.value - before < 20)
         }
     }
 }

@@ -129,7 +129,7 @@ import YAML
         // A worker is not ended for what may pass, but for a stall that lasts.
         let liveness = try #require(container["livenessProbe"])
         let patience = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
-        #expect(patience > StallDetector.turnSecondsMax)
+        #expect(patience > StallDetector.iterationSecondsMax)
     }
 
     /// Kubernetes and Docker kill what takes longer, and the broker delivers again what was held.

@@ -73,7 +73,7 @@ import Testing
     @Test func lanesWithoutAThreadHaveEnded() {
         #expect(throws: TransportError.self) {
             try group.start { index throws(TransportError) in
-                if index == 1 { throw TransportError(.resources, "no thread can be started") }
+                if index == 1 { throw TransportError(.resources, "cannot start a thread") }
                 return try idle.next()
             }
         }

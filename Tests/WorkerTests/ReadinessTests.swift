@@ -18,9 +18,9 @@ import Testing
 
     @Test func whyNotIsSaidOnceAndOfWhichLanes() {
         var readiness = Readiness(lanes: 2)
-        #expect(readiness.reasons == ["it has not begun yet"])
+        #expect(readiness.reasons == ["not started yet"])
         _ = readiness.lane(0, .tested(isReady: true))
-        #expect(readiness.reasons == ["lane 1: it has not begun yet"])
+        #expect(readiness.reasons == ["lane 1: not started yet"])
         _ = readiness.lane(1, .tested(isReady: false))
         #expect(
             readiness.reasons == [
@@ -34,8 +34,8 @@ import Testing
         var readiness = Readiness(lanes: 2)
         for lane in 0..<2 { _ = readiness.lane(lane, .tested(isReady: true)) }
         #expect(readiness.laneEnded(1) && !readiness.isReady)
-        #expect(readiness.reasons == ["lane 1: its thread has ended"])
-        #expect(!readiness.laneEnded(0) && readiness.reasons == ["its thread has ended"])
+        #expect(readiness.reasons == ["lane 1: lane thread exited"])
+        #expect(!readiness.laneEnded(0) && readiness.reasons == ["lane thread exited"])
     }
 }
 

@@ -153,7 +153,7 @@ import Testing
         }
         #expect("\(transcript.rollout.state)".hasPrefix(state))
         let actions = transcript.rollout.handle(.ended(0), now: .at(10))
-        let reason = Obstacle.permanent("all lanes have ended")
+        let reason = Obstacle.permanent("all lane threads exited")
         #expect(Array(actions.prefix(2)) == [.reportLanesWithoutThread(reason), .abort(.failed)])
         #expect(transcript.rollout.state == .stopped(.failed))
     }

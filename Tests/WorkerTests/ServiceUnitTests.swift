@@ -83,7 +83,7 @@ import Testing
 
     @Test func onlyWhatMayPassIsTriedAgain() throws {
         #expect(try number("RestartPreventExitStatus") == Int(ExitCode.usage.rawValue))
-        #expect(try #require(try number("WatchdogSec")) > StallDetector.turnSecondsMax)
+        #expect(try #require(try number("WatchdogSec")) > StallDetector.iterationSecondsMax)
     }
 
     // MARK: The lock of restart-workers

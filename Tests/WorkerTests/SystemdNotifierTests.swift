@@ -16,11 +16,11 @@ struct SystemdNotifierTests {
         notifier.report("the broker\nis away", isAlive: true)
         notifier.report("the broker\nis away", isAlive: true)
         notifier.report("the broker\nis away", isAlive: false)
-        notifier.report("takes messages", isAlive: false)
+        notifier.report("consuming requests", isAlive: false)
         notifier.stopping()
         #expect(
             receiver.all() == [
-                "READY=1", "STATUS=the broker is away\nWATCHDOG=1", "WATCHDOG=1", "STATUS=takes messages", "STOPPING=1",
+                "READY=1", "STATUS=the broker is away\nWATCHDOG=1", "WATCHDOG=1", "STATUS=consuming requests", "STOPPING=1",
             ])
     }
 
@@ -31,8 +31,8 @@ struct SystemdNotifierTests {
             "NOTIFY_SOCKET": directory.file("notify"), "WATCHDOG_USEC": "600000", "WATCHDOG_PID": "8",
         ])
         #expect(notifier.interval == .seconds(1))
-        notifier.report("takes messages", isAlive: true)
-        #expect(receiver.all() == ["STATUS=takes messages"])
+        notifier.report("consuming requests", isAlive: true)
+        #expect(receiver.all() == ["STATUS=consuming requests"])
     }
 
     @Test func withoutSystemdNothingIsSaid() {

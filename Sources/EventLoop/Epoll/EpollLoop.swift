@@ -27,7 +27,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var lastNameWaiter = 0
 
     /// Turns since the loop began, for a watchdog on another thread.
-    public let turns = IterationCounter()
+    public let iterations = IterationCounter()
 
     /// Throws `resources` when the process is out of descriptors.
     public init() throws(TransportError) {
@@ -59,7 +59,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         while !isStopping {
             wait()
             finishIteration()
-            turns.advance()
+            iterations.advance()
         }
         forgetScheduled()
         inbox.close()

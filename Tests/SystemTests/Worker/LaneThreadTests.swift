@@ -15,7 +15,7 @@ extension SystemTests {
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
             ])
             #expect(result.exit.status == .exited(1))
-            #expect(result.errors.contains { $0.contains("no thread can be started") }, "\(result.errors)")
+            #expect(result.errors.contains { $0.contains("cannot start a thread") }, "\(result.errors)")
             try await fixture.end()
         }
 
@@ -40,7 +40,7 @@ extension SystemTests {
             }
             let refusal = try await change(
                 lanes: 32, "configuration reload delayed, retrying")
-            #expect(refusal["error"]?.string?.contains("no thread can be started") == true)
+            #expect(refusal["error"]?.string?.contains("cannot start a thread") == true)
             try await worker.said("previous lanes stopped")
             _ = try await change(lanes: 2, "configuration reloaded")
             try await fixture.publish(Array(samples[50...]))

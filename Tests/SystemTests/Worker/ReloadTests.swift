@@ -212,7 +212,7 @@ extension ChangingWorkerTests {
             try await renewed.makeKnown(at: fixture.apns)
             try fixture.replace(key.fileName, try renewed.pem)
             let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
-            #expect(delay.contains("cannot be reached"), "\(delay)")
+            #expect(delay.contains("cannot reach the broker"), "\(delay)")
             // While its lanes are yet to begin.
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
             try await worker.said("payload schema reloaded")
