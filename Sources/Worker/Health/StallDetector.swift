@@ -2,18 +2,19 @@ import EventLoop
 
 /// Detects an event loop that makes no progress because its code blocks or spins. Pure.
 ///
-/// A loop without work sleeps and makes no progress either. So it gets work, a ping, for which it must iterate.
+/// An idle loop sleeps and makes no progress either. So the watchdog posts an empty job, a ping, which forces an
+/// iteration.
 struct StallDetector {
     enum Action: Equatable {
         case none
         case ping
-        /// The loop has made no progress since the ping, for this long. Returned once.
+        /// The loop has made no progress since the ping, for this long. Returned once per stall.
         case stalled(Duration)
         /// The loop makes progress again, after this long. Send a ping as well.
         case recovered(Duration)
     }
 
-    /// Limit of one event-loop iteration. A healthy lane needs less than a hundredth of it.
+    /// Maximum duration of one event-loop iteration. A healthy lane needs less than a hundredth of it.
     static let iterationSecondsMax = 10
     /// Interval between calls of `check`.
     static let checkIntervalSeconds = 2

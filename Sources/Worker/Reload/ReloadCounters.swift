@@ -10,7 +10,7 @@ struct ReloadCounters: Sendable {
     init(_ registry: MetricsRegistry, of what: String) {
         func counter(_ result: String) -> Counter {
             registry.counter(
-                    "martlet_reloads_total", help: "Reloads, by contents and result.",
+                "martlet_reloads_total", help: "Reloads, by contents and result.",
                 labels: ["what": what, "result": result])
         }
         taken = counter("taken")
