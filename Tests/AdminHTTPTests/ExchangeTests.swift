@@ -90,7 +90,7 @@ import Testing
             client.send("\(line)\r\nHost: localhost\r\n\r\n")
             let response = try await client.response()
             #expect(response.status == 400)
-            #expect(response.body.hasPrefix(#"{"error":"the path has to begin with /"#))
+            #expect(response.body.hasPrefix(#"{"error":"the path must begin with /"#))
         }
     }
 

@@ -112,7 +112,7 @@ import Testing
             let third = try await harness.connect()
             let refusal = try await third.request("GET", "/other")
             #expect(refusal.status == 503)
-            #expect(refusal.body == #"{"error":"too much waits to be read or answered; try again later"}"# + "\n")
+            #expect(refusal.body == #"{"error":"too many requests are pending; try again later"}"# + "\n")
             clients[0].close()
             try await harness.loop.wait { desk.abandoned == 1 }
             #expect(try await third.request("GET", "/other").status == 200)
@@ -140,7 +140,7 @@ import Testing
             half.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nabc")
             try await harness.loop.wait { desk.waiting.count == 1 && harness.server.bytesHeld == 3 }
             harness.server.close()
-            #expect(try await client.response().body == #"{"error":"the server ends"}"# + "\n")
+            #expect(try await client.response().body == #"{"error":"the server is shutting down"}"# + "\n")
             #expect(try await idle.rest() == "")
             #expect(try await half.rest() == "")
             #expect(desk.abandoned == 1)

@@ -50,23 +50,24 @@ import Testing
     func `An unknown path is told what there is`(path: String) async throws {
         try await expect(
             "GET", path, 404,
-            #"{"error":"there is nothing at this path; there are: GET /, GET /v1/boxes, GET /v1/boxes/newest, "#
+            #"{"error":"unknown path; known paths: GET /, GET /v1/boxes, GET /v1/boxes/newest, "#
                 + #"GET /v1/boxes/ID, PUT /v1/boxes/ID/lids/NAME"}"# + "\n")
     }
 
     @Test(arguments: ["PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "get"])
     func `A method that a path has not is told which it has`(method: String) async throws {
         try await expect(
-            method, "/v1/boxes", 405, #"{"error":"the methods of this path are GET, HEAD"}"# + "\n", allow: "GET, HEAD")
+            method, "/v1/boxes", 405, #"{"error":"method not allowed; allowed methods: GET, HEAD"}"# + "\n",
+            allow: "GET, HEAD")
     }
 
     @Test func `An unknown name in the query is told which there are`() async throws {
         try await expect(
             "GET", "/v1/boxes?befor=1", 400,
-            #"{"error":"there is no befor in the query of this path; there are: after, limit"}"# + "\n")
+            #"{"error":"unknown query name befor; known names: after, limit"}"# + "\n")
         try await expect(
-            "GET", "/?x", 400, #"{"error":"there is no x in the query of this path; there are: none"}"# + "\n")
+            "GET", "/?x", 400, #"{"error":"unknown query name x; known names: none"}"# + "\n")
         try await expect(
-            "GET", "/v1/boxes?after=1&after=2", 400, #"{"error":"after stands in the query more than once"}"# + "\n")
+            "GET", "/v1/boxes?after=1&after=2", 400, #"{"error":"after occurs more than once in the query"}"# + "\n")
     }
 }

@@ -70,7 +70,7 @@ import Testing
             #expect(response.headers["content-type"] == "application/json")
             #expect(
                 response.body
-                    == #"{"error":"the Host header has to be one of localhost, 127.0.0.1, [::1], with or without a port"}"#
+                    == #"{"error":"the Host header must be one of localhost, 127.0.0.1, [::1], with or without a port"}"#
                     + "\n")
             let foreign = try await client.request("PUT", "/", headers: ["Origin": "https://evil.example"], body: "x")
             #expect(foreign.status == 403)
