@@ -4,7 +4,7 @@ import Glibc
 /// Accepts connections on a bound socket for a loop; `accept` owns each descriptor that it is given.
 final class SocketListener: ByteListener {
     /// Connections accepted before the loop looks at other sockets.
-    private static let acceptsPerTurnMax = 4
+    private static let acceptsPerEventMax = 4
     /// Pause when the process is out of descriptors, during which connections wait in the backlog.
     private static let pauseMilliseconds = 100
 
@@ -40,7 +40,7 @@ final class SocketListener: ByteListener {
     }
 
     private func acceptWaiting() {
-        for _ in 0..<Self.acceptsPerTurnMax where !isClosed {
+        for _ in 0..<Self.acceptsPerEventMax where !isClosed {
             let accepted = Glibc.accept(socket.descriptor, nil, nil)
             guard accepted >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }

@@ -177,10 +177,10 @@ final class TCPDialer {
             loop.addressMemory.connected(to: address, wasFirst: index == 0, of: endpoint, loop.now.monotonic)
             finish(.success(Connection(descriptor: attempt.descriptor, address: address)))
         case .failed:
-            finish(.failure(lastError.saying(ofAddresses: race?.triedCount ?? 0)))
+            finish(.failure(lastError.adding(addressCount: race?.triedCount ?? 0)))
         case .timedOut:
             let error = TransportError(.timedOut, "\(endpoint): no connection within \(options.connectSecondsMax) s")
-            finish(.failure(error.saying(ofAddresses: race?.triedCount ?? 0)))
+            finish(.failure(error.adding(addressCount: race?.triedCount ?? 0)))
         }
     }
 
@@ -208,7 +208,7 @@ final class TCPDialer {
 
 extension TransportError {
     /// Adds how many addresses were tried, where there is more than one.
-    fileprivate func saying(ofAddresses count: Int) -> TransportError {
+    fileprivate func adding(addressCount count: Int) -> TransportError {
         guard count > 1 else { return self }
         return TransportError(code, "\(message) (\(count) addresses tried)", underlying: underlying)
     }

@@ -8,7 +8,7 @@ final class TCPTransport: ByteTransport {
     /// A peer that has sent nothing for so long when we close may be dead.
     static let silenceSecondsMin: Int64 = 2
     /// Reads of a closed stream's last bytes before the loop looks at others.
-    private static let discardsPerTurnMax = 8
+    private static let discardsPerEventMax = 8
 
     private enum State {
         /// To: open, ended.
@@ -103,7 +103,7 @@ final class TCPTransport: ByteTransport {
         descriptor = -1
     }
 
-    private func noteSilence(endedByPeer: Bool) {
+    private func recordSilence(endedByPeer: Bool) {
         guard !hasReceived, let chosen else { return }
         let now = loop.now.monotonic
         guard endedByPeer || chosen.since.duration(to: now) >= .seconds(Self.silenceSecondsMin) else { return }
@@ -151,7 +151,7 @@ final class TCPTransport: ByteTransport {
     }
 
     private func discard() {
-        for _ in 0..<Self.discardsPerTurnMax {
+        for _ in 0..<Self.discardsPerEventMax {
             let count = recv(descriptor, epoll.readBuffer.baseAddress, epoll.readBuffer.count, 0)
             if count > 0 { continue }
             if count == 0 || errno != EAGAIN { finishLingering() }
@@ -202,9 +202,9 @@ final class TCPTransport: ByteTransport {
         switch state {
         case .connecting: end(nil)
         case .open:
-            noteSilence(endedByPeer: peerIsFinished)
+            recordSilence(endedByPeer: peerIsFinished)
             shutdown(descriptor, Int32(SHUT_WR))
-            tellClosed(nil)
+            notifyClosed(nil)
             guard !peerIsFinished else {
                 state = .ended
                 return stopWatching()
@@ -240,12 +240,12 @@ final class TCPTransport: ByteTransport {
     }
 
     private func end(_ error: TransportError?) {
-        noteSilence(endedByPeer: error != nil || peerIsFinished)
+        recordSilence(endedByPeer: error != nil || peerIsFinished)
         if let timer { loop.cancel(timer) }
         timer = nil
         state = .ended
         stopWatching()
-        tellClosed(error)
+        notifyClosed(error)
     }
 
     /// The loop has ended, and nobody can be told.
@@ -256,7 +256,7 @@ final class TCPTransport: ByteTransport {
         stopWatching()
     }
 
-    private func tellClosed(_ error: TransportError?) {
+    private func notifyClosed(_ error: TransportError?) {
         loop.later { [self] in
             let handler = handler
             self.handler = nil

@@ -18,7 +18,7 @@ public final class NestedLoop: EventLoop, @unchecked Sendable {
     public override func nextRandom() -> UInt64 { host.nextRandom() }
 
     /// Everything that is due, if anything is.
-    func turn() {
+    func runIteration() {
         guard hasWork || nextTimer.map({ $0 <= now.monotonic }) ?? false else { return }
         inside { finishIteration() }
     }

@@ -2,7 +2,7 @@
 /// order that the seed alone decides.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Turns without any virtual time passing after which a run is taken for an endless loop.
-    private static let turnsAtOneTimeMax = 100_000
+    private static let iterationsAtOneTimeMax = 100_000
     /// 2026-01-01 00:00:00 UTC, where the wall clock starts.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
 
@@ -19,7 +19,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     public let network: VirtualNetwork
     private var random: SeededRandom
-    /// Loops that run beside this one, after each of its turns.
+    /// Loops that run beside this one, after each of its iterations.
     private var nestedLoops: [NestedLoop] = []
 
     public init(seed: UInt64) {
@@ -51,24 +51,24 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     /// Runs on the calling thread until `isDone` holds after a turn, or `limit` of virtual time has passed.
     public func run(limit: Duration, until isDone: () -> Bool) -> Ending {
-        enter { runTurns(limit: limit, until: isDone) }
+        enter { runIterations(limit: limit, until: isDone) }
     }
 
-    private func runTurns(limit: Duration, until isDone: () -> Bool) -> Ending {
+    private func runIterations(limit: Duration, until isDone: () -> Bool) -> Ending {
         let end = now.monotonic + limit
-        var turnsAtThisTime = 0
+        var iterationsAtThisTime = 0
         while true {
             finishIteration()
-            for nestedLoop in nestedLoops { nestedLoop.turn() }
+            for nestedLoop in nestedLoops { nestedLoop.runIteration() }
             if isDone() { return .done }
-            turnsAtThisTime += 1
-            if turnsAtThisTime > Self.turnsAtOneTimeMax { return .livelock }
+            iterationsAtThisTime += 1
+            if iterationsAtThisTime > Self.iterationsAtOneTimeMax { return .livelock }
             if hasWorkAnywhere { continue }
             guard let next = nextTimerOfAll else { return .idle }
             if next > end { return .timedOut }
             if next > now.monotonic {
                 pass(now.monotonic.duration(to: next))
-                turnsAtThisTime = 0
+                iterationsAtThisTime = 0
             }
         }
     }
@@ -100,12 +100,12 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     }
 
     private func endWork() {
-        var turns = 0
+        var iterations = 0
         repeat {
             finishIteration()
-            for nestedLoop in nestedLoops { nestedLoop.turn() }
-            turns += 1
-        } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
+            for nestedLoop in nestedLoops { nestedLoop.runIteration() }
+            iterations += 1
+        } while hasWorkAnywhere && iterations < Self.iterationsAtOneTimeMax
         forgetAll()
     }
 
