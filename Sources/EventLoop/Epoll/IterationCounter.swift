@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the count of a loop; read from other threads to see that it moves.
+/// Counts the iterations of a loop, so that other threads can check that it makes progress.
 public final class IterationCounter: Sendable {
     private let count = Atomic<UInt64>(0)
 

@@ -3,11 +3,12 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// After a close, how long the peer's last bytes are waited for, so that the kernel does not reset the stream.
+    /// After a close, how long the stream waits for the peer's last bytes. An earlier close would make the kernel reset
+    /// the stream.
     static let lingerSeconds = 2
-    /// A peer that has sent nothing for so long when we close may be dead.
+    /// If we close a stream that has received nothing for this long, its address counts as silent.
     static let silenceSecondsMin: Int64 = 2
-    /// Reads of a closed stream's last bytes before the loop looks at others.
+    /// Maximum reads of a closed stream's last bytes per event, before the loop handles other sockets.
     private static let discardsPerEventMax = 8
 
     private enum State {
@@ -15,7 +16,7 @@ final class TCPTransport: ByteTransport {
         case connecting
         /// To: lingering, ended.
         case open
-        /// Closed by us, told so; the peer's end is awaited. To: ended.
+        /// Closed by us and reported; waits for the peer's close. To: ended.
         case lingering
         case ended
     }
@@ -25,9 +26,9 @@ final class TCPTransport: ByteTransport {
     private(set) var descriptor: Int32 = -1
     private var watch: DescriptorRegistration?
     private var place = ""
-    /// Opens the connection. Weak: the loop keeps the dialer, and the dialer keeps this.
+    /// Opens the connection. Weak: the loop keeps the dialer alive, and the dialer keeps this object alive.
     private weak var dialer: TCPDialer?
-    /// The chosen address; nil for an accepted connection.
+    /// The connected address; nil for an accepted connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false
     private var timer: TimerToken?
@@ -61,7 +62,7 @@ final class TCPTransport: ByteTransport {
         self.dialer = dialer
     }
 
-    /// Takes over a connection that a listener has accepted; `handler` hears of it later in this turn.
+    /// Adopts a connection that a listener has accepted; calls `handler.connected` later in this iteration.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place
@@ -79,7 +80,7 @@ final class TCPTransport: ByteTransport {
         handler?.connected(self)
     }
 
-    /// False when the loop cannot watch the descriptor; then the stream has ended.
+    /// Returns false if the loop cannot watch the descriptor; the stream has ended then.
     private func startWatching() -> Bool {
         watch = epoll.watch(
             descriptor, for: EPOLLIN, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })
@@ -248,7 +249,7 @@ final class TCPTransport: ByteTransport {
         notifyClosed(error)
     }
 
-    /// The loop has ended, and nobody can be told.
+    /// Handles the end of the loop, without calling the handler.
     private func abandon() {
         timer = nil
         state = .ended
