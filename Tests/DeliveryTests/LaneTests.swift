@@ -354,7 +354,7 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","payload":{"aps":{"badge":1,"badge":2}}}"#,
-            "the object has this key already, /payload/aps/badge."
+            "the object already has this key, /payload/aps/badge."
         ),
     ])
     func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
@@ -384,7 +384,7 @@ import Testing
         #expect(told.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
             told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
-                + "write it as it is.")
+                + "write it uncompressed.")
     }
 
     @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {

@@ -7,7 +7,7 @@ struct JSONParserTests {
         let error = try #require(throws: JSONError.self) { try JSONDocument(text) }
         #expect(error.code == .syntax)
         #expect(error.position == JSONPosition(offset: 26, line: 3, column: 12))
-        #expect(error.description == "3:12: this character cannot stand here in JSON")
+        #expect(error.description == "3:12: unexpected character")
     }
 
     @Test func duplicateKeysAreFoundAtTheSecond() throws {
