@@ -9,7 +9,7 @@ struct HostileInputTests {
         let text = "\"" + String(repeating: "a", count: 30_000) + "!\""
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
         #expect(violation.keyword == "pattern")
-        #expect(violation.message.contains("could not be matched"))
+        #expect(violation.message.contains("exceeds the limit for pattern matching"))
         #expect(validator.firstViolation(in: try JSONDocument(#""aaa""#).root) == nil)
     }
 
@@ -29,7 +29,7 @@ struct HostileInputTests {
         let text = "{\"" + String(repeating: "a", count: 30_000) + "!\":1}"
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
-        #expect(violation.message.contains("could not be matched"))
+        #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
     /// What a dynamic reference leads to is known only when a value is there.

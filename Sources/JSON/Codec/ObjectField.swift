@@ -16,7 +16,7 @@ extension ObjectField {
         field(name, path, codec, meaning)
     }
 
-    /// - Parameter omitted: the value that is left out when writing.
+    /// - Parameter omitted: the value that is omitted when writing.
     public static func member<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, omitting omitted: Value, _ meaning: String = ""
     ) -> Self {
