@@ -412,8 +412,7 @@ import Testing
                 "martlet.yaml:3:3: unknown key 'prefetsh'",
                 "martlet.yaml:6:59: cannot read gone.p8: there is no such file",
                 "martlet.yaml:8:27: apns.keys has no key OTHER12345",
-                "martlet.yaml:9:8: lanes must be at least 1 (Threads that each work on messages of their own; "
-                    + "the number of processors when it is left out)",
+                "martlet.yaml:9:8: lanes must be at least 1 (Number of threads that process requests)",
             ])
     }
 
