@@ -303,8 +303,8 @@ import Testing
         ),
         (
             "apps:", "lanes:\napps:",
-            "8:7: lanes must be a whole number (Threads that each work on messages of their own; the number of processors when "
-                + "it is left out); it is empty: write a value behind it, or remove it"
+            "8:7: lanes must be a whole number (Number of threads that process requests); "
+                + "it is empty: write a value behind it, or remove it"
         ),
         ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
         (
