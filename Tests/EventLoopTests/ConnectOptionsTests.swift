@@ -95,7 +95,7 @@ import Threads
         }
     }
 
-    @Test func timesReachTheSocket() async throws {
+    @Test func timeLimitsReachTheSocket() async throws {
         var options = ConnectOptions()
         options.userTimeoutSeconds = 7
         options.keepaliveSeconds = 90
@@ -149,7 +149,7 @@ import Threads
     }
 
     /// 192.0.2.0/24 is for documentation (RFC 5737).
-    @Test func anAddressOfAnotherMachineIsAFailureThatPasses() async {
+    @Test func anAddressOfAnotherMachineIsARetriableFailure() async {
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")
         guard case .failure(let error) = await Self.connect(to: "127.0.0.1", options) else {
@@ -177,12 +177,12 @@ import Threads
     }
 
     @Test(arguments: ["", "localhost", "127.1", "10.0.0.0/8", "10.0.0.5:80", "[::1]", "::1:g", "10.0.0.256", "eth0"])
-    func othersAreNot(_ text: String) {
+    func otherTextsAreNoSourceAddresses(_ text: String) {
         #expect(SourceAddress(text) == nil)
     }
 
     /// There is no kernel that could know the address or the class.
-    @Test func aVirtualLoopHonorsTimesOnly() {
+    @Test func aVirtualLoopHonorsOnlyTimeLimits() {
         let loop = VirtualLoop(seed: 1)
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")

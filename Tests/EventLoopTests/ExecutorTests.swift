@@ -72,16 +72,16 @@ private actor Owner {
     }
 
     /// A lane's tasks have none: what the runtime would resume on its global pool stays on the thread (decision 20).
-    @Test func tasksWithoutItDoNotEither() async throws {
+    @Test func tasksWithoutThePreferenceNeverLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: nil) == 0)
     }
 
-    @Test func tasksThatPreferAnotherDo() async throws {
+    @Test func tasksThatPreferAnotherExecutorLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: { _ in globalConcurrentExecutor }) >= 2_000)
     }
 
     /// Its jobs are nobody's but the pool's.
-    @Test func whatIsOnNoLoopGoesToTheGlobalPool() async throws {
+    @Test func jobsOutsideOfLoopsRunOnTheGlobalPool() async throws {
         let loop = try EpollLoop()
         let before = loop.jobsFromOtherThreads
         let values = await withTaskGroup(of: Int.self) { group in
@@ -105,7 +105,7 @@ private actor Owner {
     }
 
     /// It may hold the loop, which would keep both for ever.
-    @Test func aLoopThatHasEndedLetsGoOfWhatIsPosted() async throws {
+    @Test func anEndedLoopReleasesPostedWork() async throws {
         final class Held: Sendable {}
         let loop = try EpollLoop()
         weak var before: Held?

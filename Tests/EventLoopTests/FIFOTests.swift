@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FIFOTests {
     /// As long as it is never empty, it has no other occasion to forget what was taken.
-    @Test func whatIsTakenLeavesNoGapAndKeepsNoRoom() {
+    @Test func removedElementsAreReleasedAndMemoryIsBounded() {
         var queue = FIFO<Int>()
         for number in 0..<1500 { queue.append(number) }
         for number in 1500..<20_000 {

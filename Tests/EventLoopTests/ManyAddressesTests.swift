@@ -139,7 +139,7 @@ import Threads
 
     private static let home: [UInt8] = [127, 0, 0, 1]
 
-    @Test func addressesThatRefuseArePassedOver() async {
+    @Test func refusingAddressesAreSkipped() async {
         let outcomes = await Self.outcomes(2) { desk in
             let dead = (2...5).map { desk.address("127.0.0.\($0)") } + [desk.address("::1")]
             return (dead + [desk.greeting], nil)
@@ -148,7 +148,7 @@ import Threads
     }
 
     /// With one address after the other, each with an equal share of the time, this took 8 s.
-    @Test func addressesThatSwallowEverythingArePassedOver() async {
+    @Test func silentAddressesAreSkipped() async {
         final class Holes {
             var holes: [BlackHole] = []
         }
@@ -178,7 +178,7 @@ import Threads
             ])
     }
 
-    @Test func theLastFailureIsTold() async {
+    @Test func lastFailureIsReported() async {
         let outcomes = await Self.outcomes(1) { desk in ([desk.address("127.0.0.2"), desk.address("127.0.0.3")], nil) }
         guard case .failed(let error?) = outcomes.first else {
             Issue.record("connected")
@@ -203,7 +203,7 @@ import Threads
         #expect(outcomes == [.connected([127, 0, 0, 2]), .connected(Self.home), .connected(Self.home)])
     }
 
-    @Test func anAddressWhoseConnectionWeCloseAtOnceKeepsItsPlace() async {
+    @Test func anAddressWhoseConnectionWeCloseImmediatelyKeepsItsPlace() async {
         let ending = await Self.ending(1, closesAtOnce: true) { desk in
             ([desk.greeting, desk.address("127.0.0.2")], nil)
         }
@@ -217,7 +217,7 @@ import Threads
         #expect(ending.order == ending.addresses.reversed() && ending.order.count == 2)
     }
 
-    @Test func aClientThatGivesUpLeavesNothingOpen() async {
+    @Test func aCancelledConnectLeavesNoDescriptorOpen() async {
         let error = await DetachedThread.run { () -> TransportError?? in
             guard let loop = try? EpollLoop() else { return nil }
             nonisolated(unsafe) var result: TransportError??

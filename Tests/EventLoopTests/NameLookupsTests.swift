@@ -52,7 +52,7 @@ import Threads
         for answer in answers { #expect(try answer.get() == Self.answer.get()) }
     }
 
-    @Test func threadsAreBoundedAndAFurtherNameFailsAtOnce() async {
+    @Test func threadsAreBoundedAndAFurtherNameFailsImmediately() async {
         let gate = Gate()
         let lookups = NameLookups { _ in
             gate.wait()

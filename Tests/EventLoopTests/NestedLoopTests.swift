@@ -40,7 +40,7 @@ import Testing
         override func closed(_: TransportError?) { note("closed") }
     }
 
-    @Test func onlyWhatBelongsToTheGuestRunsInIt() throws {
+    @Test func onlyTheGuestsCodeRunsInTheGuest() throws {
         let loop = VirtualLoop(seed: 1)
         loop.network.wholePiecesPercent = 100
         let guest = NestedLoop(on: loop)

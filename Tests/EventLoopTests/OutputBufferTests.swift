@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func bytesLeaveInOrderHoweverLittleIsTaken() {
+    @Test func bytesAreWrittenInOrderInSmallParts() {
         let transport = Miser(loop: VirtualLoop(seed: 0), handler: nil)
         var buffer = OutputBuffer(bytesMax: 1000, initialCapacity: 1)
         var random = SeededRandom(seed: 5)

@@ -67,7 +67,7 @@ import Threads
     }
 
     @Test(arguments: [0, 1, 100_000, 20_000_000])
-    func everyByteComesBack(count: Int) async throws {
+    func everyByteIsEchoed(count: Int) async throws {
         let outcome = await DetachedThread.run { () -> (Int, Bool, TransportError?) in
             guard let loop = try? EpollLoop() else { return (-1, true, nil) }
             nonisolated(unsafe) var result = (-1, true, TransportError?.none)
@@ -89,7 +89,7 @@ import Threads
         #expect(outcome.2 == nil)
     }
 
-    @Test func theOtherEndHasAnAddress() async throws {
+    @Test func peerHasAnAddress() async throws {
         for (host, bytes) in [("127.0.0.1", [127, 0, 0, 1]), ("::1", Array(repeating: 0, count: 15) + [1])]
             as [(String, [UInt8])]
         {
@@ -136,7 +136,7 @@ import Threads
         #expect(error?.code == .refused)
     }
 
-    @Test func anAddressThatChangedIsTakenAtTheNextConnect() async throws {
+    @Test func aChangedAddressIsUsedAtTheNextConnect() async throws {
         let hosts = await DetachedThread.run { () -> [Int] in
             guard let loop = try? EpollLoop() else { return [] }
             // Touched on this thread alone, by the loop that runs on it.
@@ -169,13 +169,13 @@ import Threads
         #expect(hosts == [0, 1])
     }
 
-    @Test func anUnknownNameIsToldWithItsHost() async throws {
+    @Test func anUnknownNameIsReportedWithItsHost() async throws {
         let error = await errorOfConnecting(to: Endpoint(host: "no-such-host.invalid", port: 1))
         #expect(error?.code == .resolve)
         #expect(error?.message.contains("no-such-host.invalid") == true)
     }
 
-    @Test func aResetPeerIsToldAndNoSignalEndsTheProcess() async throws {
+    @Test func aResetIsReportedAndNoSignalEndsTheProcess() async throws {
         final class Resetter: ByteStreamHandler {
             override func connected(_ transport: ByteTransport) { transport.reset() }
         }

@@ -16,19 +16,19 @@ import Testing
         }
     }
 
-    @Test func itIsItsUsersAloneAndGoesWithItsListener() async throws {
+    @Test func socketIsPrivateAndRemovedWithItsListener() async throws {
         let directory = try TemporaryDirectory()
         try await listen(at: directory.file("a.sock"))
     }
 
-    @Test func whatIsNoSocketIsLeftAlone() async throws {
+    @Test func otherFilesAreNotReplaced() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("martlet.yaml", "amqp: {}\n")
         await #expect(throws: TransportError.self) { try await listen(at: path) }
         #expect(try Files.lines(of: path) == ["amqp: {}"])
     }
 
-    @Test func aSocketThatNobodyListensOnIsReplacedAndOneInUseIsNot() async throws {
+    @Test func onlyAnUnusedSocketIsReplaced() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("a.sock")
         let address = try #require(SocketAddress(unix: path))
@@ -42,7 +42,7 @@ import Testing
         try await listen(at: path)
     }
 
-    @Test func aPathThatIsTooLongIsNone() async throws {
+    @Test func aPathThatIsTooLongIsRejected() async throws {
         let path = "/tmp/" + String(repeating: "x", count: 200)
         await #expect(throws: TransportError.self) { try await listen(at: path) }
     }

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Those that are added meanwhile come after the others, and none is kept.
-    @Test func whatIsToRunLaterRunsInOrderInTheSameTurn() {
+    @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
         weak var held: Talker?
@@ -66,20 +66,20 @@ import Testing
         #expect(ran == [0, 1, 2, 10, 11, 12] && held == nil)
     }
 
-    @Test func theSameSeedGivesTheSameHistoryAndAnotherDoesNot() {
+    @Test func historyDependsOnlyOnTheSeed() {
         #expect(history(seed: 1, cutAfter: nil).hash == history(seed: 1, cutAfter: nil).hash)
         #expect(history(seed: 1, cutAfter: nil).hash != history(seed: 2, cutAfter: nil).hash)
     }
 
     @Test(arguments: [1, 101, 777, 2_000])
-    func aCutLosesAllAfterItsByte(bytes: Int) {
+    func aCutLosesAllLaterBytes(bytes: Int) {
         let result = history(seed: 3, cutAfter: bytes)
         #expect(result.received == bytes)
         #expect(result.clientEnds.first??.code == .reset)
         #expect(result.clientEnds.count == 1)
     }
 
-    @Test func timePassesOnlyWhenNothingElseIsLeft() {
+    @Test func timePassesOnlyWithoutWork() {
         let loop = VirtualLoop(seed: 1)
         var fired: [Duration] = []
         loop.enter {
@@ -93,7 +93,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
     }
 
-    @Test func aWindowThatIsFullHoldsTheWriterUp() {
+    @Test func aFullWindowStopsTheWriter() {
         final class Silent: ByteStreamHandler {
             override func connected(_ transport: ByteTransport) { transport.pauseReading() }
         }
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Whoever makes thousands of worlds in one process wants their memory back.
-    @Test func aWorldThatIsEndedInTheMidstOfItsWorkGoesWhole() throws {
+    @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []
         try {
@@ -137,7 +137,7 @@ import Testing
         #expect(kept == nil)
     }
 
-    @Test func connectionsThatHaveEndedAreNotKept() throws {
+    @Test func endedConnectionsAreReleased() throws {
         let loop = VirtualLoop(seed: 1)
         weak var kept: Talker?
         try {

@@ -46,14 +46,14 @@ struct ExampleTests {
             ["event"]
         ),
     ])
-    func oneThingThatIsMissingIsOneError(_ schema: String, _ text: String, _ missing: [String]) throws {
+    func oneMissingPropertyIsOneError(_ schema: String, _ text: String, _ missing: [String]) throws {
         let violations = try validator(schema).violations(in: try JSONDocument(text).root)
         #expect(violations.map(\.keyword) == ["required"])
         for name in missing { #expect(violations.first?.message.contains("\"\(name)\"") == true) }
     }
 
     /// The dead letters that are shown say what a worker would say.
-    @Test func whatIsShownIsWhatIsTold() throws {
+    @Test func examplesOfDeadLettersHaveTheWorkersMessage() throws {
         let shown = try #require(ContractExample.document(of: "dead-letter").root["examples"]).elements.map { $0 }
         let example = ContractExample(schema: "dead-letter", path: "dead-letter/valid/schema")
         for (letter, payload) in [

@@ -4,7 +4,7 @@ import Testing
 
 /// Values and schemas that are made to cost more than they may.
 struct HostileInputTests {
-    @Test func patternsThatBacktrackGiveUp() throws {
+    @Test func backtrackingPatternsGiveUp() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"pattern":"^(?=a)(a+)+$"}"#)))
         let text = "\"" + String(repeating: "a", count: 30_000) + "!\""
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
@@ -93,7 +93,7 @@ struct HostileInputTests {
 
     /// What an instruction passes over counts, not only that it is there: each of these goes 4,096 times through a value.
     @Test(arguments: expensive)
-    func workIsWhatAnInstructionPassesOver(_ innermost: String, _ text: String) throws {
+    func workCountsScannedValues(_ innermost: String, _ text: String) throws {
         let levels = (0..<12).map {
             ##""n\##($0 + 1)":{"anyOf":[{"$ref":"#/$defs/n\##($0)"},{"$ref":"#/$defs/n\##($0)"}]}"##
         }
@@ -131,7 +131,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(once).root) == nil)
     }
 
-    @Test func exponentsOfAnySizeAreToldApart() throws {
+    @Test func exponentsOfAnySizeAreDistinguished() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"uniqueItems":true}"#)))
         let numbers = (0..<50).map { "1e\(100_000_000_000_000_000 + $0)000" }
         #expect(validator.firstViolation(in: try JSONDocument("[\(numbers.joined(separator: ","))]").root) == nil)
@@ -151,7 +151,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test func manyLongKeysAreFoundTwice() throws {
+    @Test func duplicatesAmongManyLongKeysAreFound() throws {
         let keys = (0..<5000).map { "\"a key of more than sixteen bytes \($0) and more\":0,\"k\($0)\":0" }
         let text = "{" + keys.joined(separator: ",")
         #expect(throws: Never.self) { try JSONDocument(text + "}") }
@@ -172,7 +172,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: deep.root)?.keyword == "type")
     }
 
-    @Test func validatorsOfOneSchemaWorkSideBySide() async throws {
+    @Test func validatorsOfOneSchemaWorkInParallel() async throws {
         let schema = try CompiledSchema(JSONDocument(#"{"properties":{"a":{"pattern":"^[a-z]+$","maxLength":5}}}"#))
         await withTaskGroup(of: Bool.self) { group in
             for worker in 0..<4 {

@@ -35,7 +35,7 @@ struct KeywordCoverageTests {
     }
 
     @Test(arguments: annotations)
-    func saysNothing(_ keyword: String) throws {
+    func keywordsWithoutEffectAcceptEveryValue(_ keyword: String) throws {
         let groups = try Self.groups(with: keyword)
         #expect(groups.contains { $0.tests.contains(where: \.isValid) })
         for group in groups {

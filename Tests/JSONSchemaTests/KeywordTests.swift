@@ -24,7 +24,7 @@ struct KeywordTests {
     }
 
     /// All that are missing are told, in the schema's order, however many there are.
-    @Test func everyMissingNameIsTold() throws {
+    @Test func everyMissingNameIsReported() throws {
         let names = (0..<200).map { #""n\#($0)""# }
         let list = names.joined(separator: ",")
         let schema = try CompiledSchema(JSONDocument(#"{"required":[\#(list)],"dependentRequired":{"n7":[\#(list)]}}"#))

@@ -28,7 +28,7 @@ struct PatternEffortTests {
         "^(?=a)(a+)+$", "^(a*)\\1$", "^(.*)\\1$", "^(a)\\1*\\1*\\1*b", "^(?!.*xx)(?!.*yy)[a-z]+!$",
         "^[\(String(repeating: "\\p{Lu}", count: 12))a]*$",
     ])
-    func costlyOnesGiveUp(_ expression: String) throws {
+    func costlyMatchesGiveUp(_ expression: String) throws {
         let pattern = try Self.pattern(expression)
         defer { pattern.free() }
         let text = String(repeating: "a", count: 500_000) + String(repeating: "c", count: 500_000)
@@ -36,7 +36,7 @@ struct PatternEffortTests {
     }
 
     /// What groups have taken in may be compared with what follows, at each place.
-    @Test func lookingBackCounts() throws {
+    @Test func backreferencesCount() throws {
         let text = String(repeating: "a", count: 3000) + "c"
         let forward = try Self.pattern("^(a*)\\b$")
         let back = try Self.pattern("^(a*)\\1$")

@@ -18,7 +18,7 @@ struct PatternTests {
         "^[A-Za-z0-9.-]+$", "^([0-9A-Fa-f]{2})+$", "^[A-Za-z0-9+/]+={0,2}$", "^[0-9a-f]{8}-[0-9a-f]{4}$",
         "^[^\\u0000-\\u001f\\u007f]+$", "^\\d+\\.\\d{2}$", "^(?:[ab]{2})*$",
     ])
-    func simpleOnes(_ expression: String) {
+    func simpleExpressions(_ expression: String) {
         #expect(Self.isSimple(expression))
     }
 
@@ -48,7 +48,7 @@ struct PatternTests {
         "^\\bx$", "^[[:alpha:]]$", "^é$", "^[é]$", "^\\p{L}$", "^a{2}{3}$", "^(?=a)$", "^(a{2}){2}$", "^[a-\\d]$",
         "^a$b$", "^^a$",
     ])
-    func othersAreLeftToPCRE2(_ expression: String) {
+    func otherExpressionsUsePCRE2(_ expression: String) {
         #expect(!Self.isSimple(expression))
     }
 

@@ -54,7 +54,7 @@ struct ResourceTests {
         #expect(violation.message == "must be at least 3")
     }
 
-    @Test func whatIsMissingIsTold() throws {
+    @Test func missingDocumentsAreReported() throws {
         let document = try JSONDocument(#"{"items":{"$ref":"other.json#/a"}}"#)
         let error = try #require(throws: SchemaError.self) {
             try CompiledSchema(document, uri: "https://example.com/schemas/a.json")
@@ -74,7 +74,7 @@ struct ResourceTests {
         #expect(error.description.hasPrefix(#"schema at "https://example.com/b.json#/type": must be one of"#))
     }
 
-    @Test func foldersHoldWhatTheirPrefixSays() throws {
+    @Test func foldersServeTheirPrefix() throws {
         let folder = try TemporaryDirectory("schemas")
         try #require(mkdir(folder.file("sub"), 0o700) == 0)
         try folder.write("sub/a b.json", #"{"$ref":"../c.json#x"}"#)

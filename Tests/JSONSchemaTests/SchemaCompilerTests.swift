@@ -61,13 +61,13 @@ struct SchemaCompilerTests {
         #expect(error.pointer == pointer)
     }
 
-    @Test func unknownKeywordsAreTold() throws {
+    @Test func unknownKeywordsAreReported() throws {
         let schema = try CompiledSchema(
             JSONDocument(#"{"properties":{"a":{"minLenght":3,"x-note":1}},"tpye":"object"}"#))
         #expect(schema.unknownKeywords == ["/tpye", "/properties/a/minLenght", "/properties/a/x-note"])
     }
 
-    @Test func unknownKeywordsAreToldUpToALimit() throws {
+    @Test func unknownKeywordsAreReportedUpToALimit() throws {
         let members = (0..<300).map { #""x-\#($0)":0"# }
         let schema = try CompiledSchema(JSONDocument("{\(members.joined(separator: ","))}"))
         #expect(schema.unknownKeywords == (0..<100).map { "/x-\($0)" })
@@ -88,7 +88,7 @@ struct SchemaCompilerTests {
 
     /// Enough children that they are looked up, and few.
     @Test(arguments: [3, 500])
-    func pointersLeadToChildren(_ count: Int) throws {
+    func pointersResolveToChildren(_ count: Int) throws {
         let names = (0..<count).map { #""d\#($0)":{"const":\#($0)}"# }
         let elements = (0..<count).map { #"{"const":\#($0)}"# }
         let special =

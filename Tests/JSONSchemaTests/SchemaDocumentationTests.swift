@@ -23,7 +23,7 @@ struct SchemaDocumentationTests {
     }
 
     @Test(arguments: ContractExample.schemas)
-    func whatIsShownIsValid(_ name: String) throws {
+    func examplesAndDefaultsAreValid(_ name: String) throws {
         let document = try ContractExample.document(of: name)
         let schema = try CompiledSchema(document)
         #expect(schema.unknownKeywords == [])

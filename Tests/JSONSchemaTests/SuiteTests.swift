@@ -10,7 +10,7 @@ struct SuiteTests {
     static let ownFolder = Products.file("Tests/JSONSchemaTests/Cases/draft2020-12")
     static let newerFiles = SuiteFile.all(in: ownFolder)
 
-    @Test func suiteIsThere() {
+    @Test func suiteIsInstalled() {
         #expect(Self.olderFiles.count > 40, "install the package json-schema-test-suite")
     }
 
@@ -44,7 +44,7 @@ struct SuiteTests {
     }
 
     /// A case that can never fail is one that is not there.
-    @Test func casesWithoutAnAnswerFail() throws {
+    @Test func casesWithoutAVerdictFail() throws {
         let folder = try TemporaryDirectory("suite")
         try folder.write(
             "a.json", #"[{"schema":true,"tests":[{"data":1,"valid":true},{"data":1,"vaild":false},{"valid":true}]}]"#)

@@ -38,11 +38,11 @@ struct ViolationSentenceTests {
             #"oneOf The value must be one of 1, "b", null."#
         ),
     ])
-    func alternativesAreToldByTheOneThatFits(_ schema: String, _ value: String, _ sentence: String) throws {
+    func fittingAlternativeIsDescribed(_ schema: String, _ value: String, _ sentence: String) throws {
         #expect(try sentences(schema, value) == [sentence])
     }
 
-    @Test func alternativesWithATagAreToldByTheirs() throws {
+    @Test func taggedAlternativeIsDescribed() throws {
         let schema = #"""
             {"oneOf":[{"properties":{"kind":{"const":"a"},"size":{"type":"integer"}},"required":["kind","size"]},
                       {"properties":{"kind":{"enum":["b","c"]},"size":{"type":"string"}},"required":["kind"]}]}
@@ -55,7 +55,7 @@ struct ViolationSentenceTests {
                 == ["oneOf The value must match exactly one of the schema's alternatives."])
     }
 
-    @Test func allThatIsWrongInAnAlternativeIsTold() throws {
+    @Test func allViolationsOfAnAlternativeAreReported() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(Self.text)))
         let document = try JSONDocument(#"{"id":"x","parts":[1,2]}"#)
         #expect(
@@ -81,7 +81,7 @@ struct ViolationSentenceTests {
             #"The value must have exactly one of "a", "b", and has both."#
         ),
     ])
-    func exclusionsSayWhatIsExcluded(_ schema: String, _ value: String, _ sentence: String) throws {
+    func exclusionsNameTheExcludedValue(_ schema: String, _ value: String, _ sentence: String) throws {
         let violation = try #require(try first(schema, value))
         #expect(violation.description == sentence)
     }
@@ -99,7 +99,7 @@ struct ViolationSentenceTests {
         (#"{"description":"Seconds. More.","type":"integer"}"#, #""x""#, "The value must be a whole number (Seconds)."),
         (#"{"description":"Everything.","type":"object"}"#, #""x""#, "The value must be an object."),
     ])
-    func limitsSayWhatTheSchemaCallsTheValue(_ schema: String, _ value: String, _ sentence: String) throws {
+    func limitsQuoteTheDescription(_ schema: String, _ value: String, _ sentence: String) throws {
         let violation = try #require(try first(schema, value))
         #expect(violation.description == sentence)
     }
@@ -141,7 +141,7 @@ struct ViolationSentenceTests {
         #expect(violation.description == sentence)
     }
 
-    @Test func theContractSpeaksPlainly() throws {
+    @Test func contractMessagesAreReadable() throws {
         let schema = try CompiledSchema(
             JSONDocument(try Files.bytes(of: Products.file("schemas/notification.schema.json"))))
         let validator = SchemaValidator(schema)
@@ -174,7 +174,7 @@ struct ViolationSentenceTests {
     }
 
     /// The search for the reason has limits of its own: what is beyond them is told as it was found.
-    @Test func searchingForAReasonHasAnEnd() throws {
+    @Test func searchForAReasonIsBounded() throws {
         let many = (0..<40).map { #"{"type":"array","maxItems":\#($0 + 1),"uniqueItems":true}"# }
         let wide = #"{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"null"}]}"#
         let long = "[" + String(repeating: "1,", count: 50_000) + "null]"

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 struct JSONWriterTests {
-    @Test func writesWhatItIsTold() {
+    @Test func writesCommasAndNesting() {
         var json = JSONWriter()
         json.beginObject()
         json.member("outcome", "accepted")
@@ -43,7 +43,7 @@ struct JSONWriterTests {
             String(decoding: json.bytes, as: UTF8.self) == "[" + numbers.map(String.init).joined(separator: ",") + "]")
     }
 
-    @Test func stringsComeBack() throws {
+    @Test func stringsAreReadBack() throws {
         let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init))) + "\u{2028}😀"
         var json = JSONWriter()
         json.string(text)
@@ -100,7 +100,7 @@ struct JSONWriterTests {
         #expect(text.hasPrefix("a\u{FFFD}\"\u{FFFD}"))
     }
 
-    @Test func goesOnInTheSameMemory() {
+    @Test func reusesItsMemory() {
         var json = JSONWriter(appendingTo: Array("log: ".utf8))
         json.beginArray()
         json.endArray()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-/// The lines of each minute.
+/// The log lines of each minute.
 @Suite struct MinuteReportTests {
     private let metrics = MetricsRegistry()
 
@@ -18,7 +18,7 @@ import Testing
             "apns_answers_total", count, ["app": app, "environment": "-", "status": status, "reason": reason])
     }
 
-    @Test func eachSaysWhatIsNewAndLeavesOutWhatIsNot() throws {
+    @Test func eachReportContainsOnlyNewCounts() throws {
         let captured = try CapturedLog()
         var report = MinuteReport(metrics)
         count("deliveries_total", 5)
@@ -57,7 +57,7 @@ import Testing
         #expect(lines.map { $0["apns.status"]?.int } == [410, 400, 400])
     }
 
-    @Test func theLinesAreBounded() throws {
+    @Test func linesAreBounded() throws {
         let captured = try CapturedLog()
         var report = MinuteReport(metrics)
         for number in 0..<100 { answers("app\(number)", "400", "BadTopic", 1) }

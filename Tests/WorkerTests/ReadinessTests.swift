@@ -4,7 +4,7 @@ import Testing
 @testable import Worker
 
 @Suite struct ReadinessTests {
-    @Test func readyOnceEveryLaneIs() {
+    @Test func readyOnceEveryLaneIsReady() {
         var readiness = Readiness(lanes: 2)
         let history = [(0, true), (1, true), (1, true), (0, false), (1, false), (7, true)].map { lane, isReady in
             let changed = readiness.lane(lane, .tested(isReady: isReady))
@@ -16,7 +16,7 @@ import Testing
             ])
     }
 
-    @Test func whyNotIsSaidOnceAndOfWhichLanes() {
+    @Test func reasonsAreListedOnceWithTheirLanes() {
         var readiness = Readiness(lanes: 2)
         #expect(readiness.reasons == ["not started yet"])
         _ = readiness.lane(0, .tested(isReady: true))

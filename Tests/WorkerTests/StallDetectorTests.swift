@@ -4,14 +4,14 @@ import Testing
 @testable import Worker
 
 @Suite struct StallDetectorTests {
-    @Test func aLoopThatTurnsIsPingedAndNoMore() {
+    @Test func aLoopWithProgressIsOnlyPinged() {
         var detector = StallDetector()
         #expect(detector.check(iterations: 0, now: at(0)) == .ping)
         #expect(detector.check(iterations: 5, now: at(2)) == .ping)
         #expect(detector.check(iterations: 6, now: at(4)) == .ping)
     }
 
-    @Test func aLoopThatStandsStillIsToldOnceAndItsReturnToo() {
+    @Test func aStallAndItsRecoveryAreReportedOnce() {
         var detector = StallDetector()
         #expect(detector.check(iterations: 5, now: at(0)) == .ping)
         #expect(detector.check(iterations: 5, now: at(9)) == .none)

@@ -6,7 +6,7 @@ import Testing
 
 struct SystemdNotifierTests {
     @Test(arguments: [false, true])
-    func itHearsWhatChangesAndThatTheWorkerLives(_ isAbstract: Bool) throws {
+    func systemdReceivesChangesAndWatchdogPings(_ isAbstract: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = isAbstract ? "@\(directory.path)/notify" : directory.file("notify")
         let receiver = try DatagramReceiver(path)
@@ -24,7 +24,7 @@ struct SystemdNotifierTests {
             ])
     }
 
-    @Test func anotherProcessWatchdogIsNotOurs() throws {
+    @Test func anotherProcessesWatchdogIsIgnored() throws {
         let directory = try TemporaryDirectory()
         let receiver = try DatagramReceiver(directory.file("notify"))
         let notifier = notifier([
@@ -35,13 +35,13 @@ struct SystemdNotifierTests {
         #expect(receiver.all() == ["STATUS=consuming requests"])
     }
 
-    @Test func withoutSystemdNothingIsSaid() {
+    @Test func withoutSystemdNothingIsSent() {
         #expect(notifier([:]).interval == nil)
         #expect(notifier(["WATCHDOG_USEC": "600000"]).interval == nil)
     }
 
     @Test(arguments: ["/nowhere/notify", String(repeating: "a", count: 200)])
-    func aSocketThatIsNotThereIsToldOnce(_ path: String) throws {
+    func aMissingSocketIsLoggedOnce(_ path: String) throws {
         let captured = try CapturedLog(level: .info)
         let notifier = SystemdNotifier({ ["NOTIFY_SOCKET": path][$0] }, processID: 7, log: captured.log)
         notifier.started()
