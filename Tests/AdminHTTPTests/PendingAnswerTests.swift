@@ -100,7 +100,9 @@ import Testing
                 client.send("GET", "/wait")
                 client.close()
             }
-            try await harness.loop.wait { queue.abandoned == queue.waiting.count && harness.server.connectionCount == 0 }
+            try await harness.loop.wait {
+                queue.abandoned == queue.waiting.count && harness.server.connectionCount == 0
+            }
         }
     }
 

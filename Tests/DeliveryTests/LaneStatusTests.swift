@@ -119,7 +119,8 @@ import Testing
         scene.harness.pass(seconds: 4)
         let held = try captured.lines().map { try JSONDocument($0).root }
         #expect(
-            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == ["breaker opened, pushes held"])
+            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string }
+                == ["breaker opened, pushes held"])
         let breaker = try #require(held.first { $0["message"]?.string == "breaker opened, pushes held" })
         #expect(breaker["apns.reason"]?.string == "InvalidProviderToken")
         #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))

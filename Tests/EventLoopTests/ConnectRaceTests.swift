@@ -13,7 +13,7 @@ import Testing
         var race = race(3)
         #expect(race.start(at(0)) == [.connect(0), .arm(at(250))])
         #expect(race.timerFired(at(250)) == [.connect(1), .arm(at(500))])
-        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the rest is waited for")
+        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the other attempts continue")
         #expect(race.connected(1) == [.cancel(0), .cancel(2), .finish(.connected(1))])
         #expect(race.triedCount == 3)
     }
@@ -95,7 +95,7 @@ import Testing
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
     private static func address(_ host: String) -> SocketAddress {
-        // Numbers only: the name service is not asked.
+        // Numbers only, so the name service is not queried.
         Resolver.numeric(Endpoint(host: host, port: 443))![0]
     }
 
@@ -106,7 +106,7 @@ import Testing
         var memory = AddressMemory()
         #expect(memory.ordered(v6 + v4, of: Self.place, start) == [v6[0], v4[0], v6[1], v4[1], v4[2]])
         #expect(memory.ordered(v4 + v6, of: Self.place, start) == [v4[0], v6[0], v4[1], v6[1], v4[2]])
-        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "each once")
+        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "no address twice")
         #expect(memory.ordered([], of: Self.place, start) == [])
     }
 
@@ -116,7 +116,8 @@ import Testing
         #expect(memory.ordered(v4, of: Self.place, start) == [v4[2], v4[0], v4[1]])
         let other = Endpoint(host: "other.example.com", port: 443)
         #expect(memory.ordered(v4, of: other, start) == v4)
-        #expect(memory.ordered([v4[0], v4[1]], of: Self.place, start) == [v4[0], v4[1]], "its name has it no more")
+        let orderWithoutIt = memory.ordered([v4[0], v4[1]], of: Self.place, start)
+        #expect(orderWithoutIt == [v4[0], v4[1]], "the name no longer has the address")
     }
 
     @Test func resolverOrderIsKeptWhileTheFirstAddressWorks() {

@@ -36,7 +36,7 @@ import Testing
         try #require(address.withPointer { bind(descriptor, $0, $1) } == 0 && Glibc.listen(descriptor, 1) == 0)
         await #expect(throws: TransportError.self) { try await listen(at: path) }
         #expect(access(path, F_OK) == 0)
-        // A process that another test begins just now may still hold it.
+        // A process that another test has just started may still hold the socket.
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         try await listen(at: path)

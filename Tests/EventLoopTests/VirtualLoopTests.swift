@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct VirtualLoopTests {
-    /// Greets, counts what comes, and answers each piece with its length until told to stop.
+    /// Greets, counts received bytes, and answers each piece with its length until it is stopped.
     private final class Talker: ByteStreamHandler {
         var transport: ByteTransport?
         var received = 0
@@ -15,16 +15,16 @@ import Testing
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
-            say()
+            sendNext()
         }
         override func received(_ bytes: UnsafeRawBufferPointer) {
             received += bytes.count
-            say()
+            sendNext()
         }
         override func peerFinished() { transport?.close() }
         override func closed(_ error: TransportError?) { ended.append(error) }
 
-        private func say() {
+        private func sendNext() {
             guard let transport else { return }
             guard sent < rounds else { return transport.close() }
             sent += 1
@@ -46,7 +46,7 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    /// Those that are added meanwhile come after the others, and none is kept.
+    /// Actions that are added meanwhile run after the others, and none is kept.
     @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
@@ -114,7 +114,7 @@ import Testing
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
 
-    /// Whoever makes thousands of worlds in one process wants their memory back.
+    /// A process that creates thousands of worlds needs their memory back.
     @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []

@@ -2,7 +2,7 @@ import JSON
 import JSONSchema
 import Testing
 
-/// Values and schemas that are made to cost more than they may.
+/// Values and schemas that are made to exceed the limits.
 struct HostileInputTests {
     @Test func backtrackingPatternsGiveUp() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"pattern":"^(?=a)(a+)+$"}"#)))
@@ -32,7 +32,7 @@ struct HostileInputTests {
         #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
-    /// What a dynamic reference leads to is known only when a value is there.
+    /// The target of a dynamic reference is known only for a value.
     @Test(arguments: [
         ##"{"$dynamicAnchor":"a","$dynamicRef":"#a"}"##, ##"{"$dynamicAnchor":"a","not":{"$dynamicRef":"#a"}}"##,
         ##"{"$dynamicAnchor":"a","type":"array","anyOf":[{"items":{"$dynamicRef":"#a"}},{"$dynamicRef":"#a"}]}"##,
@@ -91,7 +91,7 @@ struct HostileInputTests {
         (#"{"multipleOf":7}"#, "1" + String(repeating: "0", count: 2000)),
     ]
 
-    /// What an instruction passes over counts, not only that it is there: each of these goes 4,096 times through a value.
+    /// Scanned values count as work, not only instructions: each of these scans a value 4,096 times.
     @Test(arguments: expensive)
     func workCountsScannedValues(_ innermost: String, _ text: String) throws {
         let levels = (0..<12).map {
@@ -107,7 +107,7 @@ struct HostileInputTests {
         #expect(once.firstViolation(in: document.root)?.keyword != "stepsMax")
     }
 
-    /// As many values as a message can have.
+    /// The maximum number of values of a message.
     @Test func largeValuesAreChecked() throws {
         let schema = #"{"items":{"type":"integer","minimum":0,"maximum":9}}"#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
@@ -115,7 +115,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(text).root) == nil)
     }
 
-    /// The same value however it is written, in every size for which there is a way of its own.
+    /// Equal values in any notation, in every size with a separate code path.
     @Test(arguments: ["7", "0.5", "1234567890123456789", "12345678901234567890", "123456789012345678901234567890"])
     func manyElementsAreComparedByValue(_ number: String) throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"uniqueItems":true}"#)))
@@ -140,7 +140,7 @@ struct HostileInputTests {
         #expect(violation?.keyword == "uniqueItems")
     }
 
-    /// A value whose memory holds another text by now is never read.
+    /// A value whose memory contains another text is never read.
     @Test func valuesOfAnEarlierTextAreRefused() async {
         await #expect(processExitsWith: .failure) {
             let parser = JSONParser()

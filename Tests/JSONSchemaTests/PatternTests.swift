@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Expressions that are matched without PCRE2 mean what PCRE2 says they mean.
+/// Expressions that are matched without PCRE2 have the same verdicts with PCRE2.
 struct PatternTests {
     static let simple = [
         "^$", "^a$", "^a*$", "^a+$", "^a?$", "^ab$", "^a?b$", "^a*b+c$", "^a{2}$", "^a{0,2}$", "^a{2,}b$",
@@ -22,7 +22,7 @@ struct PatternTests {
         #expect(Self.isSimple(expression))
     }
 
-    /// What ECMA-262 says where PCRE2 would say something else, or refuse.
+    /// The rules of ECMA-262 where PCRE2 differs, or rejects the expression.
     @Test(arguments: [
         "\\p{L", "\\p{", "\\p{Script=greek}", "\\p{Script=L_a_t_i_n}", "\\p{sc=Greek }", "\\p{Script=Nonsense}",
         "^(?:ab){0,70000}$", "^(?:ab){70000}$",
@@ -52,7 +52,7 @@ struct PatternTests {
         #expect(!Self.isSimple(expression))
     }
 
-    /// Expressions that an automaton follows.
+    /// Expressions that an automaton can match.
     static let regular = [
         "", "a", "^", "$", "^$", "$^", "a|b", "a||b", "^a|b$", "(^|b)a", "a($|b)", "a.b", "(ab)+", "(?:ab)*c", "a+?b",
         "^(a|b)*a(a|b){2}$", "(a*)*b", "^(a+)+$", "((a?)+)*c$", "^(a{2}){2}$", "^(?:a{2,3}|b){1,2}$", "[^a]$",
@@ -71,7 +71,7 @@ struct PatternTests {
         }
         defer { pattern.free() }
         guard case .pcre2 = pattern.matching else { return }
-        Issue.record("it is left to PCRE2")
+        Issue.record("PCRE2 matches this pattern")
     }
 
     @Test(arguments: simple + regular)
@@ -81,7 +81,7 @@ struct PatternTests {
             "a", "b", "c", "A", "0", "9", "-", ".", " ", "\n", "é", "😀", "\\", "]", "\u{7F}", "f", "/",
         ]
         let quick = try validator(expression)
-        // Automata know nothing of looking ahead.
+        // Automata support no lookahead.
         let slow = try validator("(?=)(?:\(expression))")
         for _ in 0..<2000 {
             let length = Int(generator.next() % 7)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// What is more than the plain way takes is left to the long one, which decides.
+/// Checks beyond the limits of the fast path are decided by the loop.
 struct PlainWayTests {
     @Test func deepSchemasUseTheLoop() throws {
         for depth in [40, 100] {
@@ -15,7 +15,7 @@ struct PlainWayTests {
         }
     }
 
-    /// Below a negation, giving up must not look like a value that is refused.
+    /// Below a negation, giving up must not look like an invalid value.
     @Test func givingUpBelowANegationDecidesNothing() throws {
         let schema = (0..<100).reduce(#"{"type":"integer"}"#) { inner, _ in #"{"allOf":[\#(inner)]}"# }
         let validator = try validator(#"{"not":\#(schema)}"#)

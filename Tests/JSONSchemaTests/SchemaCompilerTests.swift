@@ -86,7 +86,7 @@ struct SchemaCompilerTests {
         #expect(validator.firstViolation(in: try JSONDocument("1").root)?.schemaPointer == "/$defs/a/type")
     }
 
-    /// Enough children that they are looked up, and few.
+    /// Enough children for a lookup table, and only a few.
     @Test(arguments: [3, 500])
     func pointersResolveToChildren(_ count: Int) throws {
         let names = (0..<count).map { #""d\#($0)":{"const":\#($0)}"# }
@@ -117,7 +117,7 @@ struct SchemaCompilerTests {
         }
     }
 
-    /// As many names as do not fit a machine word.
+    /// More names than bits of a machine word.
     @Test(arguments: [1, 63, 64, 65, 128, 200])
     func manyNames(_ count: Int) throws {
         let names = (0..<count).map { #""name number \#($0)""# }

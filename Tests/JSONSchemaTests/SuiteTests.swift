@@ -29,7 +29,7 @@ struct SuiteTests {
         #expect(try Self.failures(file, SchemaOptions(assertsFormat: true)) == [])
     }
 
-    /// What the documentation says of the optional cases is so.
+    /// The documentation's list of optional cases is correct.
     @Test(arguments: olderFiles.filter { $0.name.hasPrefix("optional/") })
     func optionalFilesAreListed(_ file: SuiteFile) throws {
         var count = 0
@@ -43,7 +43,7 @@ struct SuiteTests {
         #expect(rows.count == 1 && rows[0].hasPrefix(start), "\(start) \(failures)")
     }
 
-    /// A case that can never fail is one that is not there.
+    /// A case that can never fail is useless.
     @Test func casesWithoutAVerdictFail() throws {
         let folder = try TemporaryDirectory("suite")
         try folder.write(

@@ -79,9 +79,9 @@ struct ViolationTests {
             """#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let document = try JSONDocument(#"{"a":1,"c":"abc","d":[1,null,2],"e":5}"#)
-        let told = validator.violations(in: document.root).map { "\($0.instancePointer) \($0.schemaPointer)" }
+        let locations = validator.violations(in: document.root).map { "\($0.instancePointer) \($0.schemaPointer)" }
         #expect(
-            told == [
+            locations == [
                 "/a /properties/a/type", "/c /properties/c/minLength", "/c /properties/c/pattern",
                 "/d/0 /properties/d/items/type", "/d/2 /properties/d/items/type", "/e /additionalProperties",
                 " /required",

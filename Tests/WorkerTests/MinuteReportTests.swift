@@ -28,7 +28,9 @@ import Testing
         report.write(to: captured.log)
         count("deliveries_total", 2)
         report.write(to: captured.log)
-        let lines = captured.lines().map { $0.split(separator: #""message":"summary of the last minute","#).last.map(String.init) }
+        let lines = captured.lines().map {
+            $0.split(separator: #""message":"summary of the last minute","#).last.map(String.init)
+        }
         #expect(
             lines == [
                 #""message.delivered":5,"message.accepted":4,"latency.p50_ms":0.75,"latency.p99_ms":1.0,"#

@@ -4,7 +4,7 @@ import Testing
 @testable import ControlProtocol
 @testable import Worker
 
-/// Transcripts of signals and of ending lanes, in every state.
+/// Transcripts of signals and of terminated lanes, in every state.
 @Suite struct RolloutStopTests {
     private typealias Machine = Rollout<String>
     private typealias Transcript = RolloutTranscript

@@ -20,7 +20,8 @@ struct SystemdNotifierTests {
         notifier.stopping()
         #expect(
             receiver.all() == [
-                "READY=1", "STATUS=the broker is away\nWATCHDOG=1", "WATCHDOG=1", "STATUS=consuming requests", "STOPPING=1",
+                "READY=1", "STATUS=the broker is away\nWATCHDOG=1", "WATCHDOG=1", "STATUS=consuming requests",
+                "STOPPING=1",
             ])
     }
 

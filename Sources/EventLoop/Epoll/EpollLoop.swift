@@ -31,7 +31,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
 
     /// - Throws: `resources` if the process has no descriptor left.
     public init() throws(TransportError) {
-        // A write to a closed socket must return an error instead of ending the process.
+        // A write to a closed socket must return an error instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))

@@ -9,7 +9,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     public enum Ending: Sendable, Hashable {
         /// The awaited condition holds.
         case done
-        /// No work and no timer is left.
+        /// No work and no timer remains.
         case idle
         /// The virtual time limit has passed.
         case timedOut

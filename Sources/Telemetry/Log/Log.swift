@@ -3,8 +3,8 @@
 /// ```swift
 /// log.warning(.brokerLost, [.amqpHost: .describing(endpoint), .error: .describing(error)])
 /// ```
-/// Events come from a fixed list, for searches and alerts. Variable details follow under `LogKey`s; nil values are left
-/// out.
+/// Events come from a fixed list, for searches and alerts. Variable details follow under `LogKey`s; nil values are
+/// omitted.
 public final class Log: Sendable {
     /// Maximum bytes of lines that wait for the writer. When the queue is full, further lines are dropped, counted and
     /// reported later.

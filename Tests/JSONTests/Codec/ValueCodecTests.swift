@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Each kind of value: what is read, how it is written back, and what the error about other values says.
+/// Each kind of value: its reading, its writing, and the error for other values.
 @Suite struct ValueCodecTests {
     private enum Color: String, CaseIterable, Sendable {
         case red
@@ -117,7 +117,7 @@ import Testing
     }
 }
 
-/// What `write` writes.
+/// Returns the output of `write`.
 func json(_ write: (inout JSONWriter) -> Void) -> String {
     var json = JSONWriter()
     write(&json)

@@ -25,8 +25,8 @@ extension ChangingWorkerTests {
             let manager = try DatagramReceiver(path)
             let worker = try await fixture.worker(["NOTIFY_SOCKET=\(path)", "WATCHDOG_USEC=400000"])
             var heard: [String] = []
-            while !["STATUS=consuming requests", "WATCHDOG=1"].allSatisfy({ word in heard.contains { $0.contains(word) } })
-            {
+            let expected = ["STATUS=consuming requests", "WATCHDOG=1"]
+            while !expected.allSatisfy({ word in heard.contains { $0.contains(word) } }) {
                 heard += manager.all()
                 try await Task.sleep(for: .milliseconds(20))
             }
