@@ -83,13 +83,13 @@ struct SocketAddress: Sendable, Equatable {
 
     private static func address(
         of descriptor: Int32,
-        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        _ getName: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                ask(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
+                getName(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
             }
         }
     }

@@ -17,16 +17,16 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// Sends the query to lanes and completes with their answers, nil for a lane that has not answered in time.
     ///
     /// - Parameter lanes: nil for an excluded lane. A stalled lane would keep every query until it recovers.
-    static func ask(
-        _ lanes: [LaneThread?], on loop: EventLoop,
-        _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+    static func send(
+        to lanes: [LaneThread?], on loop: EventLoop,
+        _ request: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
         then completion: @escaping ([Answer?]) -> Void
     ) {
         let query = LaneQuery(lanes, on: loop, completion)
         guard query.waiting > 0 else { return query.end() }
         query.timer = loop.schedule(after: .milliseconds(answerMillisecondsMax)) { query.end() }
         for case (let index, let lane?) in lanes.enumerated() {
-            question(lane) { answer in loop.post { query.answered(answer, by: index) } }
+            request(lane) { answer in loop.post { query.answered(answer, by: index) } }
         }
     }
 

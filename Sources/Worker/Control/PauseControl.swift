@@ -48,7 +48,7 @@ final class PauseControl {
             let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"
             answer(.text(200, "\(result)\(others)\n"))
         }
-        LaneQuery.ask(group.responsive, on: loop, { $0.pause(scope, isPaused, $1) }, then: report)
+        LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, isPaused, $1) }, then: report)
     }
 
     private var pausesText: String { pauses.map(\.scope.description).joined(separator: ", ") }

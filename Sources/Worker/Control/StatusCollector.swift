@@ -40,7 +40,7 @@ final class StatusCollector {
             let status = status(phase, of: groups[0], lanes[0], retired: retired)
             answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
         }
-        LaneQuery.ask(groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
+        LaneQuery.send(to: groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
     }
 
     private func status(

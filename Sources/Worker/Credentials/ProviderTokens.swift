@@ -59,13 +59,13 @@ struct ProviderTokens {
 
     /// Returns the tokens with which lanes start.
     ///
-    /// - Parameter ask: called on a lane's loop if APNs has refused a token of this key.
+    /// - Parameter onRefusal: called on a lane's loop if APNs has refused a token of this key.
     func supplies(
-        _ ask: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
+        _ onRefusal: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
     ) -> [Credential.Name: TokenSupply] {
         var supplies: [Credential.Name: TokenSupply] = [:]
         for (name, source) in sources {
-            supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in ask(name, refusal) } }
+            supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in onRefusal(name, refusal) } }
         }
         return supplies
     }
