@@ -77,7 +77,7 @@ import Testing
         harness.send(20)
         #expect(harness.runUntilEnded(20))
         #expect(harness.outcomes.values.allSatisfy { $0 == .notSent(.noToken) })
-        let lines = log.lines().filter { $0.contains("no provider token can be made") }
+        let lines = log.lines().filter { $0.contains("provider token unavailable") }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#""apns.key_id":"ABCDE12345""#) == true)
     }

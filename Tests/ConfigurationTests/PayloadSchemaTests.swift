@@ -295,5 +295,7 @@ private final class Harness {
 
     func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }
 
-    func errors() -> [String] { lines().filter { $0.contains("the version before stays in force") } }
+    func errors() -> [String] {
+        lines().filter { $0.contains("payload schema rejected, keeping the previous version") }
+    }
 }

@@ -137,12 +137,12 @@ import Testing
         scene.network.set(.certificateRefused, to: .sandbox)
         scene.end(ending)
         scene.harness.pass(seconds: 10)
-        #expect(log.lines().count { $0.contains("pushes are held up") } == 1)
+        #expect(log.lines().count { $0.contains("breaker opened, pushes held") } == 1)
         scene.request(5, from: 1)
         scene.harness.pass(seconds: 60)
         scene.network.set(.open, to: .sandbox)
         #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 6 })
-        #expect(log.lines().count { $0.contains("pushes go on") } == 1)
+        #expect(log.lines().count { $0.contains("breaker closed, pushes resumed") } == 1)
     }
 
     /// Connecting without a push would bring the same refusal again and again.

@@ -106,7 +106,7 @@ import Testing
         scene.request(2)
         try #require(scene.harness.run { scene.results == 2 && scene.harness.counters.inFlight.value == 0 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
-        let ended = lines.filter { $0["message"]?.string == "a message has ended" }
+        let ended = lines.filter { $0["message"]?.string == "request completed" }
         #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
     }
 
@@ -119,8 +119,9 @@ import Testing
         scene.harness.pass(seconds: 4)
         let held = try captured.lines().map { try JSONDocument($0).root }
         #expect(
-            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == ["pushes are held up"])
-        let breaker = try #require(held.first { $0["message"]?.string == "pushes are held up" })
+            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string }
+                == ["breaker opened, pushes held"])
+        let breaker = try #require(held.first { $0["message"]?.string == "breaker opened, pushes held" })
         #expect(breaker["apns.reason"]?.string == "InvalidProviderToken")
         #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))
     }

@@ -31,10 +31,10 @@ import Testing
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         for number in 1...10 { harness.request("nor is \(number)") }
         #expect(harness.run { harness.counters.publishRepeats.value >= 50 })
-        #expect(log.lines().count { $0.contains("cannot be published") } == 1)
+        #expect(log.lines().count { $0.contains("publishing blocked") } == 1)
         let hourLater = harness.loop.now.monotonic + .seconds(3600)
         #expect(harness.run { harness.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "one a minute")
     }
 
     /// A lane that kept counting it would take no more in the end.
@@ -299,7 +299,7 @@ import Testing
             try #require(scene.harness.run { deliveries() >= delivery })
         }
         #expect(scene.harness.run { scene.harness.counters.quarantined.value == 1 && scene.results == 1 })
-        let lines = log.lines().filter { $0.contains("moves to the quarantine") }
+        let lines = log.lines().filter { $0.contains("moved to the quarantine") }
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 
@@ -354,7 +354,7 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","payload":{"aps":{"badge":1,"badge":2}}}"#,
-            "the object has this key already, /payload/aps/badge."
+            "the object already has this key, /payload/aps/badge."
         ),
     ])
     func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
@@ -384,7 +384,7 @@ import Testing
         #expect(told.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
             told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
-                + "write it as it is.")
+                + "write it uncompressed.")
     }
 
     @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {

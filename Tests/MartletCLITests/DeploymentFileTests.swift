@@ -129,7 +129,7 @@ import YAML
         // Only a lasting stall may restart a worker.
         let liveness = try #require(container["livenessProbe"])
         let patience = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
-        #expect(patience > StallDetector.turnSecondsMax)
+        #expect(patience > StallDetector.iterationSecondsMax)
     }
 
     /// Kubernetes and Docker kill a process after this time; the broker then redelivers the held requests.

@@ -73,7 +73,7 @@ import Testing
             "script", "-qec", "stty cols 80; exec \(try Products.executable("martlet")) validate \(wrong)", "/dev/null",
         ])
         let shown = run.output.map { $0.filter { $0 != "\r" } }
-        #expect(shown == ["\(wrong):2:10: this character cannot stand here in JSON", "  \"app\": x}", "         ^"])
+        #expect(shown == ["\(wrong):2:10: unexpected character", "  \"app\": x}", "         ^"])
     }
 
     /// Limits of a worker beyond the schema: bytes, where JSON Schema counts characters.
@@ -344,7 +344,7 @@ import Testing
         for (arguments, text) in [
             (["--schema", broken, "/dev/null"], #"broken.json:2:9: schema at "/type": "#),
             (["/nowhere"], "cannot read /nowhere"),
-            (["--schema", notJSON, "/dev/null"], "not.json:2:7: this character cannot stand here"),
+            (["--schema", notJSON, "/dev/null"], "not.json:2:7: unexpected character"),
             (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read the file"), ([], "FILE… is missing"),
             (["--resource", "x=y", "/dev/null"], "option --resource requires --schema"),
             (["--schema", broken, "--draft", "4", "x"], "expected 2020-12 or draft-07, got '4'"),

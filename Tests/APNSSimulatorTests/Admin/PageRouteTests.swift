@@ -21,7 +21,7 @@ import Testing
     @Test func `Only the page's root is listed`() async throws {
         try await AdminSimulator.run { simulator in
             let body = try await simulator.request("GET", "/v1/nothing").body
-            #expect(body.hasPrefix(#"{"error":"there is nothing at this path; there are: GET /, GET /health, "#))
+            #expect(body.hasPrefix(#"{"error":"unknown path; known paths: GET /, GET /health, "#))
             #expect(!body.contains("page.css"))
         }
     }

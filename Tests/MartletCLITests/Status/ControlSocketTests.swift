@@ -62,7 +62,7 @@ import Threads
             exit(try Self.statusOfASocketWithoutAWorker(options).rawValue)
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is found") }.count == 1, "\(lines)")
+        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is running") }.count == 1, "\(lines)")
     }
 
     private static func statusOfASocketWithoutAWorker(_ options: [String]) throws -> ExitCode {
@@ -126,7 +126,7 @@ import Threads
         #expect(root["message"]?.string == "admin listener unavailable")
         #expect(root["admin.socket"]?.string == "\(folder)/martlet/\(getpid()).sock")
         let error = try #require(root["error"]?.string)
-        #expect(error.hasPrefix("cannot make the folder \(folder)/martlet: Not a directory; "), "\(error)")
+        #expect(error.hasPrefix("cannot create the folder \(folder)/martlet: Not a directory; "), "\(error)")
         #expect(error.contains("set admin.socket to a path"))
     }
 }

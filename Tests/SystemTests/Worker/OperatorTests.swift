@@ -17,7 +17,7 @@ extension TroubledBrokerTests {
                 try await look.expect(
                     status: ["key DEMOKEY001", "InvalidProviderToken", "was it revoked"],
                     unready: nil,
-                    named: "key DEMOKEY001 is held up: InvalidProviderToken", alert: "MartletKeyRefused",
+                    named: "key DEMOKEY001 held: InvalidProviderToken", alert: "MartletKeyRefused",
                     remedy: "Apple's developer account", log: line)
             }
         }
@@ -34,7 +34,7 @@ extension TroubledBrokerTests {
                 #expect(line["error"]?.string?.contains("is the app enabled for the team") == true)
                 try await look.expect(
                     status: ["topic com.example.disabled", "TopicDisallowed", "is the app enabled for the team"],
-                    unready: nil, named: "topic com.example.disabled is held up: TopicDisallowed",
+                    unready: nil, named: "topic com.example.disabled held: TopicDisallowed",
                     alert: "MartletTopicRefused", remedy: "Apple's developer account", log: line)
             }
         }
@@ -47,7 +47,7 @@ extension TroubledBrokerTests {
                 #expect(line["error"]?.string?.contains("Connection refused") == true)
                 try await look.expect(
                     status: ["127.0.0.1:\(look.fixture.port)", "unreachable", "Connection refused"],
-                    unready: "no endpoint of APNs accepts a connection", named: "is held up: unreachable",
+                    unready: "no endpoint of APNs accepts a connection", named: "held: unreachable",
                     alert: "MartletAPNsUnreachable", remedy: "developer.apple.com/system-status", log: line)
             }
         }
@@ -69,7 +69,7 @@ extension TroubledBrokerTests {
                 #expect(line["error"]?.string?.contains("no TLS version in common") == true)
                 try await look.expect(
                     status: ["127.0.0.1:\(look.fixture.port)", "unreachable", "no TLS version in common"],
-                    unready: "no endpoint of APNs accepts a connection", named: "is held up: unreachable",
+                    unready: "no endpoint of APNs accepts a connection", named: "held: unreachable",
                     alert: "MartletAPNsUnreachable", remedy: "developer.apple.com/system-status", log: line)
                 old.send(signal: 9)
             }
