@@ -55,7 +55,7 @@ import Testing
             harness.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
             harness.connections[number].cut()
         }
-        #expect(isSaid("the broker is not at hand", "see there with rabbitmqctl status"))
+        #expect(isSaid("the broker is not at hand", "on the broker's host, run: rabbitmqctl status"))
         #expect(!harness.isReady)
         harness.loop.network.onConnect = { _ in }
         #expect(isSaid("the broker is at hand again"))

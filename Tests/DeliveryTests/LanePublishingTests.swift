@@ -25,8 +25,8 @@ import Testing
         #expect(!harness.isReady)
         #expect(
             harness.publishingFailure
-                == "exchange push.dead: a queue is full, or refuses it: have it read, or raise its limit "
-                + "(rabbitmqctl list_policies)")
+                == "exchange push.dead: a queue is full or refuses the message: consume from it, or raise its "
+                + "limit (rabbitmqctl list_policies)")
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)

@@ -117,7 +117,7 @@ extension TroubledBrokerTests {
                 let line = try await look.logs("broker.lost")
                 #expect(line["error"]?.string?.contains("disk") == true)
                 try await look.expect(
-                    status: ["the broker takes no publishes", "disk"], unready: "the broker takes no publishes",
+                    status: ["the broker blocks publishes", "disk"], unready: "the broker blocks publishes",
                     alert: "MartletBrokerBlocked", remedy: "rabbitmq-diagnostics alarms", log: line)
                 try await look.broker.rabbitmqctl("set_disk_free_limit", "50MB")
             }
