@@ -46,7 +46,7 @@ import Testing
         desk.report = nil
         loop.enter { [loop, desk] in
             _ = Task(executorPreference: loop) {
-                desk.report = await desk.manager.ask(request, of: app, id: UUIDValue(high: 1, low: 2))
+                desk.report = await desk.manager.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
             }
         }
         #expect(loop.run(limit: .seconds(300), until: { desk.report != nil }) == .done)
@@ -103,10 +103,10 @@ import Testing
         #expect(report.madeSince?.count == (isMade ? 1 : 0))
         #expect(
             report.sentence
-                == "It is not known whether APNs has done it: the connection was lost. "
+                == "APNs may have executed the request: the connection was lost. "
                 + (isMade
-                    ? "One channel is new since then, by this request or somebody else's."
-                    : "No channel was made up to now."))
+                    ? "One channel was created since then, by this request or by another client."
+                    : "No channel has been created so far."))
         loop.enter { apns.memory.onRequest = { _, _ in } }
         #expect(try ask(.list).channels?.count == (isMade ? 2 : 0))
         close()
@@ -187,7 +187,7 @@ import Testing
         try fault(.answer(.refused(.internalServerError)))
         let report = try ask(.create(.newest))
         #expect(report.outcome == .failed && report.status == 500)
-        #expect(report.sentence?.hasPrefix("No channel was made: the channels before could not be listed: ") == true)
+        #expect(report.sentence?.hasPrefix("No channel was created: cannot list the existing channels: ") == true)
         #expect(try ask(.list).channels == [])
         close()
     }

@@ -52,8 +52,8 @@ import Testing
 
     /// No answer ever came, so only the way there can be at fault; a certificate is no matter of waiting.
     @Test(arguments: [
-        (SimulatedNetwork.Way.wrongCertificate, "certificate", 1, "look who signed it"),
-        (.refused, "unreachable", 8, "look at DNS and firewalls from here"),
+        (SimulatedNetwork.Way.wrongCertificate, "certificate", 1, "check its issuer"),
+        (.refused, "unreachable", 8, "check DNS and firewalls on this host"),
     ])
     func itSaysWhyNoConnectionOpens(
         _ way: SimulatedNetwork.Way, code: String, withinSeconds: Int, remedy: String

@@ -19,7 +19,7 @@ import Testing
             expiration: expiration, collapseID: nil, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8),
             payloadRange: 0..<2)
         return OutcomePolicy.Subject(
-            notification: PushRequest(
+            request: PushRequest(
                 push: push, app: 0, route: Route(pool: 0, number: 0), registeredAtMilliseconds: registeredAt),
             attempts: attempts, nowMilliseconds: Self.now * 1000)
     }

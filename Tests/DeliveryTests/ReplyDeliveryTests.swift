@@ -22,7 +22,7 @@ import Testing
     @Test func aQueueThatIsGoneLeavesItToTheResults() {
         var reply = reply(to: "shop.a")
         #expect(reply.message.exchange == "" && reply.message.routingKey == "shop.a" && reply.consumer == nil)
-        #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .redirected("who asked has gone"))
+        #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .redirected("receiver not found"))
         #expect(reply.message.exchange == "push.results" && reply.message.routingKey == "result.channel.a")
         #expect(reply.message.correlationID == "c" && reply.ended(.confirmed) == .done)
     }
@@ -32,7 +32,7 @@ import Testing
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .done)
-        #expect(reply.consumerHasGone() == .redirected("who asked has gone"))
+        #expect(reply.consumerMissing() == .redirected("receiver not found"))
         #expect(reply.consumer == nil && reply.message.exchange == "push.results")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .again(milliseconds: 100))
     }

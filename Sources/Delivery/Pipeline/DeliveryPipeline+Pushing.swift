@@ -59,7 +59,7 @@ extension DeliveryPipeline {
 
     func subject(_ request: PushRequest, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
         OutcomePolicy.Subject(
-            notification: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+            request: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
     }
 }
 

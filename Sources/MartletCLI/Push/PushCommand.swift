@@ -70,26 +70,26 @@ struct PushCommand: ConfiguredCommand {
         var worst = ExitCode.success
         for file in files {
             let body = options.hasNewID ? try file.withNewID() : file.body
-            let told = await direct.send(body, id: try UUIDValue.random())
-            show(told, file.name)
-            worst = .worse(worst, told.exitCode)
+            let report = await direct.send(body, id: try UUIDValue.random())
+            show(report, file.name)
+            worst = .worse(worst, report.exitCode)
         }
         return worst
     }
 
-    private func show(_ told: DirectPush.Told, _ file: String) {
-        let result = String(decoding: told.result, as: UTF8.self)
+    private func show(_ report: DirectPush.Report, _ file: String) {
+        let result = String(decoding: report.result, as: UTF8.self)
         guard !options.isJSON else {
             Terminal.output.line(result.printable)
             return
         }
-        let id = (try? JSONDocument(told.result))?.root["id"]?.string ?? "-"
-        let terminal = told.outcome == .accepted ? Terminal.output : Terminal.error
-        terminal.line("\(told.outcome.rawValue)  \(id)  \(file): \(told.sentence)".printable)
+        let id = (try? JSONDocument(report.result))?.root["id"]?.string ?? "-"
+        let terminal = report.outcome == .accepted ? Terminal.output : Terminal.error
+        terminal.line("\(report.outcome.rawValue)  \(id)  \(file): \(report.sentence)".printable)
     }
 }
 
-extension DirectPush.Told {
+extension DirectPush.Report {
     fileprivate var exitCode: ExitCode {
         if isUnreachable { return .unreachable }
         return outcome == .accepted ? .success : .failed

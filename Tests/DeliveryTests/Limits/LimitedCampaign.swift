@@ -97,7 +97,7 @@ final class LimitedCampaign {
     }
 
     private func wait(_ message: Message, _ milliseconds: Int64) {
-        let time = options.schedule.turn(afterMilliseconds: milliseconds, latestSeconds: secondsLeft(message))
+        let time = options.schedule.permitWait(afterMilliseconds: milliseconds, latestSeconds: secondsLeft(message))
         guard let time else {
             expired += 1
             return

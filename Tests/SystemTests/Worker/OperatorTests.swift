@@ -31,9 +31,9 @@ extension TroubledBrokerTests {
                 try await look.fixture.told(of: look.samples).expectAcceptedAtOnce(look.samples)
                 try await look.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
                 let line = try await look.logs("breaker.opened")
-                #expect(line["error"]?.string?.contains("is the app enabled for the team") == true)
+                #expect(line["error"]?.string?.contains("the app belongs to the team and has push enabled") == true)
                 try await look.expect(
-                    status: ["topic com.example.disabled", "TopicDisallowed", "is the app enabled for the team"],
+                    status: ["topic com.example.disabled", "TopicDisallowed", "the app belongs to the team and has push enabled"],
                     unready: nil, named: "topic com.example.disabled is held up: TopicDisallowed",
                     alert: "MartletTopicRefused", remedy: "Apple's developer account", log: line)
             }
@@ -84,9 +84,9 @@ extension TroubledBrokerTests {
                     "--apply-to", "queues")
                 try await look.publish(50)
                 let line = try await look.logs("publish.stuck")
-                #expect(line["error"]?.string?.contains("a queue is full, or refuses it") == true)
+                #expect(line["error"]?.string?.contains("a queue is full or refuses the message") == true)
                 try await look.expect(
-                    status: ["what became of messages cannot be published", "a queue is full, or refuses it"],
+                    status: ["what became of messages cannot be published", "a queue is full or refuses the message"],
                     unready: "what became of messages cannot be published: exchange fullresults.results",
                     alert: "MartletPublishStuck", remedy: "rabbitmqctl list_policies", log: line)
                 try await look.broker.rabbitmqctl("clear_policy", "full")
