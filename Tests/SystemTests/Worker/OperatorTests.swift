@@ -33,7 +33,7 @@ extension TroubledBrokerTests {
                 let line = try await look.logs("breaker.opened")
                 #expect(line["error"]?.string?.contains("the app belongs to the team and has push enabled") == true)
                 try await look.expect(
-                    status: ["topic com.example.disabled", "TopicDisallowed", "the app belongs to the team and has push enabled"],
+                    status: ["topic com.example.disabled", "TopicDisallowed", "team and has push enabled"],
                     unready: nil, named: "topic com.example.disabled is held up: TopicDisallowed",
                     alert: "MartletTopicRefused", remedy: "Apple's developer account", log: line)
             }
