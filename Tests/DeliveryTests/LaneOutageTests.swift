@@ -56,7 +56,7 @@ import Testing
         scene.harness.pass(seconds: 180)
         #expect(scene.results + scene.waits - published <= 2 * LaneHarness.inFlightMax)
         let reasons = scene.harness.status()?.state.reasons
-        #expect(reasons == ["no endpoint of APNs accepts a connection, see breakers in its status"])
+        #expect(reasons == ["no endpoint of APNs accepts a connection; see breakers in its status"])
         #expect(scene.harness.stops == 1)
 
         scene.network.set(.open, to: .sandbox)

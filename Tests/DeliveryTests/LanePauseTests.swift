@@ -17,7 +17,7 @@ import Testing
         scene.harness.pass(seconds: 600)
         let status = try #require(scene.harness.status())
         #expect(!scene.harness.isReady && scene.pushes.count == 5 && scene.harness.queue()?.ready.count == 20)
-        #expect(status.state.reasons == ["an operator has paused it: martlet resume"] && status.inFlight == 0)
+        #expect(status.state.reasons == ["paused by an operator: run: martlet resume"] && status.inFlight == 0)
         #expect(scene.harness.pause(.everything, false))
         #expect(scene.harness.run { scene.harness.isReady && scene.results == 25 })
         #expect(scene.waits == 0 && scene.pushes.count == 25)

@@ -46,7 +46,7 @@ import Testing
         let status = try #require(scene.harness.status())
         let breaker = try #require(status.breakers.first)
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
-        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
+        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("it was not revoked"))
         #expect(status.state.isReady)
     }
 
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func beforeItBeginsItSaysWhatItLacks() {
-        #expect(LaneState().reasons == ["it is not consuming yet", "it is not connected for publishing yet"])
+        #expect(LaneState().reasons == ["not consuming yet", "not connected for publishing yet"])
     }
 
     @Test func wantsTheQuarantineAlsoWithoutAPNS() {

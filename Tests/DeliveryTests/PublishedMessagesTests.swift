@@ -286,7 +286,7 @@ import Text
             [
                 "push-attempt": 1, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
                 "push-wait-id-before": 66, "push-deliveries-before": 3,
-                "push-reason": "Delivered 3 times without an end.", "push-failed-at": 9,
+                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9,
             ] + Self.origin + ["push-first-failed-at": 5])
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }

@@ -12,7 +12,7 @@ extension DeliveryPipeline {
             return end(record)
         }
         // The broker does not report whether a worker had the request before.
-        record.mayHaveBeenPushed()
+        record.markPossibleDuplicate()
         guard !exceedsDeliveryLimit(record) else {
             identifyUnread(record)
             return endExpired(record)

@@ -6,7 +6,7 @@ extension DeliveryPipeline {
     /// Publishes the messages of the verdict one after the other, each confirmed: a dead letter, the result, or the
     /// request itself for a wait queue or the quarantine. Then acknowledges the delivery and ends the record.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
-        record.endsNow(loop.now)
+        record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
         if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
         let plan = PublishPlan(verdict, record)

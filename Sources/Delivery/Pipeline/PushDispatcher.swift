@@ -89,7 +89,7 @@ extension PushDispatcher {
         switch scope {
         case .everything: []
         case .key, .certificate:
-            pools.indices.filter { scope.means(pools[$0].configuration.credential.name) }
+            pools.indices.filter { scope.matches(pools[$0].configuration.credential.name) }
                 .map { .credential(pool: $0) }
         case .topic(let topic): apps.routes(of: topic).map { .topic($0) }
         }
