@@ -163,7 +163,7 @@ import Testing
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
             "com.example.shop.voip", nil,
-            #"No app "com.example.shop.voip" is configured here: app goes without .voip, which push_type adds."#
+            #"No app "com.example.shop.voip" is configured here: remove .voip from app, push_type adds it."#
         ),
         (
             String(repeating: "0a1b", count: 16), nil,
@@ -314,15 +314,15 @@ import Testing
     @Test(arguments: [
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data_base64":"e30="}"#,
-            "because this event has no data, which would be the request; data_base64 is not read."
+            "because this event has no data, which must be the request; data_base64 is not supported."
         ),
         (
             #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
-            "because this is a batch of CloudEvents: publish each as a message of its own."
+            "because this is a batch of CloudEvents: publish each event as a separate message."
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,
-            "because events of CloudEvents 1.0 are read, and this is one of 0.3."
+            "because only CloudEvents 1.0 is supported, and this is version 0.3."
         ),
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":"text"}"#,
@@ -334,15 +334,15 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{"alert":"hi"}}"#,
-            "; aps belongs into payload."
+            "; aps belongs in payload."
         ),
         (
             #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{},"payload":{"aps":{"alert":"x"}}}"#,
-            "/aps is not a known property; aps belongs into payload."
+            "/aps is not a known property; aps belongs in payload."
         ),
         (
             #"{"app":"com.example.shop","device_token":"aabb","type":"alert","payload":{"aps":{"alert":"x"}}}"#,
-            "; type is called push_type."
+            "; use push_type instead of type."
         ),
         (
             #""{\"app\": \"com.example.shop\"}""#,

@@ -38,7 +38,7 @@ final class PermitScheduler {
         else { return pipeline.dispatch(push, record) }
         let secondsLeft = request.push.retryDeadline.map { max(0, $0 - loop.now.unixSeconds) }
         let permit = limits.request(
-            request.app, isBack: record.hasWaitedForPermit, secondsLeft: secondsLeft, loop.now.monotonic)
+            request.app, hasWaited: record.hasWaitedForPermit, secondsLeft: secondsLeft, loop.now.monotonic)
         logChanges(for: pipeline)
         apply(permit, push, record)
     }
@@ -50,11 +50,11 @@ final class PermitScheduler {
             var push = push
             push.permitGrantedAt = loop.now.monotonic
             pipeline.dispatch(push, record)
-        case .here:
+        case .inLane:
             metrics.waits(push.request.app, atBroker: false)
             queues.add(push, record)
             if pipeline.lifecycle.isLeaving { requeueWaiting(in: pipeline) } else { schedule(for: pipeline) }
-        case .later(let milliseconds):
+        case .atBroker(let milliseconds):
             let verdict = pipeline.dispatcher.policy.hold(
                 .appLimit, of: pipeline.subject(push.request, record), permitAfterMilliseconds: milliseconds)
             if case .wait = verdict { metrics.waits(push.request.app, atBroker: true) }

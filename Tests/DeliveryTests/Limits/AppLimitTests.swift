@@ -22,8 +22,8 @@ import Testing
         var limit = Self.limit(perSecond: 20)
         // A tenth of a second's worth, and the one that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
-        #expect(limit.request(.init(), Self.time(0)) == .here)
-        #expect(limit.request(.init(), Self.time(0)) == .here)
+        #expect(limit.request(.init(), Self.time(0)) == .inLane)
+        #expect(limit.request(.init(), Self.time(0)) == .inLane)
         #expect(limit.nextPermitTime == Self.time(50))
         #expect(limit.nextPermit(Self.time(49)) == nil)
         #expect(limit.nextPermit(Self.time(50)) == .now)
@@ -38,8 +38,8 @@ import Testing
         let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
         #expect(
             turns == [
-                .now, .now, .here, .here, .later(milliseconds: 300), .later(milliseconds: 400),
-                .later(milliseconds: 500),
+                .now, .now, .inLane, .inLane, .atBroker(milliseconds: 300), .atBroker(milliseconds: 400),
+                .atBroker(milliseconds: 500),
             ])
         #expect(limit.backlog(Self.time(0)) == .milliseconds(500))
         #expect(limit.limitedSince == Self.time(0))
@@ -51,16 +51,16 @@ import Testing
         for _ in 0..<10 { _ = limit.nextPermit(Self.time(950)) }
         #expect(limit.waitingCount == 8)
         // The turns of the next nine seconds are given away.
-        guard case .later(let milliseconds) = limit.request(.init(), Self.time(950)) else {
+        guard case .atBroker(let milliseconds) = limit.request(.init(), Self.time(950)) else {
             return #expect(Bool(false), "the new one went ahead")
         }
         #expect(milliseconds > 8000)
-        #expect(limit.request(.init(isBack: true), Self.time(950)) == .here)
+        #expect(limit.request(.init(hasWaited: true), Self.time(950)) == .inLane)
     }
 
     @Test func pushesInFlightAreCounted() {
         var limit = Self.limit(inFlight: 2)
-        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .here])
+        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .inLane])
         #expect(limit.nextPermit(Self.time(10)) == nil)
         limit.ended(begunAt: Self.time(0), Self.time(20))
         #expect(limit.nextPermit(Self.time(20)) == .now)
@@ -77,16 +77,16 @@ import Testing
             #expect(limit.request(.init(), Self.time(0)) == .now)
             limit.ended(begunAt: Self.time(0), Self.time(0))
         }
-        #expect((0..<2).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .here])
-        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 100))
+        #expect((0..<2).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .inLane])
+        #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 100))
     }
 
     @Test func whoIsBackWaitsHereForAFewPushesASecondToo() {
         var limit = Self.limit(perSecond: 0.25)
         #expect(limit.request(.init(), Self.time(0)) == .now)
-        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 3900))
+        #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 3900))
         #expect(limit.request(.init(), Self.time(3900)) == .now, "a new one comes just before it")
-        #expect(limit.request(.init(isBack: true), Self.time(3905)) == .here)
+        #expect(limit.request(.init(hasWaited: true), Self.time(3905)) == .inLane)
         #expect(limit.nextPermit(Self.time(7899)) == nil)
         #expect(limit.nextPermit(Self.time(7900)) == .now)
     }
@@ -95,10 +95,10 @@ import Testing
     @Test func whoeverWaitsHereInVainGoesToTheBroker() {
         var limit = Self.limit(inFlight: 1)
         #expect(limit.request(.init(), Self.time(0)) == .now)
-        #expect(limit.request(.init(), Self.time(100)) == .here)
-        #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.hereSecondsMax))
+        #expect(limit.request(.init(), Self.time(100)) == .inLane)
+        #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.laneWaitSecondsMax))
         #expect(limit.nextPermit(Self.time(5099)) == nil)
-        guard case .later = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
+        guard case .atBroker = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
         #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 

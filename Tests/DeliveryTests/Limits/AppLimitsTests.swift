@@ -23,7 +23,7 @@ import Testing
         var limits = Self.limits(Array(repeating: PushLimits(inFlightMax: 1), count: 10), prefetch: 80)
         var here = Array(repeating: 0, count: 10)
         for app in 0..<10 {
-            for _ in 0..<50 where limits.request(app, isBack: false, secondsLeft: nil, Self.time(0)) == .here {
+            for _ in 0..<50 where limits.request(app, hasWaited: false, secondsLeft: nil, Self.time(0)) == .inLane {
                 here[app] += 1
             }
         }
@@ -32,8 +32,8 @@ import Testing
         // Whose place is free is another's.
         limits.ended(1, begunAt: Self.time(0), Self.time(0))
         #expect(limits.nextPermit(1, Self.time(0)) == .now)
-        #expect(limits.request(9, isBack: true, secondsLeft: nil, Self.time(0)) == .here)
-        #expect(limits.request(8, isBack: true, secondsLeft: nil, Self.time(0)) != .here)
+        #expect(limits.request(9, hasWaited: true, secondsLeft: nil, Self.time(0)) == .inLane)
+        #expect(limits.request(8, hasWaited: true, secondsLeft: nil, Self.time(0)) != .inLane)
         limits.forgetWaiting()
         #expect(limits.appsWaiting.isEmpty && limits.nextPermitTime == nil)
         #expect(limits.nextPermit(0, Self.time(1)) == nil)
@@ -41,13 +41,13 @@ import Testing
 
     @Test func oneAppsTurnsAreNoneOfAnothers() {
         var limits = Self.limits([PushLimits(perSecondMax: 1), PushLimits(perSecondMax: 1)])
-        for _ in 0..<1000 { _ = limits.request(0, isBack: false, secondsLeft: nil, Self.time(0)) }
-        #expect(limits.request(1, isBack: false, secondsLeft: nil, Self.time(0)) == .now)
+        for _ in 0..<1000 { _ = limits.request(0, hasWaited: false, secondsLeft: nil, Self.time(0)) }
+        #expect(limits.request(1, hasWaited: false, secondsLeft: nil, Self.time(0)) == .now)
     }
 
     @Test func eachBeginningAndEndIsToldOnce() {
         var limits = Self.limits([PushLimits(perSecondMax: 10), PushLimits(perSecondMax: 10)])
-        for _ in 0..<1000 { _ = limits.request(1, isBack: false, secondsLeft: nil, Self.time(0)) }
+        for _ in 0..<1000 { _ = limits.request(1, hasWaited: false, secondsLeft: nil, Self.time(0)) }
         #expect(limits.changes == [.began(1)] && limits.appsLimited == [1])
         limits.changes = []
         while limits.nextPermit(1, Self.time(2)) != nil {}

@@ -81,14 +81,14 @@ final class LimitedCampaign {
             return
         }
         let lane = random.below(lanes.count)
-        let arrival = AppLimit.Arrival(isBack: message.trips > 0, secondsLeft: secondsLeft(message))
+        let arrival = AppLimit.Arrival(hasWaited: message.trips > 0, secondsLeft: secondsLeft(message))
         switch lanes[lane].request(arrival, now) {
         case .now: push(lane)
-        case .here:
+        case .inLane:
             waiting[lane].append(message)
             waitingMax = max(waitingMax, waiting[lane].count)
             scheduleCall(lane)
-        case .later(let milliseconds): wait(message, milliseconds)
+        case .atBroker(let milliseconds): wait(message, milliseconds)
         }
     }
 
@@ -125,8 +125,8 @@ final class LimitedCampaign {
             let message = waiting[lane].removeFirst()
             switch permit {
             case .now: push(lane)
-            case .later(let milliseconds): wait(message, milliseconds)
-            case .here: preconditionFailure("it waits here already")
+            case .atBroker(let milliseconds): wait(message, milliseconds)
+            case .inLane: preconditionFailure("it waits here already")
             }
         }
         scheduleCall(lane)
