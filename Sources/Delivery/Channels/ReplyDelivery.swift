@@ -52,7 +52,7 @@ struct ReplyDelivery {
         return address.queue
     }
 
-    /// The destination for operators. Names of direct reply-to are secrets of the requester, so they are left out.
+    /// The destination for operators. Names of direct reply-to are secrets of the requester and are omitted.
     var destination: String { consumer == nil ? message.destination : "direct reply-to" }
 
     mutating func consumerMissing() -> Step { redirect("receiver not found") }
