@@ -19,7 +19,7 @@ import Testing
         Array(name.utf8).withUnsafeBytes { apps.find($0) }
     }
 
-    @Test func everyKindOfPushHasARouteOfItsOwn() {
+    @Test func everyKindOfPushHasItsOwnRoute() {
         let apps = AppDirectory([
             AppDirectory.App(
                 bundleID: "one", defaultEnvironment: .sandbox, production: .init(device: 4, broadcast: 5),
@@ -45,7 +45,7 @@ import Testing
         #expect(apps.bundleIDs(servedBy: [5]) == ["one"])
     }
 
-    @Test func aKindThatNothingServesHasNoRoute() {
+    @Test func aKindWithoutAPoolHasNoRoute() {
         let apps = AppDirectory([
             AppDirectory.App(
                 bundleID: "calls", defaultEnvironment: .sandbox, sandbox: .init { $0 == .device(.voip) ? 3 : nil })

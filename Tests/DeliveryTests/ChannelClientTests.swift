@@ -13,10 +13,10 @@ import Testing
 
     private let loop = VirtualLoop(seed: 1)
     private let apns: SimulatorServer
-    private let desk: Desk
+    private let fixture: Fixture
 
     /// `@unchecked Sendable`: touched on the one thread that runs the loop.
-    private final class Desk: @unchecked Sendable {
+    private final class Fixture: @unchecked Sendable {
         let manager: ChannelClient
         var report: ChannelResult?
 
@@ -33,28 +33,28 @@ import Testing
         var state = SimulatorState()
         state.add(.simulated(0, publicKey, isBound: false))
         state.addApp(bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
-        (apns, desk) = try loop.enter { [loop, configuration, state] in
+        (apns, fixture) = try loop.enter { [loop, configuration, state] in
             let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
             try apns.listen(on: Self.endpoint, as: Service(.sandbox, .channelManagement))
             let connector = ByteConnector(loop: loop, endpoint: Self.endpoint)
             let pool = PoolConfiguration(environment: .sandbox, key: key, authority: "manage.test")
-            return (apns, Desk(ChannelClient(loop: loop, connector: connector, configuration: pool)))
+            return (apns, Fixture(ChannelClient(loop: loop, connector: connector, configuration: pool)))
         }
     }
 
     private func ask(_ request: ChannelRequest, of app: String = app) throws -> ChannelResult {
-        desk.report = nil
-        loop.enter { [loop, desk] in
+        fixture.report = nil
+        loop.enter { [loop, fixture] in
             _ = Task(executorPreference: loop) {
-                desk.report = await desk.manager.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
+                fixture.report = await fixture.manager.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
             }
         }
-        #expect(loop.run(limit: .seconds(300), until: { desk.report != nil }) == .done)
-        return try #require(desk.report)
+        #expect(loop.run(limit: .seconds(300), until: { fixture.report != nil }) == .done)
+        return try #require(fixture.report)
     }
 
     private func close() {
-        loop.enter { desk.manager.close() }
+        loop.enter { fixture.manager.close() }
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// What was carried out although no answer came is found, and told, not made again.
-    @Test(arguments: [true, false]) func aLostAnswerIsLookedIntoNotAskedForAgain(isMade: Bool) throws {
+    @Test(arguments: [true, false]) func aLostAnswerIsResolvedByListingWithoutARepeat(isMade: Bool) throws {
         let before = try ask(.create(.none))
         #expect(
             before.outcome == .done && before.channelID != nil
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [Reason.badChannelID, .channelNotRegistered, .missingPushType, .cannotCreateChannelConfig])
-    func whatAPNsRefusesIsToldWithItsReason(reason: Reason) throws {
+    func aRefusalIsReportedWithItsReason(reason: Reason) throws {
         #expect(try ask(.list).outcome == .done)
         try fault(.answer(.refused(reason)))
         let report = try ask(.read("dHN0LXNyY2gtY2hubA=="))
@@ -133,7 +133,7 @@ import Testing
 
     /// Rows 144 to 147: of what is wrong with a create, too, and it is not made again.
     @Test(arguments: [Reason.badRequestParams, .badRequestPayload, .missingChannelQueueSize, .invalidPushType])
-    func aCreateThatAPNsRefusesIsToldAndNotSentAgain(reason: Reason) throws {
+    func aRefusedCreateIsReportedAndNotRepeated(reason: Reason) throws {
         let seen = Seen()
         loop.enter { [loop, apns] in
             apns.memory.onRequest = { request, _ in
@@ -163,7 +163,7 @@ import Testing
         var failure: (any Error)?
     }
 
-    @Test func aChannelThatIsGoneCountsAsDeleted() throws {
+    @Test func aMissingChannelCountsAsDeleted() throws {
         let channel = try #require(try ask(.create(.none)).channelID)
         for _ in 0..<2 {
             let report = try ask(.delete(channel))
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: [(Reason.badChannelID, ChannelResult.Outcome.refused), (.internalServerError, .unknown)])
-    func aChannelThatMayBeThereDoesNot(reason: Reason, outcome: ChannelResult.Outcome) throws {
+    func aChannelThatMayExistDoesNotCountAsDeleted(reason: Reason, outcome: ChannelResult.Outcome) throws {
         let channel = try #require(try ask(.create(.none)).channelID)
         try fault(.answer(.refused(reason)))
         let report = try ask(.delete(channel))
@@ -183,7 +183,7 @@ import Testing
         close()
     }
 
-    @Test func noChannelIsMadeWhereThoseBeforeAreNotKnown() throws {
+    @Test func noChannelIsCreatedIfTheListFails() throws {
         try fault(.answer(.refused(.internalServerError)))
         let report = try ask(.create(.newest))
         #expect(report.outcome == .failed && report.status == 500)
@@ -192,7 +192,7 @@ import Testing
         close()
     }
 
-    @Test func aListThatHasNoBodyIsEmpty() throws {
+    @Test func aListWithoutABodyIsEmpty() throws {
         try fault(.answer(Answer(status: 200)))
         let report = try ask(.list)
         #expect(report.outcome == .done && report.channels == [])

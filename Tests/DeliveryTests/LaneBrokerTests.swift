@@ -21,7 +21,7 @@ import Testing
         harness.run { log.lines().contains { line in words.allSatisfy { line.contains($0) } } }
     }
 
-    @Test func aQueueThatIsMissingIsSaidAndThatItIsBack() {
+    @Test func aMissingQueueAndItsReturnAreLogged() {
         harness.onLoop { harness.broker.deleteQueue("push.requests") }
         #expect(isSaid("a queue is not consumed", "push.requests", "martlet topology apply --config a.yaml"))
         #expect(!harness.isReady)
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// One of them is for publishing, one for taking messages.
-    @Test(arguments: [0, 1]) func aConnectionThatIsLostAloneIsSaidAndThatItIsBack(_ number: Int) {
+    @Test(arguments: [0, 1]) func aSingleLostConnectionAndItsReturnAreLogged(_ number: Int) {
         harness.onLoop {
             harness.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
             harness.connections[number].cut()

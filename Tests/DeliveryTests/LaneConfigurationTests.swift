@@ -53,7 +53,7 @@ import Testing
     }
 
     /// As many apps as have labels of their own, the others and the unknown ones fit into one family of metrics.
-    @Test func theNamedAppsFitIntoAFamily() {
+    @Test func namedAppsFitIntoOneMetricFamily() {
         let series = (LaneMetrics.appsNamedMax + 2) * Outcome.allCases.count
         #expect(series <= MetricsRegistry.seriesPerFamilyMax)
         #expect(series + Outcome.allCases.count > MetricsRegistry.seriesPerFamilyMax)

@@ -13,9 +13,9 @@ import Testing
     }
 
     /// Whether it was pushed or not.
-    @Test func itHoldsNothingOfAMessageThatHasEnded() throws {
-        let scene = try LaneAPNSHarness()
-        let harness = scene.harness
+    @Test func aCompletedRequestIsReleased() throws {
+        let fixture = try LaneAPNSHarness()
+        let harness = fixture.harness
         try #require(harness.run { harness.isReady })
         let seen = Seen()
         harness.watchDeliveries { seen.content = $0.content.bytes }

@@ -7,19 +7,19 @@ import Testing
 /// What a lane decided and could not publish before its end, on virtual time.
 @Suite struct LaneUntoldTests {
     /// The process lives on, and remembers only what was told.
-    @Test func isToldByAnotherLaneOfItsProcess() throws {
-        let scene = try LaneAPNSHarness(lanes: 2)
+    @Test func anotherLanePublishesUnpublishedOutcomes() throws {
+        let fixture = try LaneAPNSHarness(lanes: 2)
         let count = 2 * LaneHarness.inFlightMax
-        scene.harness.onLoop { scene.harness.broker.behaviour.nackPercent = 100 }
-        scene.request(count)
-        try #require(scene.harness.run { scene.pushes.count == count })
-        try #require(scene.harness.run { scene.harness.counters.publishRepeats.value >= count })
-        scene.harness.drain(0, deadlineSeconds: 1)
-        #expect(scene.harness.run { scene.harness.ended == 1 })
-        #expect(scene.results == 0)
+        fixture.harness.onLoop { fixture.harness.broker.behaviour.nackPercent = 100 }
+        fixture.request(count)
+        try #require(fixture.harness.run { fixture.pushes.count == count })
+        try #require(fixture.harness.run { fixture.harness.counters.publishRepeats.value >= count })
+        fixture.harness.drain(0, deadlineSeconds: 1)
+        #expect(fixture.harness.run { fixture.harness.ended == 1 })
+        #expect(fixture.results == 0)
 
-        scene.harness.onLoop { scene.harness.broker.behaviour.nackPercent = 0 }
-        #expect(scene.harness.run { scene.results == count })
-        #expect(scene.harness.run { scene.harness.counters.requeued.value == LaneHarness.inFlightMax })
+        fixture.harness.onLoop { fixture.harness.broker.behaviour.nackPercent = 0 }
+        #expect(fixture.harness.run { fixture.results == count })
+        #expect(fixture.harness.run { fixture.harness.counters.requeued.value == LaneHarness.inFlightMax })
     }
 }

@@ -61,7 +61,7 @@ import Text
     /// As another worker reads it.
     private func attempts(of message: OutgoingMessage) -> Attempts { record(message.headers).attempts }
 
-    @Test func aDeadLetterSaysWhyAndWhereItCameFrom() {
+    @Test func aDeadLetterHasItsReasonAndOrigin() {
         let reason = DeadLetterReason("apns", "BadTopic", path: "/app", "APNs has refused it.")
         let answer = FinalOutcome.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
         let message = DeadLetterMessage.make(
@@ -87,7 +87,7 @@ import Text
         #expect(message.priority == nil)
     }
 
-    @Test func aDeadLetterSaysHowLongItsRequestWasHeld() {
+    @Test func aDeadLetterHasTheHoldTimeOfItsRequest() {
         let reason = DeadLetterReason("held", "unreachable", "It was held.")
         let message = DeadLetterMessage.make(
             for: record([
@@ -114,7 +114,7 @@ import Text
     ]
 
     /// Any producer can write these headers, and set the user ID of its own user.
-    @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotBelieved(_ userID: String?) {
+    @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotTrusted(_ userID: String?) {
         for message in republished(record(Self.forged, userID: userID)) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
@@ -123,7 +123,7 @@ import Text
     }
 
     /// Without an exchange or a message ID there is nothing that would take the place of a forged header.
-    @Test func ofAForgedProvenanceNothingIsCopied() {
+    @Test func aForgedProvenanceIsNotCopied() {
         let record = DeliveryRecord(
             of: IncomingMessage(
                 tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests", isRedelivered: false,
@@ -155,7 +155,7 @@ import Text
     }
 
     /// With a certificate a worker does not know its own user: nothing is believed.
-    @Test func withoutAKnownUserNoProvenanceIsBelieved() {
+    @Test func withoutAKnownUserNoProvenanceIsTrusted() {
         let nobody = WorkerIdentity(name: "tested", user: nil)
         for message in republished(record(Self.forged, userID: "worker"), by: nobody) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
@@ -177,7 +177,7 @@ import Text
     }
 
     /// A priority inside a wait queue would let others starve there; everywhere else it is what its producer set.
-    @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPriorityOutlivesAWait(_ priority: UInt8?) {
+    @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPrioritySurvivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(
                 for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
@@ -209,10 +209,10 @@ import Text
     }
 
     @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
-    func whatIsNoPriorityIsNone(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
+    func aMalformedPriorityIsIgnored(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
     /// While it waits for the broker, there is one body and not two.
-    @Test func whatIsPublishedOfADeliveryHasItsBody() {
+    @Test func publishedMessagesShareTheBodyOfTheDelivery() {
         let record = record()
         let message = record.republished(exchange: "push.dead", routingKey: "dead")
         #expect(
@@ -220,7 +220,7 @@ import Text
     }
 
     /// One frame has to hold them and ours.
-    @Test func ofAProducersHeadersAsManyAreCopiedAsThereIsRoomFor() {
+    @Test func aProducersHeadersAreCopiedUpToTheLimit() {
         var headers = FieldTable()
         for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
         headers.append("small", 1)
@@ -231,7 +231,7 @@ import Text
         #expect(names.filter { !$0.hasPrefix("push-") } == (0..<8).map { "note-\($0)" } + ["small"])
     }
 
-    @Test func whatWaitsIsReadAsItWasWritten() {
+    @Test func aWaitingRequestIsReadAsWritten() {
         var waiting = Attempts(before: 2, possibleDuplicate: true, rounds: 5)
         waiting.waitID = 77
         waiting.beforeQuarantine = Attempts.BeforeQuarantine(waitID: 66, deliveries: 3, movedAtMilliseconds: 9)
@@ -258,7 +258,7 @@ import Text
     ]
 
     @Test(arguments: trips)
-    func onlyATripIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
+    func onlyARoundIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
         #expect(record(headers).attempts == attempts)
     }
 
@@ -273,7 +273,7 @@ import Text
         #expect("aüçb".cut(to: count) == cut)
     }
 
-    @Test func whatMovesToTheQuarantineIsReadAsItWasWritten() {
+    @Test func aQuarantinedRequestIsReadAsWritten() {
         let record = record(
             [
                 "push-attempt": 1, "push-retry-rounds": 4, "push-wait-id": 66, "push-first-failed-at": 5,
@@ -293,7 +293,7 @@ import Text
 
     /// - Parameter members: bytes of each.
     @Test(arguments: [([400, 111], 512), ([400, 112], 400), ([512, 1], 512), ([512], 512), ([513], nil)])
-    func ofATraceStateWholeMembersAreCopied(members: [Int], bytes: Int?) {
+    func wholeMembersOfATraceStateAreCopied(members: [Int], bytes: Int?) {
         let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")
         let record = record(["traceparent": "00-nonsense", "tracestate": .string(state)])
         let dead = DeadLetterMessage.make(
@@ -306,7 +306,7 @@ import Text
         }
     }
 
-    @Test func aResultIsNamedByItsRequestAndItsKind() {
+    @Test func aResultHasTheIDOfItsRequest() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let message = ResultMessage.make(
             for: record(["traceparent": .string(trace), "note": "producer's"]), FinalOutcome(outcome: .expired),

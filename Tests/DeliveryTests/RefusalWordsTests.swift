@@ -16,7 +16,7 @@ import Testing
         #expect(sentence.utf8.count <= 150, "\(sentence)")
     }
 
-    @Test func theRemedyFitsTheReason() {
+    @Test func theRemedyMatchesTheReason() {
         let words = PushAnswer(status: 400, reason: .deviceTokenNotForTopic).explained
         #expect(
             words

@@ -18,13 +18,13 @@ import Testing
         ("push.results", false), ("push.dead", false), ("push.anything", false), ("jobs", false),
         ("", false), ("shop." + String(repeating: "x", count: 251), false),
     ])
-    func aReplyGoesWhereItMay(_ replyTo: String, _ isAllowed: Bool) {
+    func onlyAllowedAddressesAreAccepted(_ replyTo: String, _ isAllowed: Bool) {
         let prefix = replyTo.hasPrefix("push.") || replyTo == "jobs" ? String(replyTo.prefix(2)) : "shop."
         let address = try? ReplyAddress(replyTo, prefix: prefix, names)
         #expect(address?.queue == (isAllowed ? replyTo : nil))
     }
 
-    @Test func withoutAPrefixOnlyStraightBack() {
+    @Test func withoutAPrefixOnlyDirectReplyToIsAllowed() {
         #expect(throws: RequestViolation.self) { try ReplyAddress("shop.replies", prefix: nil, names) }
         #expect(throws: RequestViolation.self) { try ReplyAddress(nil, prefix: nil, names) }
         #expect((try? ReplyAddress(Self.direct, prefix: nil, names)) != nil)
@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         "g2dkAAtyYWJiaXRAaG9zdAAAAB8AAAABAg==", "g1h3DnJlcGx5QDEyMzQ1Njc4AAAAAAAAAAAAAAAA",
     ])
-    func otherFormsOfTheBrokerAreAllowed(_ process: String) {
+    func otherFormsOfBrokerNamesAreAllowed(_ process: String) {
         #expect(DirectReplyTo.isWellFormed("amq.rabbitmq.reply-to.\(process).AA=="))
     }
 

@@ -19,7 +19,7 @@ import Testing
         .unknown(AMQPError(.connectionLost, "gone", isRetriable: isRetriable))
     }
 
-    @Test func aQueueThatIsGoneLeavesItToTheResults() {
+    @Test func aReplyToAMissingQueueIsRedirected() {
         var reply = reply(to: "shop.a")
         #expect(reply.message.exchange == "" && reply.message.routingKey == "shop.a" && reply.consumer == nil)
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .redirected("receiver not found"))
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The broker returns it either way; whether somebody is there was asked before.
-    @Test func whatIsReturnedIsDeliveredWhereADirectRequesterIs() {
+    @Test func aReturnedReplyToADirectConsumerIsDelivered() {
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .done)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [PublishOutcome.nacked, lost()])
-    func oneQueueThatDoesNotTakeItStopsNobody(_ outcome: PublishOutcome) {
+    func aRefusingQueueIsGivenUpAfterRepeats(_ outcome: PublishOutcome) {
         var reply = reply(to: "shop.full")
         let steps = (0..<4).map { _ in reply.ended(outcome) }
         #expect(
@@ -49,7 +49,7 @@ import Testing
         #expect(reply.message.exchange == "push.results")
     }
 
-    @Test func whatTheUserMayNotIsNotRepeated() {
+    @Test func aForbiddenPublishIsNotRepeated() {
         var reply = reply(to: "shop.a")
         guard case .redirected = reply.ended(Self.lost(isRetriable: false)) else {
             Issue.record("\(reply)")
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The broker crashed the channel, and would crash the next.
-    @Test func whatTheBrokerFailsAtIsNotRepeated() {
+    @Test func anInternalErrorIsNotRepeated() {
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
             let crash = PublishOutcome.unknown(AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541))
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A broker that is away says nothing against the queue.
-    @Test func whatWasNotSentIsNoFaultOfTheQueue() {
+    @Test func anUnsentReplyIsRepeated() {
         var reply = reply(to: "shop.a")
         let away = PublishOutcome.notSent(AMQPError(.timedOut, "not connected"))
         for _ in 0..<10 {
@@ -83,7 +83,7 @@ import Testing
         #expect(reply.ended(.nacked) == .redirected(PublishOutcome.nacked.advice))
     }
 
-    @Test func whatCannotBeEncodedGoesWithoutTheProducersWords() {
+    @Test func anUnencodableReplyOmitsTheProducersProperties() {
         var reply = reply(to: "shop.a")
         #expect(reply.ended(.refused(.shortStringTooLong)) == .redirected("shortStringTooLong"))
         #expect(reply.message.correlationID == nil && reply.message.messageID == "-")
@@ -91,7 +91,7 @@ import Testing
         #expect(reply.ended(.refused(.shortStringTooLong)) == .impossible(.shortStringTooLong))
     }
 
-    @Test func withoutAnAddressItIsAResultAtOnce() {
+    @Test func aReplyWithoutAnAddressGoesToTheResults() {
         #expect(reply(to: nil).message.exchange == "push.results")
     }
 }

@@ -43,7 +43,7 @@ import Testing
         Task.immediate { [memory] in await memory.ending(of: key, arrival) }
     }
 
-    @Test func whatWasAcceptedIsNotPushedAgainWhereverItComesFrom() {
+    @Test func anAcceptedRequestIsNotPushedAgainFromAnySource() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aRedriveIsANewTry() {
+    @Test func aRedriveIsANewAttempt() {
         let channel = memory.openChannel()
         for verdict in [rejected, waits] {
             #expect(begin(key(), channel) == .first)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Decision 14: a redrive is a trip, named by its dead letter.
-    @Test func aRedriveThatIsRepeatedIsDoneAndThatOfAnotherDeadLetterIsANewTry() {
+    @Test func aRepeatedRedriveIsSettledAndThatOfAnotherDeadLetterIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), rejected, now: seconds(0))
@@ -95,7 +95,7 @@ import Testing
         #expect(begin(key(), channel) == .accepted)
     }
 
-    @Test func anotherBodyIsAnotherMessage() {
+    @Test func anotherBodyIsAnotherRequest() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -104,7 +104,7 @@ import Testing
         #expect(Set((0..<40).map { key(body: String(repeating: "x", count: $0)) }).count == 40)
     }
 
-    @Test func everyByteOfABodyTells() {
+    @Test func everyByteOfABodyChangesTheKey() {
         for count in 0...40 {
             let body = (0..<count).map { UInt8($0) + 1 }
             let own = memory.key(id: UUIDValue(high: 1, low: 1), body: body)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func aCopyOfOneOnItsWaySharesItsVerdict() async {
+    @Test func aDuplicateOfADeliveryInFlightSharesItsVerdict() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         #expect(begin(key(), channel) == .inFlight)
@@ -130,7 +130,7 @@ import Testing
         for copy in copies { #expect(await copy.value == .shared(rejected), "no channel was lost") }
     }
 
-    @Test func whatWasGivenBackBeginsAnew() async {
+    @Test func aRequeuedRequestBeginsAgain() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         let copy = ending(key(), arrival(channel))
@@ -140,7 +140,7 @@ import Testing
         #expect(begin(key(), channel) == .first)
     }
 
-    @Test func whatALostChannelHeldTakesThePlaceOfTheFirst() async {
+    @Test func aRedeliveryAfterALostChannelReplacesTheFirst() async {
         let (lost, next, last) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
@@ -158,7 +158,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "with copies around it is in doubt")
     }
 
-    @Test func aRedeliveryThatAsksTooLateIsStillKnown() async {
+    @Test func aRedeliveryAfterTheFirstEndedIsRecognized() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
@@ -168,7 +168,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .settled)
     }
 
-    @Test func whatWasToldBeforeItsChannelWasLostIsAcknowledgedOnce() {
+    @Test func aRequestSettledBeforeItsChannelWasLostIsAcknowledgedOnce() {
         for verdict in [accepted, rejected, waits] {
             let (lost, next) = (memory.openChannel(), memory.openChannel())
             #expect(begin(key(), lost) == .first)
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: [(255, DuplicateMemory.Admission.settled), (256, .accepted)])
-    func channelsThatWereLostLongAgoAreForgotten(_ others: Int, _ admission: DuplicateMemory.Admission) {
+    func longLostChannelsAreForgotten(_ others: Int, _ admission: DuplicateMemory.Admission) {
         let lost = memory.openChannel()
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -192,7 +192,7 @@ import Testing
 
     /// A redrive that was broken off and repeated, and then the broker closed the channel.
     @Test(arguments: [true, false])
-    func bothPublishesOfATripAreKnownWhenTheirChannelWasLost(theFirstHasEnded: Bool) async {
+    func bothPublishesOfARoundAreRecognizedAfterTheirChannelWasLost(theFirstHasEnded: Bool) async {
         for verdict in [accepted, rejected, waits] {
             let (lost, next) = (memory.openChannel(), memory.openChannel())
             #expect(begin(key(), lost, waitID: 7) == .first)
@@ -211,7 +211,7 @@ import Testing
 
     /// The two may have come to lanes of their own.
     @Test(arguments: [true, false], [true, false])
-    func eachPublishOfATripIsKnownWhenItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
+    func eachPublishOfARoundIsRecognizedAfterItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
         for verdict in [accepted, rejected, waits] {
             let (first, second, next) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
             #expect(begin(key(), first, waitID: 7) == .first)
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// Before their acknowledgements were under way.
-    @Test func bothPublishesOfATripAreKnownHoweverOftenTheirChannelIsLost() {
+    @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()
             #expect(begin(key(), channel, waitID: 7) == .first)
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// Each keeps the channel that it came on.
-    @Test func ofTwoPublishesOfATripEachIsKnownWhenItsOwnChannelIsLost() {
+    @Test func eachOfTwoPublishesIsRecognizedByItsOwnChannel() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -264,7 +264,7 @@ import Testing
     }
 
     /// The other came on a channel that lived on for longer than an acknowledgement takes.
-    @Test func theSecondPublishOfATripIsInDoubtWhenItsChannelIsLostLate() {
+    @Test func theSecondPublishOfARoundIsADuplicateIfItsChannelIsLostLate() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -273,7 +273,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .accepted)
     }
 
-    @Test func whatIsBackFromAWaitIsNoCopy() {
+    @Test func aRequestThatReturnsFromAWaitIsNoDuplicate() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), waits, now: seconds(90))
@@ -283,7 +283,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .settled)
     }
 
-    @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
+    @Test func aRequestThatReturnsBeforeItsConfirmIsDeliveredAfterIt() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.sendToWait(key(), waitID: 7)
@@ -299,7 +299,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 7) == .settled)
     }
 
-    @Test func withCopiesAroundARedeliveryIsInDoubt() {
+    @Test func aRedeliveryAmongDuplicatesIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         _ = ending(key(), arrival(lost))
@@ -308,7 +308,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }
 
-    @Test func aCopyThatComesAfterTheEndIsOneAsWell() {
+    @Test func aDuplicateAfterTheEndIsRecognized() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -317,7 +317,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }
 
-    @Test(arguments: [0, 7] as [UInt32]) func whatAnotherProcessHadMeanwhileIsInDoubt(waitID: UInt32) async {
+    @Test(arguments: [0, 7] as [UInt32]) func aDeliveryThatAnotherProcessHadIsADuplicate(waitID: UInt32) async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         for number in 1...2 as ClosedRange<UInt64> {
             #expect(begin(key(number), lost, waitID: waitID, count: 1) == .first)
@@ -334,7 +334,7 @@ import Testing
     }
 
     /// Several publishes of one message that had not waited have no name that tells them apart (seed 67276).
-    @Test func whatHadMovedBeforeTheLossIsAnother() async {
+    @Test func aRequestThatMovedBeforeTheLossIsAnotherDelivery() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -353,7 +353,7 @@ import Testing
         #expect(memory.begin(key(3), moved(99)) == .first)
     }
 
-    @Test func whatHasMovedSinceTheLossIsTheSame() {
+    @Test func aRequestThatMovedAfterTheLossIsTheSameDelivery() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -363,7 +363,7 @@ import Testing
     }
 
     /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
-    @Test func whatAnotherProcessHadInTheQuarantineIsInDoubt() {
+    @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(1))
@@ -372,7 +372,7 @@ import Testing
         #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery there")
     }
 
-    @Test func inDoubtItIsTold() {
+    @Test func anUncertainDeliveryIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -387,7 +387,7 @@ import Testing
         #expect(begin(key(2), next, waitID: 2) == .first)
     }
 
-    @Test func whatMovedToTheQuarantineIsKnownThere() async {
+    @Test func aRequestIsRecognizedInTheQuarantine() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), rejected, now: seconds(0))
@@ -408,7 +408,7 @@ import Testing
     }
 
     /// Seed 604 of the simulation: a copy of what waits, which another worker had and lost, was acknowledged untold.
-    @Test func aCopyThatIsRedeliveredIsToldByItsProperties() async {
+    @Test func aRedeliveredDuplicateIsDistinguishedByItsProperties() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(memory.begin(key(), arrival(lost, fingerprint: 1)) == .first)
         memory.settle(key(), waits, now: seconds(100))
@@ -423,7 +423,7 @@ import Testing
         #expect(await same.value == .same)
     }
 
-    @Test func whatTheBrokerAddsIsNotOfTheFingerprint() {
+    @Test func headersOfTheBrokerDoNotChangeTheFingerprint() {
         func fingerprint(_ headers: FieldTable?, timestamp: UInt64? = 5) -> UInt32 {
             var list = WireWriter()
             list.short((headers == nil ? 0 : 1 << 13) | (timestamp == nil ? 0 : 1 << 6))
@@ -449,7 +449,7 @@ import Testing
         #expect((5_300_000...6_000_000).contains(memory.bytes))
     }
 
-    @Test func theOldestMakeRoomAndNoSooner() {
+    @Test func theOldestAreForgottenOnlyAtTheBound() {
         let memory = DuplicateMemory(settledMax: 1600)
         let channel = memory.openChannel()
         func key(_ number: UInt64) -> DeduplicationKey { memory.key(id: UUIDValue(high: 1, low: number), body: [1]) }

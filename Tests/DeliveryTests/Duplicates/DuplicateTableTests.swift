@@ -5,7 +5,7 @@ import Testing
 
 /// Against a model that is plain and slow.
 @Suite struct DuplicateTableTests {
-    @Test(arguments: 1...8) func whateverHappensItKnowsTheSameAsAModel(seed: UInt64) {
+    @Test(arguments: 1...8) func matchesAModelAfterRandomOperations(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = DuplicateTable(settledMax: 20)
         var model: [DeduplicationKey: Bool?] = [:]
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func moreMayBeOnTheirWayThanAreRemembered() {
+    @Test func moreRequestsMayBeInFlightThanAreRemembered() {
         var table = DuplicateTable(settledMax: 20)
         let keys = (0..<2000 as Range<UInt64>).map { DeduplicationKey(high: $0, low: $0 &* 0x9e37_79b9_7f4a_7c15) }
         let arrival = DuplicateCandidate(channel: DuplicateMemory.Channel(number: 0))
@@ -63,7 +63,7 @@ import Testing
         #expect(keys.allSatisfy { table.find($0) == .nothing })
     }
 
-    @Test func theLastSoManyAreRemembered() {
+    @Test func theLastSettledRequestsAreRemembered() {
         var table = DuplicateTable(settledMax: 20)
         for number in 0..<1000 as Range<UInt64> {
             let key = DeduplicationKey(high: number, low: number &* 0x9e37_79b9_7f4a_7c15)

@@ -18,7 +18,7 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    @Test func aBurstLeavesAndTheRestTakesTurns() {
+    @Test func aBurstIsPushedAndTheRestGetsSlots() {
         var limit = Self.limit(perSecond: 20)
         // A tenth of a second's worth, and the one that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Those behind the few that may wait here come back one by one, when it is their turn.
-    @Test func whatHasNoPlaceHereWaitsForItsTurnAtTheBroker() {
+    @Test func requestsBeyondTheLaneWaitAtTheBroker() {
         var limit = Self.limit(perSecond: 10, waitingMax: 2)
         let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
         #expect(
@@ -45,7 +45,7 @@ import Testing
         #expect(limit.limitedSince == Self.time(0))
     }
 
-    @Test func whoComesBackGoesAheadOfWhoIsNew() {
+    @Test func returnedRequestsPrecedeNewOnes() {
         var limit = Self.limit(perSecond: 10, waitingMax: 100)
         for _ in 0..<100 { _ = limit.request(.init(), Self.time(0)) }
         for _ in 0..<10 { _ = limit.nextPermit(Self.time(950)) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A breaker opens, or a pool is full: many end in the turn in which they begin.
-    @Test func whatWasNotPushedSaysNothingOfHowLongPushesTake() {
+    @Test func unsentPushesDoNotCountInTheDuration() {
         var limit = Self.limit(inFlight: 1, waitingMax: 1)
         for _ in 0..<1000 {
             #expect(limit.request(.init(), Self.time(0)) == .now)
@@ -81,7 +81,7 @@ import Testing
         #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 100))
     }
 
-    @Test func whoIsBackWaitsHereForAFewPushesASecondToo() {
+    @Test func aReturnedRequestWaitsInTheLaneAtALowRate() {
         var limit = Self.limit(perSecond: 0.25)
         #expect(limit.request(.init(), Self.time(0)) == .now)
         #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 3900))
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// RabbitMQ closes a channel on which a delivery is not settled for long.
-    @Test func whoeverWaitsHereInVainGoesToTheBroker() {
+    @Test func aRequestMovesToTheBrokerAfterTheLongestWaitInTheLane() {
         var limit = Self.limit(inFlight: 1)
         #expect(limit.request(.init(), Self.time(0)) == .now)
         #expect(limit.request(.init(), Self.time(100)) == .inLane)
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// Its turn would come too late, so it keeps no other from it.
-    @Test func whatExpiresBeforeItsTurnTakesNone() {
+    @Test func aRequestThatExpiresBeforeItsSlotUsesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
         _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
         for _ in 0..<100 { _ = limit.request(.init(secondsLeft: 1), Self.time(0)) }
@@ -119,7 +119,7 @@ import Testing
         #expect(limit.endLimited(Self.time(90_000)) == nil && limit.limitedSince == nil)
     }
 
-    @Test func aWorkersLimitsAreSharedOutAmongItsLanes() {
+    @Test func aWorkersLimitsAreDividedAmongItsLanes() {
         let limits = PushLimits(inFlightMax: 5, perSecondMax: 6)
         let shares = (0..<3).map { limits.share(ofLane: $0, among: 3) }
         #expect(shares.map(\.inFlightMax) == [2, 2, 1] && shares.allSatisfy { $0.perSecondMax == 2 })
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [10, 100])
-    func aCampaignMakesOneTripWhateverItsSize(overload: Int) {
+    func aCampaignWaitsOnceRegardlessOfItsSize(overload: Int) {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10)))
         let seconds = 300 / overload * 10
         #expect(campaign.run(perSecond: 10 * overload, seconds: seconds))
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// As a backlog of some hours, where an hour is the longest wait.
-    @Test func aBacklogBeyondTheLongestWaitGoesRoundOnceInIt() {
+    @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(
             .init(limits: PushLimits(perSecondMax: 20), schedule: RetrySchedule(waits: waits)))
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Each takes what others have sent to wait.
-    @Test func lanesThatKnowNothingOfEachOtherKeepTheRate() {
+    @Test func independentLanesKeepTheRate() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), lanes: 4))
         #expect(campaign.run(perSecond: 400, seconds: 60))
         let ideal = 400.0 * 60 / 40
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: [10, 400])
-    func pushesInFlightAreKeptUpWhateverAnAnswerTakes(answerMilliseconds: Int) {
+    func pushesInFlightStayAtTheLimitForAnyAnswerTime(answerMilliseconds: Int) {
         let campaign = LimitedCampaign(
             .init(limits: PushLimits(inFlightMax: 5), answer: .milliseconds(answerMilliseconds)))
         let (count, ideal) = (5000, 5000.0 / 5 * Double(answerMilliseconds) / 1000)
@@ -183,7 +183,7 @@ import Testing
         expectRate(campaign, perSecond: 20)
     }
 
-    @Test func whatExpiresIsToldInTime() {
+    @Test func expiredRequestsAreReportedInTime() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), secondsLeft: 60))
         #expect(campaign.run(perSecond: 1000, seconds: 1))
         #expect(550...650 ~= campaign.pushes.count, "\(campaign.pushes.count)")

@@ -11,7 +11,7 @@ import Testing
         AppLimits(limits, prefetch: prefetch, waitSecondsMax: 3600)
     }
 
-    @Test func onlyAppsThatHaveSomeAreLimited() {
+    @Test func onlyAppsWithLimitsAreLimited() {
         let some = Self.limits([PushLimits(), PushLimits(inFlightMax: 1), PushLimits(perSecondMax: 1)])
         #expect((0..<3).map { some.apply(to: $0) } == [false, true, true])
         let none = Self.limits([PushLimits(), PushLimits()])
@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Whatever is limited, part of the prefetch is for others.
-    @Test func fewMessagesWaitHere() {
+    @Test func fewRequestsWaitInTheLane() {
         var limits = Self.limits(Array(repeating: PushLimits(inFlightMax: 1), count: 10), prefetch: 80)
         var here = Array(repeating: 0, count: 10)
         for app in 0..<10 {
@@ -39,13 +39,13 @@ import Testing
         #expect(limits.nextPermit(0, Self.time(1)) == nil)
     }
 
-    @Test func oneAppsTurnsAreNoneOfAnothers() {
+    @Test func slotsOfOneAppDoNotAffectAnother() {
         var limits = Self.limits([PushLimits(perSecondMax: 1), PushLimits(perSecondMax: 1)])
         for _ in 0..<1000 { _ = limits.request(0, hasWaited: false, secondsLeft: nil, Self.time(0)) }
         #expect(limits.request(1, hasWaited: false, secondsLeft: nil, Self.time(0)) == .now)
     }
 
-    @Test func eachBeginningAndEndIsToldOnce() {
+    @Test func eachBeginningAndEndIsReportedOnce() {
         var limits = Self.limits([PushLimits(perSecondMax: 10), PushLimits(perSecondMax: 10)])
         for _ in 0..<1000 { _ = limits.request(1, hasWaited: false, secondsLeft: nil, Self.time(0)) }
         #expect(limits.changes == [.began(1)] && limits.appsLimited == [1])

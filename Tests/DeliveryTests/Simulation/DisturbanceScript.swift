@@ -4,7 +4,7 @@ import EventLoop
 
 @testable import Delivery
 
-/// What goes wrong in a run and when, drawn by its seed.
+/// The disturbances of a run, derived from its seed.
 struct DisturbanceScript {
     static let countMin = 12
     static let countMax = 24
@@ -42,7 +42,7 @@ struct DisturbanceScript {
         return Entry(kind: kind, afterMilliseconds: time, milliseconds: milliseconds)
     }
 
-    /// What, and for how many seconds.
+    /// Returns a kind with the range of its duration in seconds.
     private mutating func kind() -> (Disturbance.Kind, ClosedRange<Int>) {
         let environment: APNSEnvironment = random.chance(percent: 50) ? .production : .sandbox
         switch random.below(100) {
@@ -87,7 +87,7 @@ struct DisturbanceScript {
         return ways[random.below(ways.count)]
     }
 
-    /// Where messages are given up after a while, no clock is set: it is by the clock that they are.
+    /// Changes no clock if held requests are given up, since that depends on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)
