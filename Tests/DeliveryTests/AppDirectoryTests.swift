@@ -36,7 +36,7 @@ import Testing
         #expect(numbers == Array(numbers.indices))
         #expect(apps.topic(apps.topicIndex(of: 1, .broadcast)) == Array("two".utf8))
         #expect(apps.topic(apps.topicIndex(of: 1, .device(.voip))) == Array("two.voip".utf8))
-        // Each can be paused by its name, and has it in the log.
+        // An operator can pause each topic by its name, which the log contains.
         #expect(apps.routes(of: "one/broadcasts").map(\.pool) == [5, 1])
         #expect(apps.routes(of: "one.push-type.liveactivity").map(\.pool) == [4, 1])
         for name in ["one/broadcasts", "one.voip", "two/broadcasts"] {

@@ -12,13 +12,13 @@ import Testing
 @testable import APNSSimulator
 @testable import Delivery
 
-/// Commands for broadcast channels over AMQP: the scripted broker, and the simulator's channel management, on virtual
-/// time.
+/// Commands for broadcast channels over AMQP, with the scripted broker and the simulator's channel management, on
+/// virtual time.
 @Suite struct ChannelCommandConsumerTests {
     private static let app = SimulatedApps.bundleID(0)
     private static let replyQueue = "shop.replies"
 
-    /// What a test needs around the service.
+    /// A command consumer with its broker and the simulator.
     private final class Fixture {
         let loop = VirtualLoop(seed: 1)
         let names = TopologyNames()
@@ -29,7 +29,7 @@ import Testing
         private let manager: ChannelClient
         private let state = State()
 
-        /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+        /// `@unchecked Sendable`: used only on the thread that runs the loop.
         private final class State: @unchecked Sendable {
             var closing = 0
         }
@@ -75,7 +75,7 @@ import Testing
             try #require(hasBegun)
         }
 
-        /// Ends everything, so that the leak sanitizer finds nothing left.
+        /// Closes everything, so that the leak sanitizer reports nothing.
         deinit {
             close()
             loop.enter {
@@ -96,7 +96,7 @@ import Testing
 
         var reasons: [String] { service.status.reasons }
 
-        /// - Parameter number: of its id.
+        /// - Parameter number: The number in the id of the command.
         func send(_ number: Int, _ body: String, replyTo: String? = replyQueue, deliveryCount: Int = 0) {
             loop.enter {
                 _ = broker.publish(
@@ -116,7 +116,7 @@ import Testing
             return try replies.map { try JSONDocument($0.body).root }
         }
 
-        /// Both connections to the broker.
+        /// Cuts both connections to the broker.
         func cut() {
             loop.enter {
                 for connection in loop.network.connections where connection.endpoint == broker.endpoint {
@@ -125,7 +125,7 @@ import Testing
             }
         }
 
-        /// - Parameter deadlines: in seconds, of as many calls, one second after another.
+        /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls follow one second after another.
         func close(deadlines: [Int] = [10]) {
             for deadline in deadlines {
                 loop.enter { [loop, service, state] in
@@ -171,7 +171,7 @@ import Testing
         #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 3)
     }
 
-    /// What nobody would be replies of is not done.
+    /// A command without a receiver of its reply is not executed.
     @Test func aCommandWithoutReplyAddressIsNotExecuted() throws {
         let fixture = try Fixture()
         fixture.send(1, Self.create, replyTo: nil)
@@ -184,7 +184,8 @@ import Testing
         #expect(fixture.channels == 0 && fixture.replies.isEmpty)
     }
 
-    /// The connections are lost while APNs is asked: the command comes again when it has been carried out and replied to.
+    /// The connections are lost during the request to APNs. The broker redelivers the command after it was executed and
+    /// has a reply.
     @Test func aRedeliveredCommandGetsOneReply() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)))) }
@@ -198,7 +199,7 @@ import Testing
         #expect(try fixture.waitForReplies(2)[1]["channels"]?.count == 1)
     }
 
-    /// One that another worker may have carried out makes no second channel.
+    /// A command that another worker may have executed creates no second channel.
     @Test func aRedeliveredCreateOnlyListsTheChannels() throws {
         let fixture = try Fixture()
         fixture.send(1, Self.create, deliveryCount: 1)
@@ -217,7 +218,7 @@ import Testing
         #expect(fixture.replies.count == 1 && fixture.queue?.unsettled == 0 && fixture.queue?.ready.isEmpty == true)
     }
 
-    /// What cannot be replied to in time is left for others.
+    /// A command whose reply cannot be published in time stays for other workers.
     @Test func closeLeavesACommandWhoseReplyIsLate() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }
@@ -240,7 +241,7 @@ import Testing
         #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(15))
     }
 
-    /// The connection was lost while APNs is asked, and the command is delivered again.
+    /// The connection is lost during the request to APNs, and the command is redelivered.
     @Test func aCommandThatWaitsForAnotherReturnsToItsQueueAtTheDeadline() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }

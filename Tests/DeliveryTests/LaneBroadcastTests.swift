@@ -11,10 +11,11 @@ import Testing
 @Suite struct LaneBroadcastTests {
     private static let newest = "bmV3ZXN0LW5ld2VzdA=="
     private static let none = "bm9uZS1ub25lLW5vbmU="
-    /// Of the other environment.
+    /// A channel of the other environment.
     private static let elsewhere = "ZWxzZS1lbHNlLWVsc2U="
 
-    /// One app that may broadcast, with a channel of each kind, and one in the other environment.
+    /// Returns a fixture with one app that may broadcast, a channel of each kind, and a channel in the other
+    /// environment.
     private static func fixture() throws -> LaneAPNSHarness {
         let fixture = try LaneAPNSHarness()
         fixture.harness.onLoop { enable(fixture) }
@@ -70,7 +71,7 @@ import Testing
         #expect(duplicate["outcome"]?.string == "accepted" && duplicate["token_state"] == nil)
     }
 
-    /// Rows 126 to 129: what APNs has against one message.
+    /// Rows 126 to 129: refusals of a single request.
     @Test(arguments: [
         (String(repeating: "abcd", count: 17), Int64?.none, "BadChannelId"),
         ("dW5rbm93bi11bmtub3du", nil, "ChannelNotRegistered"), (elsewhere, nil, "ChannelNotRegistered"),
@@ -87,7 +88,7 @@ import Testing
         #expect(fixture.harness.isReady)
     }
 
-    /// Row 137, and without asking APNs.
+    /// Row 137, without a request to APNs.
     @Test func aTooLargePayloadIsNotSent() throws {
         let fixture = try Self.fixture()
         let bytes = 5120 - 74
@@ -99,7 +100,7 @@ import Testing
         #expect(fixture.pushes.first?.payloadByteCount == 5120)
     }
 
-    /// Rows 136 and 156: broadcasts are held up, pushes to devices go on.
+    /// Rows 136 and 156: broadcasts are held, and pushes to devices continue.
     @Test func anAppWithoutBroadcastsDelaysNoOtherPushes() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(Self.message(0, Self.newest))

@@ -8,18 +8,18 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that come as events of CloudEvents 1.0.
+/// Requests in CloudEvents 1.0 events.
 @Suite struct LaneCloudEventTests {
     enum Mode: CaseIterable {
         case structured
         case binary
-        /// With the prefix of older versions of the binding.
+        /// Binary mode with the prefix of older versions of the binding.
         case binaryWithColon
     }
 
     /// - Parameters:
-    ///   - id: of the request itself.
-    ///   - request: instead of a good one; nil: there is none.
+    ///   - id: The id of the request itself.
+    ///   - request: Replaces the valid request; nil for none.
     private func publish(
         _ fixture: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
         version: String = "1.0", request: String?? = .none
@@ -68,7 +68,7 @@ import Testing
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
     }
 
-    /// By headers, whatever its own attributes still say.
+    /// The headers have precedence over the attributes of the event.
     @Test(arguments: Mode.allCases) func publishedMessagesContinueTheTrace(_ mode: Mode) throws {
         let fixture = try LaneAPNSHarness(traces: true)
         let waiting = try LaneTracingTests.waiting(fixture) { publish(fixture, mode, eventID: LaneAPNSHarness.id(7)) }
@@ -82,7 +82,7 @@ import Testing
         #expect(tries[2].parentSpanID == tries[0].context.spanID)
     }
 
-    /// The request's own id, then the message's, then the event's.
+    /// The id of the request has precedence, then the message's, then the event's.
     @Test(arguments: Mode.allCases) func theInnermostIDIsTheRequests(_ mode: Mode) throws {
         let fixture = try LaneAPNSHarness()
         publish(
@@ -110,13 +110,13 @@ import Testing
         fixture.harness.request(event)
         #expect(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
         let letter = try #require(fixture.harness.deadLetters.first)
-        #expect(letter.body == Array(event.utf8), "as it came, so that it can be redriven")
+        #expect(letter.body == Array(event.utf8), "unchanged, so that it can be redriven")
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
         #expect(letter.properties.header("push-apns-id")?.stringValue == LaneAPNSHarness.id(5))
         #expect(letter.routingKey.hasSuffix(app))
     }
 
-    /// A request that is refused is known by the same id as one that is taken.
+    /// An invalid request has the same id as a valid one.
     @Test(
         arguments: [
             (Mode.binary, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),
@@ -132,7 +132,7 @@ import Testing
         #expect(fixture.harness.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
     }
 
-    /// Headers of another version are not read: the request stands for itself.
+    /// Headers of another version are ignored, and the body is read as a plain request.
     @Test func headersOfAnotherVersionAreNotRead() throws {
         let fixture = try LaneAPNSHarness()
         publish(fixture, .binary, eventID: LaneAPNSHarness.id(7), version: "0.3")

@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct LaneCountersTests {
-    /// Dashboards and alerts are made of them.
+    /// Dashboards and alerts use these names.
     @Test func metricsKeepTheirNames() {
         let metrics = MetricsRegistry()
         _ = LaneCounters(metrics)
@@ -21,7 +21,7 @@ import Testing
             ])
     }
 
-    /// Those of lanes that have left since are among them: a counter does not stand still until others have caught up.
+    /// Counts of lanes that have left are included, so a counter never stalls until other lanes catch up.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {
@@ -73,7 +73,7 @@ import Testing
         #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))
     }
 
-    /// Its own words where the broker gave no code.
+    /// Without a reply code of the broker, the label is the error's own code.
     @Test func aFailureOfTheBrokerHasItsCode() {
         let metrics = MetricsRegistry()
         let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
@@ -89,7 +89,7 @@ import Testing
 
     private static let time = MonotonicTime(nanoseconds: 0)
 
-    /// The labels of each series, all of which have counted one.
+    /// The labels of each series. Each series must have counted 1.
     private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {
         let series = metrics.counts(of: name)
         #expect(series.allSatisfy { $0.count == 1 })

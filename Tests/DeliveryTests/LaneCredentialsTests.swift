@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// Pushes by several keys, on virtual time.
+/// Pushes with several keys, on virtual time.
 @Suite struct LaneCredentialsTests {
     /// Rows 83 and 86: APNs binds a connection to the team of its first push, and to the kind of its key.
     @Test(arguments: [(2, RegisteredKey.Scope.team), (1, .topics([SimulatedApps.bundleID(1)], relatedKeyID: nil))])
@@ -14,7 +14,7 @@ import Testing
         for number in 0..<40 { fixture.request(1, from: number, app: number % 2) }
         #expect(fixture.harness.run { fixture.results == 40 })
         #expect(fixture.pushes.map(\.status) == Array(repeating: 200, count: 40))
-        // Each app goes by a key of its own.
+        // Each app has its own key.
         let topics = Dictionary(grouping: fixture.pushes, by: \.connection).values.map { pushes in
             Set(pushes.map { $0["apns-topic"] })
         }

@@ -9,12 +9,12 @@ import Testing
 
 @testable import Delivery
 
-/// How a lane ends, on virtual time.
+/// Drains of a lane, on virtual time.
 @Suite struct LaneDrainTests {
     @Test func unsentRequestsAreRequeuedAndSentOnesAreFinished() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(LaneHarness.inFlightMax)
-        // The others wait for the answer to the first of the connection.
+        // The other pushes wait for the answer to the first push of the connection.
         try #require(fixture.harness.run { fixture.pushes.count == 1 })
         let began = fixture.now
         fixture.harness.drain(deadlineSeconds: 30)
@@ -25,7 +25,7 @@ import Testing
         #expect(began.duration(to: fixture.now) <= .seconds(3))
     }
 
-    /// Not to a wait queue as well: two workers might push what comes back twice.
+    /// The request does not also move to a wait queue: two workers might push it.
     @Test func anUnansweredRequestIsRequeuedOnceAtTheDeadline() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -35,10 +35,10 @@ import Testing
         fixture.harness.pass(seconds: 60)
         #expect(fixture.harness.queue()?.ready.map(\.deliveryCount) == [1])
         #expect(fixture.results == 0)
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// The message is in the quarantine: given back, there would be two.
+    /// The request is already in the quarantine. A requeue would duplicate it.
     @Test func aPublishConfirmedAfterTheDeadlineIsAcknowledged() throws {
         let fixture = try LaneAPNSHarness()
         let quarantine = fixture.harness.names.quarantineQueue
@@ -49,17 +49,17 @@ import Testing
         #expect(fixture.harness.queue()?.ready.isEmpty == true && fixture.harness.queue(quarantine)?.ready.count == 1)
     }
 
-    /// Lanes come and go with each configuration.
+    /// Each configuration replaces the lanes.
     @Test func anEndedLaneIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
         try #require(fixture.harness.run { fixture.results == 1 })
         fixture.harness.drain(deadlineSeconds: 30)
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// Lanes come and go while others have the first of its kind.
+    /// A lane may end while another lane has the first delivery of a request.
     @Test func aDeliveryThatWaitsForAnotherLaneEndsWithItsOwnLane() throws {
         let fixture = try LaneAPNSHarness()
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
@@ -68,7 +68,7 @@ import Testing
                 DeliveryTap(
                     inner,
                     before: { delivery in
-                        // As if another lane had it.
+                        // Simulates a first delivery in another lane.
                         let key = duplicates.key(id: id, of: delivery.content)
                         _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
                     })
@@ -80,10 +80,10 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.unfinished == 1 && fixture.harness.broker.connectionCount == 0 })
         #expect(fixture.harness.queue()?.ready.count == 1 && fixture.results == 0 && fixture.pushes.isEmpty)
         #expect(fixture.harness.counters.inFlight.value == 0)
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// Until the broker knows that it is to send no more, it goes on.
+    /// The broker sends deliveries until it receives `basic.cancel`.
     @Test func deliveriesThatArriveWhileLanesLeaveAreSettled() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.onLoop {
@@ -96,7 +96,7 @@ import Testing
         )
     }
 
-    /// Its return would count as a failed delivery.
+    /// A requeue would count as a failed delivery.
     @Test func deliveriesInTransitAtTheStartOfADrainArePushed() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -111,13 +111,13 @@ import Testing
         )
     }
 
-    /// Another lane of the process takes its place.
+    /// Another lane of the process replaces it.
     @Test func aFinishingLaneConsumesNoMoreAndSettlesItsDeliveries() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(5)
         try #require(fixture.harness.run { fixture.pushes.count == 1 })
         fixture.harness.finish(deadlineSeconds: 30)
-        // The consumer is cancelled once nothing is in transit, which takes 50 ms.
+        // The consumer is cancelled when no delivery is in transit, which takes 50 ms.
         let heard = fixture.now + .milliseconds(100)
         try #require(fixture.harness.run { fixture.now >= heard })
         fixture.request(20, from: 5)
@@ -125,7 +125,7 @@ import Testing
         #expect(fixture.results == 5 && fixture.harness.queue()?.ready.count == 20)
     }
 
-    /// Nor when what held up all of its routes ends meanwhile.
+    /// The lane also stays stopped if its routes become available again.
     @Test func aFinishingLaneDoesNotConsumeWhenARouteOpens() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {
@@ -153,7 +153,7 @@ import Testing
         try #require(fixture.harness.run { fixture.results == count })
         let began = fixture.now
         for lane in 0..<2 { fixture.harness.drain(lane, deadlineSeconds: 30) }
-        // Nobody takes in vain what comes meanwhile.
+        // No consumer receives the requests that arrive now.
         try #require(fixture.harness.run { fixture.now >= began + .milliseconds(500) })
         fixture.request(1, from: count)
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 && fixture.harness.broker.connectionCount == 0 })
@@ -162,11 +162,11 @@ import Testing
         #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + Lane.closeDeadlineSeconds))
     }
 
-    /// RabbitMQ takes back what was on its way to a consumer at its `basic.cancel`, and marks it as redelivered though no
-    /// one has had it.
+    /// At `basic.cancel`, RabbitMQ requeues deliveries in transit and marks them as redelivered, although no consumer
+    /// received them.
     @Test func aDuplicateInTransitToALeavingLaneIsReported() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
-        // The consumers take turns, the second one first.
+        // The broker alternates between the consumers and starts with the second.
         fixture.request(2)
         try #require(fixture.harness.run { fixture.results == 2 })
         fixture.harness.leave(0)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane makes of the same message that comes more than once, on virtual time.
+/// Requests that a lane receives more than once, on virtual time.
 @Suite struct LaneDuplicatesTests {
     @Test func aRequestIsPushedOnceAndReportedEachTime() throws {
         let fixture = try LaneAPNSHarness()
@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
-    /// It waits from when it is known to be a copy. As if another lane had the first.
+    /// The duplicate waits from its registration on, as if another lane had the first delivery.
     @Test func aDuplicateWhoseFirstEndsInTheSameIterationIsNotPushed() throws {
         let fixture = try LaneAPNSHarness()
         try #require(fixture.harness.run { fixture.harness.isReady })
@@ -68,7 +68,7 @@ import Testing
         #expect(fixture.pushes.isEmpty && fixture.harness.counters.duplicates.value == 1)
     }
 
-    /// What another worker may have sent is said of the copy, though it waits for the sake of the first.
+    /// A duplicate that another worker may have pushed is marked, although the first delivery causes its wait.
     @Test func aPossiblyPushedDuplicateIsMarkedAfterItsWait() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {
@@ -83,11 +83,10 @@ import Testing
         #expect(decoded.count { $0 == true } == 1 && decoded.count { $0 == false } == 1)
     }
 
-    /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the
-    /// other waits for it.
+    /// The publishing or the consuming connection is lost while one delivery is in flight and the other waits for it.
     @Test(arguments: [0, 1]) func eachRequestIsReportedOnceDespiteRedelivery(_ connection: Int) throws {
         let fixture = try LaneAPNSHarness()
-        // APNs takes long enough that what the lost channel held comes again before its answer.
+        // The answer of APNs takes so long that the broker redelivers the requests of the lost channel before it.
         try fixture.harness.loop.enter {
             try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
         }

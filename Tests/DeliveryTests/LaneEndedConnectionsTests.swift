@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// An APNs that takes connections and ends them before it answers, for one of two keys; on virtual time.
+/// APNs accepts connections and ends them before it answers, for one of two keys; on virtual time.
 @Suite struct LaneEndedConnectionsTests {
     enum Ending: CaseIterable {
         case goAway, reset, close
@@ -21,7 +21,7 @@ import Testing
     }
 
     private static let count = 50
-    /// What all of them take alone, at one answer a tenth of a second for each of those in flight.
+    /// The time that the healthy requests need alone, at ten answers per second for each push in flight.
     private static let healthySeconds: Int64 = 1
 
     private func fixture(_ ending: Ending, endpoints: Int, log: Log = .silent) throws -> LaneAPNSHarness {
@@ -33,14 +33,14 @@ import Testing
         return fixture
     }
 
-    private func places(_ fixture: LaneAPNSHarness) -> [BreakerScope] {
+    private func openScopes(_ fixture: LaneAPNSHarness) -> [BreakerScope] {
         fixture.harness.withLane { $0.pipeline.dispatcher.breakers.openings.map(\.scope) }
     }
 
     @Test(arguments: Ending.allCases, [1, 2]) func healthyKeysKeepTheirRate(_ ending: Ending, endpoints: Int) throws {
         let log = try CapturedLog()
         let fixture = try fixture(ending, endpoints: endpoints, log: log.log)
-        // The healthy one has worked before.
+        // The healthy key has worked before.
         fixture.request(1)
         try #require(fixture.harness.run { fixture.results == 1 })
         for number in 1...Self.count {
@@ -50,17 +50,17 @@ import Testing
         let began = fixture.now
         #expect(fixture.harness.run { fixture.harness.counters.count(of: .accepted) == 1 + Self.count })
         #expect(began.duration(to: fixture.now) <= .seconds(15 + Self.healthySeconds))
-        #expect(places(fixture) == [endpoints == 1 ? .credential(pool: 1) : .endpoint(1)])
+        #expect(openScopes(fixture) == [endpoints == 1 ? .credential(pool: 1) : .endpoint(1)])
         #expect(log.lines().filter { $0.contains("breaker.opened") && $0.contains("unanswered") }.count == 1)
 
-        // While it lasts, one message probes now and then, and connections do not storm.
+        // During the failure, single requests probe, and the number of connections stays low.
         let connections = fixture.connections
         let mended = fixture.now + .seconds(120)
         #expect(fixture.harness.run { fixture.now >= mended })
         #expect(fixture.connections - connections <= 20)
         fixture.harness.onLoop { fixture.apns.faults.remove(id: "end") }
         #expect(fixture.harness.run { fixture.harness.counters.count(of: .accepted) == 1 + 2 * Self.count })
-        #expect(fixture.results == 1 + 2 * Self.count && places(fixture).isEmpty)
+        #expect(fixture.results == 1 + 2 * Self.count && openScopes(fixture).isEmpty)
         #expect(mended.duration(to: fixture.now) <= .seconds(360))
     }
 
@@ -73,6 +73,6 @@ import Testing
             fixture.end(.cut)
             fixture.harness.pass(seconds: 30)
         }
-        #expect(fixture.connections == 10 && fixture.waits == 0 && places(fixture).isEmpty)
+        #expect(fixture.connections == 10 && fixture.waits == 0 && openScopes(fixture).isEmpty)
     }
 }

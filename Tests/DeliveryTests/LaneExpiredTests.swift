@@ -10,7 +10,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that the broker takes from their queue at the end of their time to live, on virtual time.
+/// Requests that the broker expires in their queue, on virtual time.
 @Suite struct LaneExpiredTests {
     private let fixture: LaneAPNSHarness
     private var names: TopologyNames { fixture.harness.names }
@@ -28,7 +28,7 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.counters.acknowledged.value == 1 })
     }
 
-    /// It would have been refused, had it not expired.
+    /// An unexpired one would be invalid.
     @Test func anUnreadableRequestExpires() throws {
         try expire { publish("neither JSON nor named") }
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
@@ -48,7 +48,7 @@ import Testing
         #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && fixture.pushes.count == 1)
     }
 
-    /// The first goes to a wait queue and keeps its deadline: its result tells how it ends.
+    /// The first moves to a wait queue and keeps its deadline. Its result reports the outcome.
     @Test func aDuplicateOfAWaitingRequestIsAcknowledged() throws {
         try fixture.harness.onLoop {
             try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
@@ -63,7 +63,7 @@ import Testing
         #expect(fixture.harness.counters.duplicates.value == 1 && fixture.harness.counters.inFlight.value == 0)
     }
 
-    /// Its producer published it again.
+    /// The producer published the request again.
     @Test func aRequestIsPushedAlthoughItsDuplicateHasExpired() throws {
         fixture.harness.onLoop {
             broker.behaviour.confirmDelayMilliseconds = 500...500
@@ -89,7 +89,7 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.counters.inFlight.value == 0 })
     }
 
-    /// Of workers with another configuration, or of a shard that this one does not consume.
+    /// A queue of workers with another configuration, or a shard that this lane does not consume.
     @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpires(
         _ queue: String
     ) throws {
@@ -98,7 +98,7 @@ import Testing
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Nothing of the body is read: that may be what ends the workers.
+    /// The worker does not read the body, which may crash workers.
     @Test func aRepeatedlyDeliveredRequestExpiresUnread() throws {
         fixture.harness.onLoop {
             publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
@@ -118,7 +118,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 1 })
     }
 
-    /// Topologies of earlier versions have no such queue.
+    /// Topologies of earlier versions lack the queue of expired requests.
     @Test func aLaneIsReadyWithoutTheQueue() throws {
         fixture.harness.onLoop { _ = broker.deleteQueue(names.expiredQueue) }
         fixture.harness.pass(seconds: 60)
@@ -131,7 +131,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 2 })
     }
 
-    /// Has what is published expire while the lane takes nothing.
+    /// Publishes while the lane does not consume, so that the messages expire.
     private func expire(_ publish: () -> Void) throws {
         let before = fixture.results
         try #require(fixture.harness.pause(.everything))
@@ -151,7 +151,7 @@ import Testing
             body: Array(text.utf8))
     }
 
-    /// As the broker does at the end of its time to live.
+    /// Publishes like the broker at the end of a time to live.
     private func publishExpired(
         _ text: String, reason: String = "expired", queue: String = "push.requests", deliveryCount: Int = 0
     ) {

@@ -66,7 +66,7 @@ import Testing
         // Without a consumer, the drain waits until the queue has had time to apply the acknowledgements.
         #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + 1))
         #expect(fixture.harness.counters.held.value == fixture.waits)
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
     @Test func aLaneThatLeavesMovesItsHeldRequests() throws {
@@ -74,16 +74,16 @@ import Testing
         fixture.harness.leave()
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
         #expect(fixture.waits == Self.count && fixture.harness.counters.requeued.value == 0)
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// The broker takes no publishes meanwhile.
+    /// The broker blocks publishes during the test.
     @Test func heldRequestsEndWithTheLane() throws {
         let fixture = try manyHeld { $0.raiseAlarm("low on memory") }
         fixture.harness.drain(deadlineSeconds: 0)
         #expect(
             fixture.harness.run { fixture.harness.unfinished != nil && fixture.harness.broker.connectionCount == 0 })
-        #expect(fixture.harness.letsGo())
+        #expect(fixture.harness.releasesLanes())
     }
 
     private static let count = 1000

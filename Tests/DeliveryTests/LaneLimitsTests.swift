@@ -22,7 +22,7 @@ import Testing
             log: log)
     }
 
-    /// When the first push of a message came to APNs.
+    /// Returns when the first push of each request arrived at APNs.
     private static func pushTimes(_ fixture: LaneAPNSHarness) -> [Int: Int64] {
         var times: [Int: Int64] = [:]
         for push in fixture.pushes {
@@ -66,14 +66,14 @@ import Testing
         let pushed = Self.pushTimes(fixture)
         let delays = published.compactMap { number, time in pushed[number].map { $0 - time } }.sorted()
         #expect(delays.count == 700)
-        // The first stands behind the campaign; none waits for a turn of it.
+        // The first request is behind the campaign in the queue. None waits for a slot of the campaign.
         #expect(delays[693] <= 50 && delays[699] < 1000, "\(delays.suffix(8))")
         let inAMinute = (0..<1000).count { number in pushed[number].map { $0 < start + 60_000 } ?? false }
         #expect(540...660 ~= inAMinute, "\(inAMinute)")
         let results = try Self.results(fixture)
         #expect(results.allSatisfy { $0["outcome"]?.string == "accepted" && $0["attempts"]?.int == 1 })
         #expect(fixture.pushes.count == 1701)
-        // Each waited once at the broker, but for some whose turn was near.
+        // Each waited once at the broker, except those whose slot was near.
         #expect(fixture.waits < 1100, "\(fixture.waits)")
         #expect(fixture.harness.stops == 0 && fixture.harness.status()?.breakers.isEmpty == true)
         #expect(fixture.harness.counters.held.value == 0 && fixture.harness.counters.requeued.value == 0)
@@ -129,7 +129,7 @@ import Testing
         #expect(reasons == ["held-app-limit 0"])
     }
 
-    /// What is in flight for it alone does not count as held up.
+    /// Requests that wait for a permit do not count as held.
     @Test func aLimitedAppDoesNotStopConsumption() throws {
         let fixture = try Self.fixture(PushLimits(perSecondMax: 1), apps: 1)
         fixture.request(40, app: 0)
@@ -138,7 +138,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 40 })
     }
 
-    /// The broker delivers it again, perhaps to another worker.
+    /// The broker delivers the request again, perhaps to another worker.
     @Test func aRequestThatLosesItsChannelWhileWaitingIsNotPushed() throws {
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
         fixture.request(2)
@@ -151,10 +151,10 @@ import Testing
             fixture.harness.withLane {
                 [$0.pipeline.permits.limits[0]?.inFlight, $0.pipeline.permits.limits[0]?.waitingCount]
             } == [0, 0])
-        #expect(fixture.harness.counters.inFlight.value == 1, "the first, whose result nobody takes")
+        #expect(fixture.harness.counters.inFlight.value == 1, "the first, whose result cannot be published")
     }
 
-    /// What an open breaker holds up takes no turn, and its own way.
+    /// A request that an open breaker holds uses no permit and moves to a wait queue of its hold.
     @Test func aHeldRequestUsesNoPermit() throws {
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)
         fixture.harness.onLoop { fixture.revoke(0) }
@@ -168,7 +168,7 @@ import Testing
         #expect(fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Each has its turn when the one before it has ended, which it does at once: however many there are, one after the other.
+    /// Each permit is granted when the previous push ends, which is immediate. Thousands must not recurse.
     @Test func permitsThatEndImmediatelyAreGrantedWithoutRecursion() throws {
         let count = 4000
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
@@ -176,8 +176,8 @@ import Testing
         fixture.request(count, app: 0)
         try #require(fixture.harness.run { fixture.harness.counters.held.value == count })
         let counts = fixture.harness.counters.registry.counts(of: "martlet_app_limited_total")
-        let here = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
-        #expect(here > count / 2, "\(counts)")
+        let inLane = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
+        #expect(inLane > count / 2, "\(counts)")
     }
 
     @Test func aRequestWithOneAttemptWaitsOnlyForANearSlot() throws {
@@ -203,11 +203,11 @@ import Testing
         let waiting = Self.waitQueues(fixture).reduce(0) { $0 + $1.ready.count }
         #expect(fixture.results + waiting + (fixture.harness.queue()?.ready.count ?? 0) == 4)
         #expect(fixture.harness.queue()?.ready.count == 2)
-        // Once each: they did not come to this lane again.
+        // Once each: this lane did not receive them again.
         #expect(fixture.harness.broker.requeued == 2)
     }
 
-    /// Lanes of a configuration before finish what waits here.
+    /// Lanes of a replaced configuration finish the requests that wait in the lane.
     @Test func aLeavingLaneFinishesRequestsThatWaitForAPermit() throws {
         let fixture = try Self.fixture(PushLimits(perSecondMax: 2), inFlightMax: 40)
         fixture.request(3, app: 0)
@@ -217,7 +217,7 @@ import Testing
         #expect(fixture.results == 3 && fixture.harness.broker.requeued == 0)
     }
 
-    /// The limits are the worker's, so two lanes have half of them each.
+    /// The limits apply to the worker, so each of two lanes has half of them.
     @Test func lanesShareTheLimits() throws {
         let fixture = try LaneAPNSHarness(
             lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
@@ -227,7 +227,7 @@ import Testing
         let times = Self.pushTimes(fixture).values.map { $0 - start }
         #expect(times.count { $0 < 20_000 } <= 20 * 20 + 4)
         #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "more than one lane may push")
-        // A lane alone, which may get most of them, needs a minute.
+        // A single lane, which may receive most requests, needs a minute.
         #expect(times.max() ?? 0 <= 60_000)
     }
 }

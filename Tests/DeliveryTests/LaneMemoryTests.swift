@@ -5,14 +5,14 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane keeps of messages.
+/// The memory that a lane keeps for requests.
 @Suite struct LaneMemoryTests {
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var content: [UInt8] = []
     }
 
-    /// Whether it was pushed or not.
+    /// Both for pushed and for invalid requests.
     @Test func aCompletedRequestIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// An array that has another owner moves when it is changed.
+    /// A shared array is copied when it is modified.
     private func isHeldElsewhere(_ array: inout [UInt8]) -> Bool {
         let before = array.withUnsafeBufferPointer { $0.baseAddress }
         array[0] = 0

@@ -10,11 +10,11 @@ import Testing
 
 @testable import Delivery
 
-/// A lane whose way to APNs is lost while there is much to do, on virtual time.
+/// A busy lane that loses its connections to APNs, on virtual time.
 @Suite struct LaneOutageTests {
     enum Ending: CaseIterable {
         case cut
-        /// The connections are ended in order, what is open on them is answered.
+        /// The connections are closed gracefully, and pushes in flight are answered.
         case goAway
     }
 
@@ -23,14 +23,14 @@ import Testing
         let fixture = try LaneAPNSHarness(connectionsMax: connectionsMax)
         let outageSeconds = 180
         fixture.request(300)
-        // As many as may be are on their way.
+        // The maximum of pushes is in flight.
         try #require(fixture.harness.run { fixture.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = fixture.results
         fixture.network.set(.refused, to: .sandbox)
         fixture.end(ending)
         let lost = fixture.now
         #expect(fixture.harness.run { fixture.now >= lost + .seconds(outageSeconds) })
-        // Those in flight, and those that took their place before the lane stopped.
+        // The requests in flight, and those that followed before the lane stopped.
         #expect(fixture.results + fixture.waits - published <= 2 * LaneHarness.inFlightMax)
         #expect(fixture.harness.stops == 1)
 
@@ -43,15 +43,15 @@ import Testing
         #expect(fixture.results == 300)
     }
 
-    /// The lane does not know of the other endpoint until it has lost the first.
-    @Test(arguments: [SimulatedNetwork.Way.refused, .silent])
-    func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ way: SimulatedNetwork.Way) throws {
+    /// The lane does not test the other endpoint until it has lost the first.
+    @Test(arguments: [SimulatedNetwork.State.refused, .silent])
+    func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ state: SimulatedNetwork.State) throws {
         let fixture = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         fixture.request(300)
         try #require(fixture.harness.run { fixture.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = fixture.results
-        fixture.network.set(way, to: .sandbox)
-        fixture.network.set(way, to: .production)
+        fixture.network.set(state, to: .sandbox)
+        fixture.network.set(state, to: .production)
         fixture.end(.cut)
         fixture.harness.pass(seconds: 180)
         #expect(fixture.results + fixture.waits - published <= 2 * LaneHarness.inFlightMax)
@@ -63,11 +63,11 @@ import Testing
         let (back, pushes) = (fixture.now, fixture.pushes.count)
         #expect(fixture.harness.run { fixture.pushes.count > pushes })
         // The last unanswered attempt to connect ends first.
-        #expect(fixture.now <= back + .seconds(way == .silent ? 20 : 10))
+        #expect(fixture.now <= back + .seconds(state == .silent ? 20 : 10))
         #expect(fixture.harness.run { fixture.accepted == 300 })
     }
 
-    /// An endpoint that no request was for is enough.
+    /// An endpoint without requests suffices.
     @Test func consumptionContinuesWhileAnUnusedEndpointAcceptsConnections() throws {
         let fixture = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         fixture.network.set(.refused, to: .sandbox)
@@ -93,12 +93,12 @@ import Testing
             fixture.end(ending)
         }
         #expect(run { fixture.results == 300 })
-        #expect(consumed, "it has cancelled its consumer")
+        #expect(consumed, "consumption must not stop")
         #expect(fixture.waits <= (ending == .cut ? 3 * LaneHarness.inFlightMax : 0))
         #expect(fixture.harness.stops == 0)
     }
 
-    /// As of the other environment, where APNs ends connections over them (decision 19).
+    /// Such as tokens of the other environment, for which APNs ends connections (decision 19).
     @Test func aListOfForeignDeviceTokensDelaysNothing() throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 1)
         let badMax = 20
@@ -128,7 +128,8 @@ import Testing
         #expect(fixture.connections == 2)
     }
 
-    /// A credential that is refused while nothing waits: no push says so, and none may wait for a connection for ever.
+    /// A credential is refused while no push waits. No push reports it, and no later push may wait forever for a
+    /// connection.
     @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(connectionsMax: 1, log: log.log)
@@ -145,7 +146,7 @@ import Testing
         #expect(log.lines().count { $0.contains("pushes go on") } == 1)
     }
 
-    /// Connecting without a push would bring the same refusal again and again.
+    /// Connecting without a push would repeat the same refusal.
     @Test func aRefusedCertificateConnectsOnlyForPushes() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2)
         fixture.set(.refused, ofKey: 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Delivery
 
-/// What an operator pauses; on virtual time.
+/// Pauses by an operator, on virtual time.
 @Suite struct LanePauseTests {
     @Test func aPausedLaneConsumesNothingAndSettlesItsDeliveries() throws {
         let fixture = try LaneAPNSHarness()
@@ -48,7 +48,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 6 })
     }
 
-    /// All that the lane has is paused: it takes requests and has them wait at the broker.
+    /// With all scopes paused, the lane still consumes requests and moves them to wait queues.
     @Test(arguments: [PauseScope.key(SimulatedApps.keyID(0)), .topic(SimulatedApps.bundleID(0))])
     func pausingAllUsedScopesDoesNotStopTheLane(_ scope: PauseScope) throws {
         let fixture = try LaneAPNSHarness()
@@ -68,7 +68,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 1 })
     }
 
-    /// A pause that ends while a breaker is open leaves that as it is, and the other way about.
+    /// The end of a pause does not close an open breaker, and a closing breaker does not end a pause.
     @Test func aPauseAndABreakerDoNotEndEachOther() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.onLoop { fixture.revoke(0) }

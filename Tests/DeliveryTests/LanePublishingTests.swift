@@ -10,7 +10,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane that cannot publish what became of its messages, on virtual time.
+/// A lane that cannot publish outcomes, on virtual time.
 @Suite struct LanePublishingTests {
     @Test func aLaneStopsConsumingAfterTheFourthPublishAndReportsWhy() throws {
         let log = try CapturedLog()
@@ -30,9 +30,9 @@ import Testing
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)
-        #expect(log.lines().count { $0.contains("published") } == 2, "that it cannot be, and that it is again")
+        #expect(log.lines().count { $0.contains("published") } == 2, "the failure and the recovery")
         let publishes = harness.counters.registry.counts(of: "martlet_publish_total").map(\.count)
-        #expect(publishes.sorted() == [2, 4], "the dead letter after four tries, and the result")
+        #expect(publishes.sorted() == [2, 4], "the dead letter after four failed publishes, and the result")
     }
 
     @Test func aPublishThatSucceedsAtTheLastRepeatEndsNoOutage() throws {
@@ -88,7 +88,7 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 })
     }
 
-    /// The broker hears a moment later that no more is wanted.
+    /// The broker learns slightly later that the lane stopped consuming.
     @Test func deliveriesAreParkedWhilePublishesAreStuck() throws {
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
@@ -102,7 +102,7 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 && fixture.pushes.count == 1 })
     }
 
-    /// Loses the connection that what the request leads to was published on, before it is confirmed.
+    /// Cuts the publishing connection after the publish for the request and before its confirm.
     private func cutPublishing(of harness: LaneHarness, after request: () -> Void, once isThere: () -> Bool) throws {
         let before = harness.connections.map(\.deliveredToServer)
         request()
@@ -111,7 +111,7 @@ import Testing
         harness.onLoop { publishing.cut() }
     }
 
-    /// What was not pushed is not said to have been, however often its dead letter comes.
+    /// A repeated dead letter of a request that was not pushed is not marked as a possible duplicate.
     @Test func aRepeatedDeadLetterIsIdentical() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -123,7 +123,7 @@ import Testing
         #expect(harness.deadLetters[0].properties.headers == harness.deadLetters[1].properties.headers)
     }
 
-    /// Its times are those of the first, though it is made anew.
+    /// The repeated result has the times of the first, although it is built again.
     @Test func aRepeatedResultIsIdentical() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -140,7 +140,7 @@ import Testing
         #expect(results[0].properties.headers == results[1].properties.headers)
     }
 
-    /// Not when its dead letter was confirmed.
+    /// The time is not that of the dead letter's confirm.
     @Test func aResultHasTheTimeOfItsOutcome() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -153,7 +153,7 @@ import Testing
         #expect(harness.deadLetters.first?.properties.header("push-failed-at")?.integerValue == finished)
     }
 
-    /// Two workers may get one of the two each, and both push it.
+    /// Two workers may each receive one of the two messages and push it.
     @Test func aRepeatedWaitIsMarkedAsPossibleDuplicate() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -177,7 +177,7 @@ import Testing
         #expect(queues.count == 1)
     }
 
-    /// The producer's headers and the worker's together are more than a frame holds.
+    /// The producer's and the worker's headers together exceed a frame.
     @Test func headersThatDoNotFitAreOmitted() throws {
         let harness = try LaneHarness()
         harness.broker.behaviour.frameBytesMax = 4096
@@ -188,7 +188,7 @@ import Testing
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
     }
 
-    /// Neither its dead letter nor its result.
+    /// Neither the dead letter nor the result can be published.
     @Test func theBrokerMovesARequestWhoseMessagesCannotBePublished() throws {
         let log = try CapturedLog()
         let harness = try LaneHarness(publishedBytesMax: 4, log: log.log)
@@ -222,7 +222,8 @@ import Testing
             harness.counters.registry.count(of: "martlet_dead_total") == 0 && harness.counters.count(of: .invalid) == 0)
     }
 
-    /// Its loop ends with it: what waited on would never be told, and the other would take for a copy of it what comes again.
+    /// The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
+    /// its redelivery as a duplicate.
     @Test func pendingRepeatsAreRequeuedBeforeTheLaneEnds() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let harness = fixture.harness

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Delivery
 
-/// Forty apps with four keys at a steady rate, and then one of the keys is revoked for a while: exactly, since on virtual
-/// time nothing else takes any.
+/// Forty apps with four keys publish at a steady rate while one key is revoked for a time. Latencies are exact on
+/// virtual time.
 @Suite struct LaneRevokedKeyTests {
     private static let (keys, apps) = (4, 40)
     private static let pushesPerSecond = LongForm.pick(500, short: 100)
@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// When each message was published and told.
+/// Records when each request was published and when its result arrived.
 private final class Record {
     struct Message {
         let app: Int
@@ -52,7 +52,7 @@ private final class Record {
 
     private let fixture: LaneAPNSHarness
     private var messages: [String: Message] = [:]
-    /// By id.
+    /// The outcomes by request id.
     private(set) var outcomes: [String: String] = [:]
 
     init(_ fixture: LaneAPNSHarness) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane that consumes from shards of a queue of requests.
+/// A lane that consumes from shards of a request queue.
 @Suite struct LaneShardingTests {
     @Test(arguments: [
         (1000, 4, [200, 200, 200, 200, 200]), (10, 4, [2, 2, 2, 2, 2]), (7, 4, [1, 2, 2, 1, 1]),
@@ -45,7 +45,7 @@ import Testing
         #expect(shards.map(\.published).reduce(0, +) == 2 && fixture.harness.queue("jobs")?.published == 0)
     }
 
-    /// What is published straight to the queue itself, or was in it before it was divided, is taken as ever.
+    /// Requests published directly to the queue, or queued before it was divided, are consumed.
     @Test func aLaneAlsoConsumesFromTheDividedQueue() throws {
         let fixture = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 2])
         fixture.harness.onLoop {

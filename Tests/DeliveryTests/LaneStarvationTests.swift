@@ -11,7 +11,7 @@ import Testing
 @Suite struct LaneStarvationTests {
     private static let healthy = 1_000_000
 
-    /// - Parameter prefetch: fewer than there are requests of the endpoint that is away.
+    /// - Parameter prefetch: Less than the number of requests for the unreachable endpoint.
     private func fixture(prefetch: Int) throws -> LaneAPNSHarness {
         try LaneAPNSHarness(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
     }
@@ -30,7 +30,7 @@ import Testing
         fixture.network.set(.open, to: .sandbox)
         #expect(fixture.harness.run { fixture.accepted == count + 5 })
         #expect(
-            fixture.pushes.count == count + 5 && fixture.harness.deadLetters.isEmpty, "a request was tried while held")
+            fixture.pushes.count == count + 5 && fixture.harness.deadLetters.isEmpty, "a held request was pushed")
     }
 
     @Test func aNewLanePushesRequestsBehindHeldOnes() throws {
@@ -43,7 +43,7 @@ import Testing
         #expect(began.duration(to: fixture.now) < .seconds(2))
     }
 
-    /// That endpoint is reachable: it is probed by requests.
+    /// The endpoint is reachable, so requests probe it.
     @Test func requestsBehindThoseOfAFailingEndpointArePushedSoon() throws {
         let fixture = try fixture(prefetch: 50)
         let fault = Fault(

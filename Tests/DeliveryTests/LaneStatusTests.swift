@@ -10,7 +10,7 @@ import Testing
 
 @testable import Delivery
 
-/// What operators are told of a lane; on virtual time.
+/// The status, log and metrics of a lane, on virtual time.
 @Suite struct LaneStatusTests {
     @Test func theStatusReportsDeliveriesInFlight() throws {
         let fixture = try LaneAPNSHarness()
@@ -50,16 +50,16 @@ import Testing
         #expect(status.state.isReady)
     }
 
-    /// No answer ever came, so only the way there can be at fault; a certificate is no matter of waiting.
+    /// Without any answer, the network is the probable cause. A wrong certificate is reported without a wait.
     @Test(arguments: [
-        (SimulatedNetwork.Way.wrongCertificate, "certificate", 1, "check its issuer"),
+        (SimulatedNetwork.State.wrongCertificate, "certificate", 1, "check its issuer"),
         (.refused, "unreachable", 8, "check DNS and firewalls on this host"),
     ])
     func theStatusReportsWhyNoConnectionOpens(
-        _ way: SimulatedNetwork.Way, code: String, withinSeconds: Int, remedy: String
+        _ state: SimulatedNetwork.State, code: String, withinSeconds: Int, remedy: String
     ) throws {
         let fixture = try LaneAPNSHarness()
-        fixture.network.set(way, to: .sandbox)
+        fixture.network.set(state, to: .sandbox)
         fixture.request(1)
         let asked = fixture.now
         try #require(fixture.harness.run { !fixture.areBreakersClosed })
@@ -110,7 +110,7 @@ import Testing
         #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
     }
 
-    /// What is held up is said once for each route.
+    /// Each open breaker is logged once.
     @Test func openedBreakersAreLogged() throws {
         let captured = try CapturedLog()
         let fixture = try LaneAPNSHarness(log: captured.log)
@@ -141,7 +141,7 @@ import Testing
         #expect(open["duration_ms"]?.int ?? 0 >= 8000)
     }
 
-    /// What the metrics say of messages, by labels of our own.
+    /// The metrics of requests, by label.
     @Test func itCountsByQueueOutcomeAppAndReason() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(3)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane between a scripted broker and nothing, on virtual time.
+/// A lane with a scripted broker and without APNs, on virtual time.
 @Suite struct LaneTests {
     @Test func aSilentBrokerDoesNotDelayTheDrain() throws {
         let harness = try LaneHarness()
@@ -20,7 +20,7 @@ import Testing
         harness.onLoop { harness.broker.setSilent(true) }
         harness.drain(deadlineSeconds: 3)
         #expect(harness.run { harness.unfinished == 0 })
-        // The deadline, two for what was settled, and a second for each of the two connections.
+        // The deadline, two seconds for settlements, and a second for each of the two connections.
         #expect(began.duration(to: harness.loop.now.monotonic) <= .seconds(7))
     }
 
@@ -37,7 +37,7 @@ import Testing
         #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
     }
 
-    /// A lane that kept counting it would take no more in the end.
+    /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
     @Test func deliveriesOfALostChannelAreNotInFlight() throws {
         let harness = try LaneHarness(bodyBytesMax: 20_000)
         try #require(harness.run { harness.isReady })
@@ -94,7 +94,7 @@ import Testing
         #expect(fixture.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
-    /// Row 50: whoever keeps device tokens finds it as it wrote it.
+    /// Row 50: a producer finds the device token as it wrote it.
     @Test func aDeviceTokenIsSentAndReportedUnchanged() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
@@ -186,7 +186,7 @@ import Testing
         #expect(apps.nearest(to: name) == nearest)
     }
 
-    /// Its producer knows it by that.
+    /// The producer can match the result by the message id.
     @Test func anUnreadableRequestIsReportedByItsMessageID() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -197,7 +197,7 @@ import Testing
         #expect(harness.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
-    /// A result repeats whom a broken message was for, as far as that is a text of a size that can be one.
+    /// A result repeats the device token of an invalid request if it is a text of a plausible length.
     @Test(arguments: [
         (#""aabb""#, "aabb"), (#""\u0061abb""#, "aabb"), ("7", nil),
         (#""\#(String(repeating: "a", count: 600))""#, nil),
@@ -216,7 +216,7 @@ import Testing
         try #require(harness.run { harness.isReady })
         let body = Array(repeating: UInt8(ascii: "x"), count: 101)
         harness.onLoop {
-            // The dead letter that the broker makes keeps its request's id, as it was written.
+            // The broker's dead letter keeps the message id of the request unchanged.
             for id in [nil, nil, "6F1C7C1E-3C52-4A53-9C1B-0D6C0A4BE1AA"] {
                 _ = harness.broker.publish(
                     exchange: harness.names.requestsExchange, routingKey: "-", messageID: id, body: body)
@@ -230,7 +230,7 @@ import Testing
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
-        #expect(Set(results.map(\.properties.messageID)).count == 3, "nothing is known to tell two of them apart by")
+        #expect(Set(results.map(\.properties.messageID)).count == 3, "no two of them share a message id")
         #expect(results.last?.properties.messageID == harness.deadLetters.last?.properties.messageID)
         #expect(harness.counters.rejected.value == 3 && harness.counters.acknowledged.value == 0)
     }
@@ -254,7 +254,7 @@ import Testing
         #expect(harness.deadLetters.first?.properties.contentEncoding == encoding)
     }
 
-    /// The property may be wrong: a body that can be read says whose refusal it is.
+    /// The property may be wrong. A readable body identifies the request.
     @Test(arguments: [false, true]) func aBodyMarkedAsCompressedKeepsItsID(_ isEvent: Bool) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -273,7 +273,7 @@ import Testing
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
-    /// The same for the app: what is longer than any is not repeated.
+    /// A result repeats the app too, unless it is too long for an app.
     @Test(arguments: [(512, true), (513, false)]) func anInvalidRequestReportsItsApp(_ bytes: Int, _ isReported: Bool)
         throws
     {
@@ -286,7 +286,7 @@ import Testing
         #expect(try JSONDocument(result.body).root["app"]?.string == (isReported ? app : nil))
     }
 
-    /// A message that may be what ends the workers.
+    /// The request may be the cause of crashes.
     @Test func aRepeatedlyDeliveredRequestIsLogged() throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(log: log.log)
@@ -305,7 +305,7 @@ import Testing
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 
-    /// The broker's own count comes with what it delivers again, and with nothing else.
+    /// Only redeliveries carry the broker's own count.
     @Test func aProducersDeliveryCountIsIgnored() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])

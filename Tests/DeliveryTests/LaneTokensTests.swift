@@ -4,14 +4,14 @@ import Testing
 
 @testable import Delivery
 
-/// What APNs sees of provider tokens that are signed once for a process.
+/// The provider tokens that APNs receives if they are signed once for a process.
 @Suite struct LaneTokensTests {
     @Test(arguments: [true, false]) func oneTokenGoesOverAllConnectionsOfAllLanes(signsOnce: Bool) throws {
         let lanes = 20
         let fixture = try LaneAPNSHarness(lanes: lanes, signsOnce: signsOnce)
         for number in 0..<3 * lanes {
             fixture.request(1, from: number)
-            // A token says in which second it was signed.
+            // A token contains the second in which it was signed.
             fixture.harness.pass(seconds: 2)
         }
         try #require(fixture.results == 3 * lanes)
@@ -20,7 +20,7 @@ import Testing
         #expect(tokens.count == (signsOnce ? 1 : lanes) && !tokens.contains(nil))
     }
 
-    /// Tokens have grown too old meanwhile; the process signs others within a moment.
+    /// The tokens expired during the suspension. The process signs new ones immediately.
     @Test func afterASuspensionNothingIsHeld() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2, signsOnce: true)
         for app in 0..<2 { fixture.request(1, from: app, app: app) }

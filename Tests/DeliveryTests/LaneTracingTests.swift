@@ -48,7 +48,7 @@ import Testing
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
     }
 
-    /// Whoever takes it goes on below the worker's own span.
+    /// A consumer of the dead letter continues below the worker's span.
     @Test func aDeadLetterContinuesTheTrace() throws {
         let fixture = try LaneAPNSHarness(traces: true)
         try fixture.harness.onLoop {
@@ -61,7 +61,7 @@ import Testing
         try Self.expect(#require(fixture.harness.deadLetters.first), below: span)
     }
 
-    /// The next try is below the one before.
+    /// The next attempt is below the previous one.
     @Test func aWaitingRequestContinuesTheTrace() throws {
         let fixture = try LaneAPNSHarness(traces: true)
         let waiting = try Self.waiting(fixture) {
@@ -77,7 +77,7 @@ import Testing
         try Self.expect(result, below: tries[1])
     }
 
-    /// What comes into a wait queue of something that APNs refuses once.
+    /// Returns the message in the wait queue for a request that APNs refuses once.
     static func waiting(_ fixture: LaneAPNSHarness, publish: () -> Void) throws -> ScriptedMessage {
         var waiting: [ScriptedMessage] = []
         try fixture.harness.onLoop {
@@ -92,7 +92,7 @@ import Testing
         return waiting[0]
     }
 
-    /// The same trace, another parent, and the vendor's own words.
+    /// Expects the same trace, a new parent, and an unchanged `tracestate`.
     static func expect(
         _ message: ScriptedMessage, below span: Span, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Delivery
 
-/// A server that takes connections in APNs' place and never answers a push, on virtual time.
+/// A server in place of APNs that accepts connections and never answers a push, on virtual time.
 @Suite struct LaneUnansweredTests {
-    /// Else all that is queued would be tried in turn, and given up as unknown in the end.
+    /// Otherwise every queued request would be attempted and finally given up as unknown.
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
     func anUnansweringServerCostsFewAttempts(_ action: FaultAction) throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 2)
@@ -19,13 +19,13 @@ import Testing
         fixture.request(200)
         let mended = fixture.now + .seconds(600)
         #expect(fixture.harness.run { fixture.now >= mended })
-        // What the breaker needs to see, and then one for each of its probes.
+        // The evidence that the breaker needs, and one push for each probe.
         #expect(fixture.pushes.count <= EndpointEvidence.messagesMin + 20)
         #expect(fixture.results == 0)
 
         fixture.harness.onLoop { fixture.apns.faults.remove(id: "mute") }
         #expect(fixture.harness.run { fixture.harness.counters.count(of: .accepted) == 200 })
-        // Requests that probed wait as long as their attempts demand, 10 minutes at most.
+        // Requests that probed wait according to their attempts, at most 10 minutes.
         #expect(mended.duration(to: fixture.now) <= .seconds(680))
     }
 

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Delivery
 
-/// A message that waits at the broker, on virtual time.
+/// Requests in wait queues, on virtual time.
 @Suite struct LaneWaitTests {
-    /// The broker may be slower with its confirm than with the wait.
+    /// The wait may end before the broker confirms the publish.
     @Test func aRequestThatReturnsBeforeItsConfirmIsReported() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {
@@ -21,7 +21,7 @@ import Testing
         #expect(fixture.pushes.map(\.status) == [429, 200])
     }
 
-    /// Row 100: APNs has had enough of one device.
+    /// Row 100: APNs throttles one device.
     @Test func aDeviceThatGetsTooManyDelaysNoOther() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {

@@ -51,7 +51,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// The development environment says them.
+    /// The sandbox returns these ids.
     @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
     func idsOfAnAcceptedPushAreReported(unique: String?, request: String?) {
         let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
@@ -60,7 +60,7 @@ import Testing
         #expect(concluded?.answer == FinalOutcome.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
     }
 
-    /// It goes to no device, whatever APNs says.
+    /// A broadcast has no device, regardless of the answer.
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
     func aBroadcastHasNoTokenState(status: Int, reason: Reason?) {
         var subject = subject()
@@ -81,7 +81,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97: nothing says that the device has registered since.
+    /// Row 97: there is no evidence that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
             let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
@@ -136,7 +136,7 @@ import Testing
         #expect(waits == [5, 30, 120, 600, 900, 3600, 3600, 3600])
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 31))?.delay.seconds == 120)
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "the longest")
-        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes are not a proxy's")
+        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes do not apply to a proxy")
     }
 
     @Test func aRequestWaitsShorterOrExpiresBeforeItsDeadline() {
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// The shortest delay is the least that there is.
+    /// The shortest delay is the minimum.
     @Test(arguments: [(800, 600), (700, 120), (100, 30), (20, 5), (1, 5)])
     func heldRequestsWaitNoLongerThanTheyAreHeld(secondsLeft: Int, delay: Int) {
         var attempts = Attempts()
@@ -221,7 +221,7 @@ import Testing
         #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
     }
 
-    /// Of those that are configured.
+    /// The nearest of the configured delays.
     @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
     func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
         let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })
@@ -257,7 +257,7 @@ import Testing
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 
-    /// In the queue of the next longer delay, with others that wait about as long.
+    /// The request waits in the queue of the next longer delay, with others of similar waits.
     @Test(arguments: [
         (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
         (3_600_000, 3600, 3_600_000, 2),
@@ -274,7 +274,7 @@ import Testing
         #expect(wait?.delay == WaitDelay(seconds: 3600) && wait?.exact == nil)
     }
 
-    /// One whose turn would come too late comes back before, in case there is room after all.
+    /// A request whose slot would be too late returns earlier, in case a slot becomes free.
     @Test func noWaitForASlotExceedsTheExpiration() {
         func verdict(_ secondsLeft: Int64, permitAfterSeconds: Int64) -> Verdict {
             policy.hold(
@@ -284,9 +284,9 @@ import Testing
         #expect(wait(verdict(60, permitAfterSeconds: 20))?.exact?.milliseconds == 20_000)
         let early = wait(verdict(60, permitAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
-        // Behind others it might come after 37 seconds.
+        // Behind others, it might return after 37 seconds.
         #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
-        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
+        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "no delay is shorter")
         #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), permitAfterMilliseconds: 1)
         #expect(finalOutcome(oneTry)?.outcome == .expired)

@@ -8,7 +8,7 @@ import Text
 
 @testable import Delivery
 
-/// What is published of a request, word for word: other programs and workers of other versions read it.
+/// The published messages in full, since other programs and workers of other versions read them.
 @Suite struct PublishedMessagesTests {
     private static let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
     private static let origin: FieldTable = [
@@ -19,7 +19,7 @@ import Text
 
     private static let worker = WorkerIdentity(name: "tested", user: "worker")
 
-    /// With all properties that a producer may set.
+    /// Returns a record with all properties that a producer may set.
     private func record(
         _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000,
         priority: UInt8? = nil, userID: String? = nil
@@ -58,7 +58,7 @@ import Text
         #expect(message.headers == headers && message.carriesUserID)
     }
 
-    /// As another worker reads it.
+    /// Reads the message like another worker.
     private func attempts(of message: OutgoingMessage) -> Attempts { record(message.headers).attempts }
 
     @Test func aDeadLetterHasItsReasonAndOrigin() {
@@ -118,11 +118,11 @@ import Text
         for message in republished(record(Self.forged, userID: userID)) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
-        // These concern the request alone; those of earlier versions, which set no user ID, still count.
+        // These headers concern only the request. Headers of earlier versions, which set no user ID, still count.
         #expect(record(Self.forged, userID: userID).attempts.before == 2)
     }
 
-    /// Without an exchange or a message ID there is nothing that would take the place of a forged header.
+    /// Without an exchange or a message id, no other value would replace a forged header.
     @Test func aForgedProvenanceIsNotCopied() {
         let record = DeliveryRecord(
             of: IncomingMessage(
@@ -143,7 +143,7 @@ import Text
         return writer.bytes
     }
 
-    /// What another worker with the same user wrote is kept, however often the request returns.
+    /// The provenance that a worker with the same user wrote survives any number of returns.
     @Test func theProvenanceOfAWorkerIsKept() {
         for message in republished(record(Self.forged, userID: "worker")) {
             for name in ["queue", "exchange", "routing-key"].map({ "push-origin-\($0)" }) {
@@ -154,15 +154,15 @@ import Text
         }
     }
 
-    /// With a certificate a worker does not know its own user: nothing is believed.
+    /// A worker that logs in with a certificate does not know its user, so it trusts no provenance.
     @Test func withoutAKnownUserNoProvenanceIsTrusted() {
-        let nobody = WorkerIdentity(name: "tested", user: nil)
-        for message in republished(record(Self.forged, userID: "worker"), by: nobody) {
+        let anonymous = WorkerIdentity(name: "tested", user: nil)
+        for message in republished(record(Self.forged, userID: "worker"), by: anonymous) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
     }
 
-    /// As a wait message, a dead letter and a quarantined request.
+    /// Returns the request as a wait message, a dead letter and a quarantined request.
     private func republished(_ record: DeliveryRecord, by worker: WorkerIdentity = worker) -> [OutgoingMessage] {
         [
             WaitMessage.make(
@@ -176,7 +176,7 @@ import Text
         ]
     }
 
-    /// A priority inside a wait queue would let others starve there; everywhere else it is what its producer set.
+    /// A priority inside a wait queue would starve other requests. All other messages have the producer's priority.
     @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPrioritySurvivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(
@@ -203,7 +203,7 @@ import Text
             #expect(
                 waiting.headers.entries.filter { $0.name == "push-priority" }.map(\.value.integerValue)
                     == (priority.map { [Int64($0)] } ?? []))
-            // It comes back with what the wait queue carried.
+            // The request returns with the headers of the wait message.
             record = self.record(waiting.headers)
         }
     }
@@ -211,7 +211,7 @@ import Text
     @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
     func aMalformedPriorityIsIgnored(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
-    /// While it waits for the broker, there is one body and not two.
+    /// Messages share the storage of the body while they wait for the broker.
     @Test func publishedMessagesShareTheBodyOfTheDelivery() {
         let record = record()
         let message = record.republished(exchange: "push.dead", routingKey: "dead")
@@ -219,7 +219,7 @@ import Text
             message.content.withUnsafeBytes { $0.baseAddress } == record.delivery.content.withBody { $0.baseAddress })
     }
 
-    /// One frame has to hold them and ours.
+    /// One frame must hold the producer's and the worker's headers.
     @Test func aProducersHeadersAreCopiedUpToTheLimit() {
         var headers = FieldTable()
         for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
@@ -291,7 +291,7 @@ import Text
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }
 
-    /// - Parameter members: bytes of each.
+    /// - Parameter members: The size of each member, in bytes.
     @Test(arguments: [([400, 111], 512), ([400, 112], 400), ([512, 1], 512), ([512], 512), ([513], nil)])
     func wholeMembersOfATraceStateAreCopied(members: [Int], bytes: Int?) {
         let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")

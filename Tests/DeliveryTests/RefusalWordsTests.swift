@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// What operators read of a refusal by APNs.
+/// The explanations of refusals by APNs.
 @Suite struct RefusalWordsTests {
     @Test(arguments: Reason.known) func everyRefusalHasASentenceAndARemedy(_ reason: Reason) throws {
         let explained = PushAnswer(status: reason.status ?? 400, reason: reason).explained

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// Where a reply to a command is published, and how often.
+/// The destinations and repeats of a reply.
 @Suite struct ReplyDeliveryTests {
     private static let direct = ReplyAddressTests.direct
 
@@ -27,7 +27,7 @@ import Testing
         #expect(reply.message.correlationID == "c" && reply.ended(.confirmed) == .done)
     }
 
-    /// The broker returns it either way; whether somebody is there was asked before.
+    /// The broker returns the reply in both cases. The consumer's existence was checked before.
     @Test func aReturnedReplyToADirectConsumerIsDelivered() {
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
@@ -43,7 +43,7 @@ import Testing
         let steps = (0..<4).map { _ in reply.ended(outcome) }
         #expect(
             steps == [100, 200, 400].map { .again(milliseconds: $0) } + [.redirected(outcome.advice)])
-        // There it is repeated for as long as it takes.
+        // At the results exchange, the reply is repeated without a limit.
         let further = (0..<9).map { _ in reply.ended(outcome) }
         #expect(further.first == .again(milliseconds: 100) && further.last == .again(milliseconds: 10_000))
         #expect(reply.message.exchange == "push.results")
@@ -58,7 +58,7 @@ import Testing
         #expect(reply.ended(Self.lost(isRetriable: false)) == .again(milliseconds: 100))
     }
 
-    /// The broker crashed the channel, and would crash the next.
+    /// The broker crashed the channel and would crash the next one.
     @Test func anInternalErrorIsNotRepeated() {
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// A broker that is away says nothing against the queue.
+    /// An unavailable broker is no evidence against the queue.
     @Test func anUnsentReplyIsRepeated() {
         var reply = reply(to: "shop.a")
         let away = PublishOutcome.notSent(AMQPError(.timedOut, "not connected"))

@@ -36,7 +36,7 @@ import Testing
             deliveryCount: count, fingerprint: fingerprint)
     }
 
-    /// Begins to wait for the one on its way before it returns.
+    /// Joins the delivery in flight before the function returns.
     private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
         DuplicateMemory.FirstEnd?, Never
     > {
@@ -52,7 +52,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .accepted)
     }
 
-    /// Four lanes with 64 shards and the quarantine, in several outages one after the other.
+    /// Four lanes with 64 shards and the quarantine, in several successive outages.
     @Test func anOutageLosesTheChannelsOfAllLanes() {
         let consumers = 4 * 65
         memory.expect(channels: consumers)
@@ -80,7 +80,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 1) == .first)
     }
 
-    /// Decision 14: a redrive is a trip, named by its dead letter.
+    /// Decision 14: a redrive is a round, identified by its dead letter.
     @Test func aRepeatedRedriveIsSettledAndThatOfAnotherDeadLetterIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
@@ -90,7 +90,7 @@ import Testing
             memory.settle(key(), verdict, now: seconds(0))
             #expect(begin(key(), memory.openChannel(), waitID: name) == .settled)
         }
-        // Whoever sends it once more for another reason is told.
+        // A publish for another reason is a new attempt.
         #expect(begin(key(), channel, waitID: 10) == .accepted)
         #expect(begin(key(), channel) == .accepted)
     }
@@ -123,19 +123,19 @@ import Testing
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         #expect(begin(key(), channel) == .inFlight)
-        let copies = [
+        let duplicates = [
             ending(key(), arrival(channel)), ending(key(), arrival(memory.openChannel(), isRedelivered: true)),
         ]
         memory.settle(key(), rejected, now: seconds(0))
-        for copy in copies { #expect(await copy.value == .shared(rejected), "no channel was lost") }
+        for duplicate in duplicates { #expect(await duplicate.value == .shared(rejected), "no channel was lost") }
     }
 
     @Test func aRequeuedRequestBeginsAgain() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
-        let copy = ending(key(), arrival(channel))
+        let duplicate = ending(key(), arrival(channel))
         memory.forget(key())
-        #expect(await copy.value == nil)
+        #expect(await duplicate.value == nil)
         #expect(await memory.ending(of: key(), arrival(channel)) == nil)
         #expect(begin(key(), channel) == .first)
     }
@@ -144,18 +144,18 @@ import Testing
         let (lost, next, last) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
-        let anew = ending(key(), arrival(next))
+        let republished = ending(key(), arrival(next))
         let again = ending(key(), arrival(next, isRedelivered: true))
         let another = ending(key(), arrival(next, isRedelivered: true))
         memory.lose(next, now: seconds(2))
         let lastOne = ending(key(), arrival(last, isRedelivered: true))
         memory.settle(key(), rejected, now: seconds(3))
-        #expect(await anew.value == .shared(rejected), "published anew: the broker does not say redelivered")
+        #expect(await republished.value == .shared(rejected), "published again: the redelivered flag is not set")
         #expect(await again.value == .same)
-        #expect(await another.value == .shared(rejected), "there is one in its place")
-        #expect(await lastOne.value == .same, "that was lost, too")
+        #expect(await another.value == .shared(rejected), "another delivery has replaced the first")
+        #expect(await lastOne.value == .same, "its channel was lost too")
         memory.lose(last, now: seconds(4))
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "with copies around it is in doubt")
+        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "uncertain among duplicates")
     }
 
     @Test func aRedeliveryAfterTheFirstEndedIsRecognized() async {
@@ -190,7 +190,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == admission)
     }
 
-    /// A redrive that was broken off and repeated, and then the broker closed the channel.
+    /// A redrive was interrupted and repeated, and then the broker closed the channel.
     @Test(arguments: [true, false])
     func bothPublishesOfARoundAreRecognizedAfterTheirChannelWasLost(theFirstHasEnded: Bool) async {
         for verdict in [accepted, rejected, waits] {
@@ -204,12 +204,12 @@ import Testing
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(
-                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "nobody published a third")
+                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "there is no third publish")
             memory.forget(key())
         }
     }
 
-    /// The two may have come to lanes of their own.
+    /// The two publishes may have arrived in different lanes.
     @Test(arguments: [true, false], [true, false])
     func eachPublishOfARoundIsRecognizedAfterItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
         for verdict in [accepted, rejected, waits] {
@@ -227,12 +227,12 @@ import Testing
                 #expect(await same.value == .same)
             }
             #expect(await repeated.value == .same)
-            #expect(memory.begin(key(), again) != .settled, "the other's channel stands")
+            #expect(memory.begin(key(), again) != .settled, "the channel of the other is open")
             memory.forget(key())
         }
     }
 
-    /// Before their acknowledgements were under way.
+    /// The channel is lost before the acknowledgements are sent.
     @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    /// Each keeps the channel that it came on.
+    /// The memory keeps the channel of each publish.
     @Test func eachOfTwoPublishesIsRecognizedByItsOwnChannel() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// The other came on a channel that lived on for longer than an acknowledgement takes.
+    /// The other publish arrived on a channel that was open for longer than an acknowledgement takes.
     @Test func theSecondPublishOfARoundIsADuplicateIfItsChannelIsLostLate() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
@@ -290,7 +290,7 @@ import Testing
         let early = ending(key(), arrival(channel, waitID: 7))
         let other = ending(key(), arrival(channel, waitID: 8))
         memory.settle(key(), waits, now: seconds(0))
-        #expect(await early.value == nil, "there may be no other")
+        #expect(await early.value == nil, "there may be no other first delivery")
         #expect(await other.value == .shared(waits))
         #expect(begin(key(), channel, waitID: 7) == .first)
         let repeated = ending(key(), arrival(channel, waitID: 7))
@@ -325,7 +325,7 @@ import Testing
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         let coming = arrival(next, waitID: waitID, isRedelivered: true, count: 3)
-        #expect(memory.begin(key(), coming) == .accepted, "it may have been pushed there and not told")
+        #expect(memory.begin(key(), coming) == .accepted, "the other process may have pushed it without a result")
         let shared = ending(key(2), coming)
         let same = ending(key(2), arrival(next, waitID: waitID, isRedelivered: true, count: 2))
         memory.settle(key(2), accepted, now: seconds(2))
@@ -333,7 +333,7 @@ import Testing
         #expect(await same.value == .same)
     }
 
-    /// Several publishes of one message that had not waited have no name that tells them apart (seed 67276).
+    /// Several publishes of one request that had not waited have no id that distinguishes them (seed 67276).
     @Test func aRequestThatMovedBeforeTheLossIsAnotherDelivery() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
@@ -344,10 +344,10 @@ import Testing
         func moved(_ second: Int64) -> DuplicateCandidate {
             arrival(next, waitID: UInt32(second), before: 0, movedAt: seconds(second), count: 3)
         }
-        let copy = ending(key(2), moved(99))
+        let duplicate = ending(key(2), moved(99))
         let same = ending(key(2), moved(102))
         memory.settle(key(2), accepted, now: seconds(103))
-        #expect(await copy.value == .shared(accepted))
+        #expect(await duplicate.value == .shared(accepted))
         #expect(await same.value == .same)
         #expect(memory.begin(key(), moved(99)) == .accepted)
         #expect(memory.begin(key(3), moved(99)) == .first)
@@ -362,14 +362,14 @@ import Testing
         #expect(memory.begin(key(), moved) == .settled)
     }
 
-    /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
+    /// Seed 2188 of the simulation: accepted twice, and no result was marked as a possible duplicate.
     @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0, isRedelivered: true, count: 1) == .accepted)
-        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery there")
+        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery in the quarantine")
     }
 
     @Test func anUncertainDeliveryIsADuplicate() {
@@ -377,11 +377,11 @@ import Testing
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(lost, now: seconds(106))
-        #expect(begin(key(), next, isRedelivered: true) == .accepted, "its acknowledgement had the time to arrive")
+        #expect(begin(key(), next, isRedelivered: true) == .accepted, "its acknowledgement had time to arrive")
 
         #expect(begin(key(2), lost) == .first)
         memory.settle(key(2), waits, now: seconds(160))
-        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it waited since")
+        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it has waited since")
         memory.settle(key(2), waits, now: seconds(162))
         #expect(begin(key(2), next, waitID: 1) == .settled, "its publish was repeated")
         #expect(begin(key(2), next, waitID: 2) == .first)
@@ -396,27 +396,28 @@ import Testing
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "its verdict was published before it moved")
         #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "and it was moved twice")
-        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a copy that moved as well")
+        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a duplicate that also moved")
         let moved = ending(key(2), arrival(next, waitID: 6, before: 0))
         let repeated = ending(key(2), arrival(next, waitID: 6, before: 0))
-        let copy = ending(key(2), arrival(next, waitID: 7, before: 0))
+        let duplicate = ending(key(2), arrival(next, waitID: 7, before: 0))
         memory.settle(key(2), rejected, now: seconds(2))
-        #expect(await early.value == .shared(rejected), "no channel was lost then")
+        #expect(await early.value == .shared(rejected), "no channel was lost at that time")
         #expect(await moved.value == .same)
         #expect(await repeated.value == .same)
-        #expect(await copy.value == .shared(rejected))
+        #expect(await duplicate.value == .shared(rejected))
     }
 
-    /// Seed 604 of the simulation: a copy of what waits, which another worker had and lost, was acknowledged untold.
+    /// Seed 604 of the simulation: a duplicate of a waiting request, which another worker had lost, was acknowledged
+    /// without a result.
     @Test func aRedeliveredDuplicateIsDistinguishedByItsProperties() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(memory.begin(key(), arrival(lost, fingerprint: 1)) == .first)
         memory.settle(key(), waits, now: seconds(100))
         #expect(memory.begin(key(2), arrival(lost, fingerprint: 1)) == .first)
         memory.lose(lost, now: seconds(103))
-        let copy = arrival(next, isRedelivered: true, count: 1, fingerprint: 2)
-        #expect(memory.begin(key(), copy) == .first)
-        let shared = ending(key(2), copy)
+        let duplicate = arrival(next, isRedelivered: true, count: 1, fingerprint: 2)
+        #expect(memory.begin(key(), duplicate) == .first)
+        let shared = ending(key(2), duplicate)
         let same = ending(key(2), arrival(next, isRedelivered: true, count: 1, fingerprint: 1))
         memory.settle(key(2), rejected, now: seconds(104))
         #expect(await shared.value == .shared(rejected))

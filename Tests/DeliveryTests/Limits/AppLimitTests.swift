@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// When pushes of an app with limits may leave, and how often its messages go round until then.
+/// The slots of an app with limits, and the number of waits until them.
 @Suite struct AppLimitTests {
     private static func limit(
         inFlight: Int? = nil, perSecond: Double? = nil, waitingMax: Int = 10, waitSecondsMax: Int = 3600
@@ -20,7 +20,7 @@ import Testing
 
     @Test func aBurstIsPushedAndTheRestGetsSlots() {
         var limit = Self.limit(perSecond: 20)
-        // A tenth of a second's worth, and the one that is due.
+        // The pushes of a tenth of a second, and the one that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
@@ -32,7 +32,7 @@ import Testing
         #expect(limit.inFlight == 5)
     }
 
-    /// Those behind the few that may wait here come back one by one, when it is their turn.
+    /// Requests beyond those that may wait in the lane return one by one at their slots.
     @Test func requestsBeyondTheLaneWaitAtTheBroker() {
         var limit = Self.limit(perSecond: 10, waitingMax: 2)
         let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
@@ -50,9 +50,9 @@ import Testing
         for _ in 0..<100 { _ = limit.request(.init(), Self.time(0)) }
         for _ in 0..<10 { _ = limit.nextPermit(Self.time(950)) }
         #expect(limit.waitingCount == 8)
-        // The turns of the next nine seconds are given away.
+        // The slots of the next nine seconds are planned.
         guard case .atBroker(let milliseconds) = limit.request(.init(), Self.time(950)) else {
-            return #expect(Bool(false), "the new one went ahead")
+            return #expect(Bool(false), "the new request was first")
         }
         #expect(milliseconds > 8000)
         #expect(limit.request(.init(hasWaited: true), Self.time(950)) == .inLane)
@@ -70,7 +70,7 @@ import Testing
         #expect(limit.inFlight == 0 && limit.limitedSince == nil)
     }
 
-    /// A breaker opens, or a pool is full: many end in the turn in which they begin.
+    /// If a breaker opens or a pool is full, many pushes end in the iteration in which they begin.
     @Test func unsentPushesDoNotCountInTheDuration() {
         var limit = Self.limit(inFlight: 1, waitingMax: 1)
         for _ in 0..<1000 {
@@ -85,24 +85,24 @@ import Testing
         var limit = Self.limit(perSecond: 0.25)
         #expect(limit.request(.init(), Self.time(0)) == .now)
         #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 3900))
-        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new one comes just before it")
+        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new request arrives just before it")
         #expect(limit.request(.init(hasWaited: true), Self.time(3905)) == .inLane)
         #expect(limit.nextPermit(Self.time(7899)) == nil)
         #expect(limit.nextPermit(Self.time(7900)) == .now)
     }
 
-    /// RabbitMQ closes a channel on which a delivery is not settled for long.
+    /// RabbitMQ closes a channel on which a delivery stays unacknowledged for long.
     @Test func aRequestMovesToTheBrokerAfterTheLongestWaitInTheLane() {
         var limit = Self.limit(inFlight: 1)
         #expect(limit.request(.init(), Self.time(0)) == .now)
         #expect(limit.request(.init(), Self.time(100)) == .inLane)
         #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.laneWaitSecondsMax))
         #expect(limit.nextPermit(Self.time(5099)) == nil)
-        guard case .atBroker = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
+        guard case .atBroker = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it still waits") }
         #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 
-    /// Its turn would come too late, so it keeps no other from it.
+    /// Its slot would be too late, so another request can have the slot.
     @Test func aRequestThatExpiresBeforeItsSlotUsesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
         _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
@@ -114,7 +114,7 @@ import Testing
     @Test func theLastOfTheBacklogEndsTheLimit() {
         var limit = Self.limit(perSecond: 10, waitingMax: 0)
         for _ in 0..<102 { _ = limit.request(.init(), Self.time(0)) }
-        #expect(limit.endLimited(Self.time(60_000)) == nil, "the last turn is not long past")
+        #expect(limit.endLimited(Self.time(60_000)) == nil, "the last slot was recent")
         #expect(limit.endLimited(Self.time(80_000)) == .seconds(80))
         #expect(limit.endLimited(Self.time(90_000)) == nil && limit.limitedSince == nil)
     }
@@ -134,13 +134,13 @@ import Testing
         let count = 10 * overload * seconds
         #expect(campaign.pushes.count == count)
         #expect(campaign.trips <= count * 11 / 10, "\(campaign.trips) of \(count)")
-        // As fast as the limit lets it.
+        // As fast as the limit allows.
         #expect(campaign.seconds < Double(count) / 10 * 1.05)
         expectRate(campaign, perSecond: 10)
         #expect(campaign.waitingMax <= 11)
     }
 
-    /// As a backlog of some hours, where an hour is the longest wait.
+    /// Scaled down from a backlog of hours with an hour as the longest wait.
     @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(
@@ -148,13 +148,13 @@ import Testing
         let count = 8000
         #expect(campaign.run(perSecond: 2000, seconds: 4))
         #expect(campaign.pushes.count == count)
-        // 400 s of turns.
+        // 400 s of slots.
         #expect(campaign.seconds < 400 * 1.15, "\(campaign.seconds)")
         #expect(campaign.tripsMax <= 5 && campaign.trips < count * 5 / 2, "\(campaign.trips), \(campaign.tripsMax)")
         expectRate(campaign, perSecond: 20)
     }
 
-    /// Each takes what others have sent to wait.
+    /// Each lane may receive requests that another lane sent to a wait queue.
     @Test func independentLanesKeepTheRate() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), lanes: 4))
         #expect(campaign.run(perSecond: 400, seconds: 60))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Limits of several apps beside each other.
+/// Limits of several apps in one lane.
 @Suite struct AppLimitsTests {
     private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
@@ -18,7 +18,7 @@ import Testing
         #expect((0..<2).allSatisfy { !none.apply(to: $0) })
     }
 
-    /// Whatever is limited, part of the prefetch is for others.
+    /// Part of the prefetch always remains for other requests.
     @Test func fewRequestsWaitInTheLane() {
         var limits = Self.limits(Array(repeating: PushLimits(inFlightMax: 1), count: 10), prefetch: 80)
         var here = Array(repeating: 0, count: 10)
@@ -29,7 +29,7 @@ import Testing
         }
         #expect(here == [10, 10, 10, 10, 0, 0, 0, 0, 0, 0])
         #expect(limits.appsWaiting == [0, 1, 2, 3])
-        // Whose place is free is another's.
+        // A free place is available to another app.
         limits.ended(1, begunAt: Self.time(0), Self.time(0))
         #expect(limits.nextPermit(1, Self.time(0)) == .now)
         #expect(limits.request(9, hasWaited: true, secondsLeft: nil, Self.time(0)) == .inLane)

@@ -27,7 +27,7 @@ import Testing
             return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: random)
         }
 
-        /// Admits and answers at once.
+        /// Admits a push and records its answer immediately.
         func push(_ route: Route, _ status: Int, _ reason: Reason? = nil, connection: Int = 0) -> BreakerSet
             .Consequence?
         {
@@ -101,14 +101,14 @@ import Testing
         #expect(waits.compactMap(\.self).min() == .seconds(5) && waits.compactMap(\.self).max() == .seconds(10))
     }
 
-    /// All apps wait for it, and its answers show that nothing was pushed.
+    /// All apps wait for the endpoint, and its answers prove that it pushed nothing.
     @Test func anAnsweringEndpointIsProbedEveryTenSecondsAtLeast() {
         let fixture = Fixture()
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
         for _ in 0..<5 {
             fixture.wait(10)
             guard let probe = fixture.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
-            // The longest wait that can be drawn.
+            // The longest possible wait.
             fixture.record(fixture.answer(500), probe, random: 10_000 / 2)
         }
     }
@@ -127,14 +127,14 @@ import Testing
         fixture.wait(secondsBefore)
         _ = fixture.push(first, 403, .invalidProviderToken)
         fixture.record(fixture.answer(200), before)
-        #expect(fixture.admit(first) == nil, "what was sent before says nothing of the time since")
+        #expect(fixture.admit(first) == nil, "an earlier push is no evidence for the time since")
         fixture.wait(5)
         #expect(fixture.push(first, 200) == .judge)
         #expect(fixture.admit(first)?.isProbe == false)
         #expect(fixture.breakers.areAllClosed)
     }
 
-    /// It began before that, as a probe of something else.
+    /// The probe of another breaker began before that.
     @Test func aProbeDoesNotCloseABreakerThatOpenedLater() {
         let fixture = Fixture()
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
@@ -154,7 +154,7 @@ import Testing
         fixture.wait(5)
         #expect(fixture.push(first, 403, reason) == .judge)
         #expect(fixture.breakers.openings.map(\.scope) == [.credential(pool: 0)])
-        #expect(fixture.push(first, 200) == .judge, "the next may try")
+        #expect(fixture.push(first, 200) == .judge, "the next may probe")
         #expect(fixture.breakers.areAllClosed)
     }
 
@@ -189,7 +189,7 @@ import Testing
     @Test func aTopicThatANewConnectionAcceptsIsNoLongerHeld() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+            return #expect(Bool(false), "not retried")
         }
         #expect(fixture.record(fixture.answer(200), again) == .judge)
         #expect(fixture.breakers.areAllClosed)
@@ -198,7 +198,7 @@ import Testing
     @Test func aTopicIsRetriedOnceOnANewConnectionAndThenHeldAlone() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+            return #expect(Bool(false), "not retried")
         }
         #expect(again.needsFreshConnection && again.isProbe)
         #expect(fixture.admit(first) == nil, "meanwhile")
@@ -218,7 +218,7 @@ import Testing
     @Test func anOvertakenProbeIsNotRetried() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+            return #expect(Bool(false), "not retried")
         }
         let early = AdmittedPush(route: first, begunAt: fixture.now, isProbe: true)
         #expect(fixture.record(fixture.answer(200), early) == .judge)
@@ -245,7 +245,7 @@ import Testing
         for connection in [0, 1, 0, 1] {
             #expect(fixture.push(first, 503, .shutdown, connection: connection) == .judge)
         }
-        #expect(fixture.breakers.areAllClosed, "a server that goes down is one")
+        #expect(fixture.breakers.areAllClosed, "a single failing server")
         for connection in [0, 1, 0, 1] {
             #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
@@ -269,7 +269,7 @@ import Testing
         for connection in [0, 1, 0, 1] {
             #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
-        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "nobody is there"), fixture.now)
+        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
         fixture.breakers.connected(0)
         #expect(fixture.push(first, 500, .internalServerError) == .judge)
         #expect(fixture.breakers.areAllClosed)
@@ -288,23 +288,23 @@ import Testing
 
     @Test func anUnreachableEndpointIsHeldUntilAConnectionIsUp() {
         let fixture = Fixture()
-        fixture.breakers.cannotConnect(1, isAlone: false, HoldReason("unreachable", "nobody is there"), fixture.now)
+        fixture.breakers.cannotConnect(1, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
         fixture.wait(3600)
-        #expect(fixture.admit(first) == nil, "no message probes it")
+        #expect(fixture.admit(first) == nil, "no push probes it")
         #expect(fixture.admit(third) != nil)
         fixture.breakers.connected(2)
         #expect(fixture.admit(first) == nil)
         fixture.breakers.connected(0)
         #expect(fixture.admit(first) != nil)
         guard case .closed(.endpoint(0), let opening)? = fixture.takeChanges().last else {
-            return #expect(Bool(false), "not told")
+            return #expect(Bool(false), "not recorded")
         }
         #expect(opening.since.duration(to: fixture.now) == .seconds(3600))
     }
 
     @Test func onlyACredentialThatCannotConnectIsHeld() {
         let fixture = Fixture()
-        fixture.breakers.cannotConnect(1, isAlone: true, HoldReason("unreachable", "it is not let in"), fixture.now)
+        fixture.breakers.cannotConnect(1, isAlone: true, HoldReason("unreachable", "not admitted"), fixture.now)
         #expect(fixture.admit(second) == nil && fixture.breakers.awaitsConnection(1))
         #expect(fixture.admit(first) != nil && !fixture.breakers.awaitsConnection(0), "the same endpoint")
         fixture.breakers.connected(0)
@@ -315,7 +315,7 @@ import Testing
 
     @Test func aRefusedCredentialIsNotTreatedAsUnreachable() {
         let fixture = Fixture()
-        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "it is not let in"))
+        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "not admitted"))
         fixture.breakers.refused(1, refused, fixture.now)
         fixture.breakers.cannotConnect(1, isAlone: true, silent, fixture.now)
         fixture.breakers.connected(1)
@@ -324,7 +324,7 @@ import Testing
 
     @Test func aRefusalOfAnUnreachableCredentialIsReported() {
         let fixture = Fixture()
-        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "it is not let in"))
+        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "not admitted"))
         fixture.breakers.cannotConnect(1, isAlone: true, silent, fixture.now)
         fixture.breakers.refused(1, refused, fixture.now)
         fixture.breakers.refused(1, refused, fixture.now)
@@ -343,13 +343,13 @@ import Testing
 
     @Test func aRefusalProvesThatTheEndpointIsReachable() {
         let fixture = Fixture()
-        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "nobody is there"), fixture.now)
+        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
         let refusal = HoldReason(.handshake("revoked"))
         fixture.breakers.refused(1, refusal, fixture.now)
         #expect(fixture.admit(first) != nil)
         #expect(fixture.breakers.opening(at: .credential(pool: 1))?.cause == refusal)
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
         #expect(fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe) == .hold(refusal))
         fixture.wait(10)
         #expect(fixture.push(second, 200) == .judge)
@@ -360,12 +360,12 @@ import Testing
         let fixture = Fixture()
         for number in 0..<5 { _ = fixture.push(first, 500, connection: number) }
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
         _ = fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe)
         #expect(fixture.breakers.opening(at: .endpoint(0)) != nil)
     }
 
-    /// A server that takes connections, and ends them or says nothing.
+    /// A server that accepts connections, and ends them or stays silent.
     @Test func aSilentEndpointIsHeldAlthoughItsConnectionsAreUp() {
         let fixture = Fixture()
         for number in 1...EndpointEvidence.messagesMin {
@@ -375,7 +375,7 @@ import Testing
         }
         #expect(fixture.admit(first) == nil)
         fixture.wait(5)
-        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no message probes it") }
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no push probes it") }
         fixture.record(.unknown(.timedOut, silentConnection: 9), probe)
         #expect(fixture.admit(first) == nil)
         fixture.wait(10)
@@ -390,7 +390,7 @@ import Testing
         #expect(fixture.takeChanges() == [.opened(.endpoint(1), cause)] && cause.code == "unanswered")
         #expect(fixture.admit(third) == nil && fixture.admit(first) != nil && fixture.admit(second) != nil)
         fixture.breakers.connected(2)
-        #expect(fixture.admit(third) == nil, "that one connects shows nothing")
+        #expect(fixture.admit(third) == nil, "a connection proves nothing")
         var waits: [Int64] = [5, 5, 10, 20, 30]
         for outcome in [
             PushOutcome.unknown(.connectionLost, silentConnection: 4), .notSent(.refused), .notSent(.noConnection),
@@ -421,7 +421,7 @@ import Testing
         fixture.breakers.connected(1)
         #expect(fixture.push(first, 200) == .judge && fixture.admit(second) == nil)
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
         #expect(fixture.record(.notSent(.noConnection), probe) == .hold(cause))
         #expect(fixture.admit(second) == nil)
         fixture.wait(10)

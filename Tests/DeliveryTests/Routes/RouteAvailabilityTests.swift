@@ -62,7 +62,7 @@ import Testing
         #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
-    /// Else an endpoint that was used once would hide an outage of the whole network.
+    /// Otherwise an endpoint that was used once would hide a network outage.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
@@ -80,7 +80,7 @@ import Testing
         #expect(availability.state(at(1000)) == .unreachable)
     }
 
-    /// Its pool left the last connection, say, or its server refused a certificate.
+    /// For example, the pool closed the last connection, or the server refused a certificate.
     @Test func anOldSuccessCountsWhileAConnectionIsUp() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))

@@ -16,7 +16,7 @@ struct Disturbance {
         case brokerFull
         case exchangesMissing([String])
         case resultQueuesMissing
-        case endpointLost(APNSEnvironment, SimulatedNetwork.Way)
+        case endpointLost(APNSEnvironment, SimulatedNetwork.State)
         /// APNs answers 500 to every push.
         case endpointFails(APNSEnvironment)
         /// A proxy answers every push with a page.

@@ -57,7 +57,7 @@ struct DisturbanceScript {
         case ..<54: return (.brokerFull, 5...60)
         case ..<59: return (.exchangesMissing(exchanges()), 10...120)
         case ..<61: return (.resultQueuesMissing, 10...120)
-        case ..<67: return (.endpointLost(environment, way()), 5...240)
+        case ..<67: return (.endpointLost(environment, state()), 5...240)
         case ..<71: return (.endpointFails(environment), 10...180)
         case ..<73: return (.endpointIsProxy(environment), 10...180)
         case ..<75: return (.endpointSilent(environment), 1...90)
@@ -82,9 +82,9 @@ struct DisturbanceScript {
         }
     }
 
-    private mutating func way() -> SimulatedNetwork.Way {
-        let ways: [SimulatedNetwork.Way] = [.refused, .silent, .wrongCertificate]
-        return ways[random.below(ways.count)]
+    private mutating func state() -> SimulatedNetwork.State {
+        let states: [SimulatedNetwork.State] = [.refused, .silent, .wrongCertificate]
+        return states[random.below(states.count)]
     }
 
     /// Changes no clock if held requests are given up, since that depends on the clock.

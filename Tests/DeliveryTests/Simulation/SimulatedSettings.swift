@@ -10,8 +10,8 @@ struct SimulatedSettings {
     let streamsMax: Int
     let answerDelay: Duration
     let broker: ScriptedBrokerBehaviour
-    /// Whether APNs accepts the bound key for one environment until the end of the run. Requests of the other environment are then
-    /// given up.
+    /// Whether APNs accepts the bound key for one environment until the end of the run. Requests of the other
+    /// environment are then given up.
     let isKeyBoundForGood: Bool
     /// An app whose requests each lane pushes one at a time, some seconds apart.
     let limitedApp: Int?

@@ -55,8 +55,8 @@ extension SimulationOracle {
             message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= completion }
         }
 
-        /// The time for all requests of an app with limits in a single lane, twice: slots may be planned for requests that other
-        /// lanes have already pushed.
+        /// The time for all requests of an app with limits in a single lane, twice: slots may be planned for requests
+        /// that other lanes have already pushed.
         private func slots(of app: Int) -> Duration {
             let count = report.publishes.count { report.messages[$0.message].app == app }
             return .seconds(2 * count * SimulatedSettings.limitedSecondsApart)

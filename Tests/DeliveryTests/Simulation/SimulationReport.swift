@@ -7,8 +7,8 @@ struct SimulationReport {
     struct Publish {
         let message: Int
         let at: MonotonicTime
-        /// The arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and repeats of
-        /// unconfirmed publishes.
+        /// The arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and repeats
+        /// of unconfirmed publishes.
         var arrivals = 0
         /// Failed deliveries.
         var putBacks = 0

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane decided and could not publish before its end, on virtual time.
-@Suite struct LaneUntoldTests {
-    /// The process lives on, and remembers only what was told.
+/// Outcomes that a lane could not publish before its end, on virtual time.
+@Suite struct LaneUnpublishedOutcomesTests {
+    /// The process continues, and its memory of duplicates has only published verdicts.
     @Test func anotherLanePublishesUnpublishedOutcomes() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let count = 2 * LaneHarness.inFlightMax
