@@ -75,7 +75,7 @@ public final class ChannelClient {
         }
     }
 
-    /// Applies a new provider token, or the news that there is none to replace a refused one.
+    /// Applies a new provider token, or the answer that there is none to replace a refused one.
     public func take(_ update: ProviderTokenUpdate) { pool.take(update) }
 
     /// Closes the connection.

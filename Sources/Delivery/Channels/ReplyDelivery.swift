@@ -43,7 +43,8 @@ struct ReplyDelivery {
 
     private var isForRequester: Bool { message.exchange.isEmpty }
 
-    /// The consumer of direct reply-to whose existence the publisher checks before each publish; nil for a queue.
+    /// The consumer of direct reply-to whose existence the publisher checks before each publish; nil for any other
+    /// destination.
     ///
     /// The check is needed because RabbitMQ (3.10) returns a delivered reply just like an undeliverable one. A consumer
     /// that leaves between check and publish loses its reply, which direct reply-to permits.

@@ -11,7 +11,8 @@ struct DuplicateCandidate: Hashable {
     var waitIDBefore: UInt32?
     /// When the request was moved to the quarantine, by the clock of the worker that moved it.
     var movedAt: MonotonicTime?
-    /// The broker's redelivered flag. Only a redelivery can be a delivery that a lost channel held.
+    /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that a lost channel
+    /// held.
     var isRedelivered = false
     /// The failed deliveries that the broker counted, before the move to the quarantine if that was the last round. At
     /// most 255.

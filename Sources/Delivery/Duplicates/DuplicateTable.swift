@@ -216,7 +216,7 @@ struct DuplicateTable {
     }
 
     /// Prefetches the slot of the entry that is forgotten next, and the entry that is forgotten after it. Their memory
-    /// was not used for longest.
+    /// is the least recently used.
     private func prefetchOldest() {
         let next = entries[Int(order[oldest])].key
         let afterNext = Int(order[(oldest + 1) % settledMax])

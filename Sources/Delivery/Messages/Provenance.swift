@@ -3,7 +3,8 @@ package import BrokerTopology
 
 /// The source that confirms the origin of a dead letter (decision 43).
 ///
-/// A producer may write any header. RabbitMQ verifies the property `user-id`, and reports the exchange of each delivery.
+/// A producer may write any header. RabbitMQ verifies the property `user-id`, and reports the exchange of each
+/// delivery.
 package enum Provenance: String, Sendable {
     /// A worker, or an operator's command with the same rights: the headers `push-origin-*` and
     /// `push-original-message-id` hold.

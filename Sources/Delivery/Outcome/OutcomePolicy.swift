@@ -5,7 +5,7 @@ import APNSProtocol
 ///
 /// `BreakerSet` evaluates the same outcome for keys, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// Apple permits to repeat a request that was answered 5xx after 15 minutes ("Handling notification responses from
+    /// Apple permits repeating a request that was answered 5xx after 15 minutes ("Handling notification responses from
     /// APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 

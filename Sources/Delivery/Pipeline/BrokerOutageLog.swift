@@ -21,7 +21,7 @@ struct BrokerOutageLog {
 
     /// Logs each outage that began, lasts, or ended.
     ///
-    /// - Parameter states: the status of each consumer, in the order of the queues.
+    /// - Parameter states: The status of each consumer, in the order of the queues.
     mutating func update(
         consuming: BrokerStatus, publishing: BrokerStatus, publisher: BrokerStatus, consumers states: [BrokerStatus],
         now: MonotonicTime, _ log: Log
@@ -50,7 +50,7 @@ struct BrokerOutageLog {
         }
     }
 
-    /// - Parameter use: the purpose of the connection or channel.
+    /// - Parameter use: The purpose of the connection or channel.
     private func write(_ line: OutageLog.Line?, of use: String, _ log: Log) {
         let use = user + use
         switch line {

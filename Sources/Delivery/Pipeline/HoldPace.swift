@@ -6,7 +6,8 @@ import EventLoop
 struct HoldPace: Sendable {
     /// The held requests that a worker moves per second at most, divided among its lanes.
     static let perSecondMax = 10_000
-    /// The burst: requests of this time may move together, and a lane waits at most this long before it moves more.
+    /// The burst: the requests that the rate allows in this time may move together. A lane waits at most this long
+    /// before it moves more.
     static let burstMilliseconds: Int64 = 10
 
     private let intervalNanoseconds: Int64
