@@ -58,11 +58,11 @@ import Testing
         }
         #expect(try await validate(#","data":\#(request)"#).last?.hasSuffix("event.json: valid") == true)
         let old = try await validate(#","data":\#(request)"#, version: "0.3")
-        #expect(old.first?.hasSuffix(", because events of CloudEvents 1.0 are read, and this is one of 0.3.") == true)
+        #expect(old.first?.hasSuffix(", because only CloudEvents 1.0 is supported, and this is version 0.3.") == true)
         let wrong = try await validate(#","data":\#(request.replacing("alert\"", with: "alarm\""))"#)
         #expect(wrong.first?.contains("/data/push_type must be one of") == true, "\(wrong)")
         #expect(
-            try await validate("").first?.hasSuffix(", because this event has no data, which would be the request.")
+            try await validate("").first?.hasSuffix(", because this event has no data, which must be the request.")
                 == true)
     }
 
@@ -97,8 +97,8 @@ import Testing
         #expect(errors.map { $0["code"]?.string } == ["collapse_id", "payload"])
         #expect(errors.map { $0["instance_pointer"]?.string } == ["/collapse_id", "/payload"])
         #expect(errors.map { $0["line"]?.int } == [1, 2])
-        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs takes 4096 for this push type.")
-        #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
+        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs allows 4096 for this push type.")
+        #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs allows 64.")
     }
 
     @Test func `A payload that is too large for its escapes alone is named with both sizes`() async throws {
@@ -109,7 +109,7 @@ import Testing
         #expect(run.status == .exited(1))
         #expect(
             run.output.first?.hasSuffix(
-                ": The payload has 4820 bytes; APNs takes 4096 for this push type. Written as UTF-8, without \\u escapes and "
+                ": The payload has 4820 bytes; APNs allows 4096 for this push type. Written as UTF-8, without \\u escapes and "
                     + "whitespace between its parts, it has 1620.") == true, "\(run.output)")
     }
 
@@ -118,7 +118,7 @@ import Testing
             "event",
             #"{"specversion":"1.0","data":{"app":"a","push_type":"alert","device_token":"ab","aps":{}}}"#)
         let run = try await martlet("validate", file)
-        #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs into payload.") == true)
+        #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs in payload.") == true)
     }
 
     /// With a worker's configuration, every request that the worker would refuse is invalid. The keys need not exist.

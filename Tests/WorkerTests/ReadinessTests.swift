@@ -24,7 +24,7 @@ import Testing
         _ = readiness.lane(1, .tested(isReady: false))
         #expect(
             readiness.reasons == [
-                "lane 1: it is not consuming yet", "lane 1: it is not connected for publishing yet",
+                "lane 1: not consuming yet", "lane 1: not connected for publishing yet",
             ])
         _ = readiness.lane(1, .tested(isReady: true))
         #expect(readiness.reasons == [])

@@ -32,7 +32,7 @@ struct ChannelsSession: Sendable {
         var hasHeader = false
         for request in options.work.requests {
             guard let id = try? UUIDValue.random() else { return .failed }
-            let report = await manager.ask(request, of: options.app, id: id)
+            let report = await manager.perform(request, of: options.app, id: id)
             if options.isJSON {
                 Terminal.output.line(json(report, of: request, access.pool.environment).printable)
             } else {

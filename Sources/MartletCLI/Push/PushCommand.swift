@@ -69,26 +69,26 @@ struct PushCommand: ConfiguredCommand {
         var worst = ExitCode.success
         for file in files {
             let body = options.hasNewID ? try file.withNewID() : file.body
-            let response = await direct.send(body, id: try UUIDValue.random())
-            show(response, file.name)
-            worst = .worse(worst, response.exitCode)
+            let report = await direct.send(body, id: try UUIDValue.random())
+            show(report, file.name)
+            worst = .worse(worst, report.exitCode)
         }
         return worst
     }
 
-    private func show(_ response: DirectPush.Told, _ file: String) {
-        let result = String(decoding: response.result, as: UTF8.self)
+    private func show(_ report: DirectPush.Report, _ file: String) {
+        let result = String(decoding: report.result, as: UTF8.self)
         guard !options.isJSON else {
             Terminal.output.line(result.printable)
             return
         }
-        let id = (try? JSONDocument(response.result))?.root["id"]?.string ?? "-"
-        let terminal = response.outcome == .accepted ? Terminal.output : Terminal.error
-        terminal.line("\(response.outcome.rawValue)  \(id)  \(file): \(response.sentence)".printable)
+        let id = (try? JSONDocument(report.result))?.root["id"]?.string ?? "-"
+        let terminal = report.outcome == .accepted ? Terminal.output : Terminal.error
+        terminal.line("\(report.outcome.rawValue)  \(id)  \(file): \(report.sentence)".printable)
     }
 }
 
-extension DirectPush.Told {
+extension DirectPush.Report {
     fileprivate var exitCode: ExitCode {
         if isUnreachable { return .unreachable }
         return outcome == .accepted ? .success : .failed

@@ -23,7 +23,7 @@ final class PauseControl {
     /// - Parameter note: nil resumes.
     func set(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         let group = groups.inForce
-        guard group.components.lane.knows(scope) else {
+        guard group.components.lane.contains(scope) else {
             return answer(.error(404, "the configuration has no \(scope)"))
         }
         let isPaused = note != nil
