@@ -503,9 +503,9 @@ import Testing
         let lines = mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: queues))
         #expect(
             lines.map { $0.prefix(64) } == [
-                "martlet.yaml:3:19: requests_queue and request_queues are mut",
+                "martlet.yaml:3:19: requests_queue and request_queues are mutuall",
                 "martlet.yaml:6:14: duplicate queue push.bulk",
-                "martlet.yaml:7:14: routing key bulk is a duplicate; a request route",
+                "martlet.yaml:7:14: routing key bulk is a duplicate; a request ro",
                 "martlet.yaml:7:35: amqp.request_queues.2.prefetch must be at lea",
             ], "\(lines)")
         #expect(

@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
     func aBroadcastHasNoTokenState(status: Int, reason: Reason?) {
         var subject = subject()
-        subject.notification.push = .broadcast(
+        subject.request.push = .broadcast(
             channel: ArraySlice("YWJj".utf8), bundleID: Array("com.example.app".utf8), id: UUIDValue(high: 1, low: 2),
             payload: Array("{}".utf8))
         let answer = PushAnswer(status: status, reason: reason)

@@ -83,8 +83,8 @@ import Testing
         #expect(run { client.isClosed })
         #expect(
             client.error?.message
-                == "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it refuses the user and "
-                + "password of the configuration")
+                == "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it refused the configured "
+                + "user and password")
     }
 
     @Test func anUnreachableProxyIsNamed() {
