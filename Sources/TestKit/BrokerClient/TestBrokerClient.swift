@@ -2,8 +2,8 @@ public import AMQP
 public import EventLoop
 import Threads
 
-/// A test's or benchmark's own place at a broker, on a loop and thread of its own: publishes, collects what comes, empties
-/// queues.
+/// A test's or benchmark's own place at a broker, on a loop and thread of its own: publishes, collects what comes,
+/// empties queues.
 public actor TestBrokerClient {
     nonisolated let loop: EpollLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -55,7 +55,7 @@ public actor TestBrokerClient {
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
     /// Lets time pass.
-    public func pass(_ time: Duration) async { await loop.sleep(for: time) }
+    public func sleep(for duration: Duration) async { await loop.sleep(for: duration) }
 
     /// Messages that are under way at once: a publisher does not take any number.
     private static let unconfirmedMax = 2000
@@ -99,7 +99,7 @@ public actor TestBrokerClient {
     }
 
     /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
-    public func touch(_ queue: String) async { await takeOne(from: queue) { _, _ in } }
+    public func requeueOne(in queue: String) async { await takeOne(from: queue) { _, _ in } }
 
     /// Has one message of a queue delivered and rejected, so that the broker dead-letters it.
     public func reject(from queue: String) async { await takeOne(from: queue) { $0.reject($1.tag, requeue: false) } }
@@ -200,7 +200,7 @@ public actor TestBrokerClient {
     }
 
     /// Takes what is in a queue now. Other than a count, which the broker tells late, this misses nothing.
-    public func takeAll(from queue: String) async throws -> [IncomingMessage] {
+    public func getAll(from queue: String) async throws -> [IncomingMessage] {
         var taken: [IncomingMessage] = []
         while true {
             let batch = try await withThrowingTaskGroup(of: IncomingMessage?.self) { group in

@@ -60,10 +60,10 @@ struct FixtureCertificate {
                 ["pkcs12", "-export", "-in", certificate, "-inkey", plainKey, "-out", directory.file("\(app).p12")]
                     + (form == .keychain ? ["-legacy"] : []) + output)
         }
-        try await makeKnown(at: simulator)
+        try await register(at: simulator)
     }
 
-    func makeKnown(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
+    func register(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
 
     /// Certificate and private key in one file, with what is above it.
     var pem: String {

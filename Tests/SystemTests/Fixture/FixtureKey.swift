@@ -37,12 +37,12 @@ struct FixtureKey {
     /// Makes key and apps known, and writes the key's file.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
         try directory.write(fileName, pem)
-        try await makeKnown(at: simulator)
+        try await register(at: simulator)
     }
 
-    func makeKnown(at simulator: SimulatorProcess) async throws {
+    func register(at simulator: SimulatorProcess) async throws {
         for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
-        try await simulator.makeKnown(id, privateKey)
+        try await simulator.register(id, privateKey)
         try await allow(environments, at: simulator)
     }
 

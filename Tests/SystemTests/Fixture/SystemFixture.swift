@@ -91,24 +91,24 @@ struct SystemFixture {
     }
 
     /// Takes the requests that are still in their queue, of which there should be so many.
-    func left(_ count: Int) async throws -> [IncomingMessage] {
+    func remainingRequests(_ count: Int) async throws -> [IncomingMessage] {
         await testClient.collect(queue("requests"))
         try await testClient.collected(queue("requests"), atLeast: count)
-        let more = try await testClient.takeAll(from: queue("requests"))
+        let more = try await testClient.getAll(from: queue("requests"))
         return await testClient.collected(queue("requests")) + more
     }
 
     /// Takes the messages that wait to be tried again.
-    func takeWaiting() async throws -> [IncomingMessage] {
+    func drainWaitQueues() async throws -> [IncomingMessage] {
         var taken: [IncomingMessage] = []
-        for queue in waitQueues { taken += try await testClient.takeAll(from: queue) }
+        for queue in waitQueues { taken += try await testClient.getAll(from: queue) }
         return taken
     }
 
     /// Checks that no message is anywhere but among the results and, so many, among the dead letters.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
-            let count = try await testClient.takeAll(from: queue).count
+            let count = try await testClient.getAll(from: queue).count
             #expect(count == (queue == self.queue("dead") ? dead : 0), "\(queue)", sourceLocation: sourceLocation)
         }
     }
@@ -116,7 +116,7 @@ struct SystemFixture {
     /// Waits until the simulator has so many requests that it has not answered.
     ///
     /// - Parameter counter: `in_flight_max`: has or had.
-    func untilAsked(
+    func waitForUnansweredRequests(
         _ count: Int, counter: String = "in_flight", within deadline: Duration = .seconds(30)
     ) async throws {
         try await poll(until: "\(count) unanswered requests", within: deadline, every: .zero) {

@@ -5,8 +5,8 @@ import Testing
 extension ToolTests {
     /// Clients that know nothing of this project, against the simulator as a process.
     @Suite struct ForeignClients {
-        /// aioapns overlooks RST_STREAM, so that of pushes that begin at once those wait for ever whose stream is refused;
-        /// and told of one stream, as by `announce`, it miscounts its own. h2load fails what is refused.
+        /// aioapns overlooks RST_STREAM, so that of pushes that begin at once those wait for ever whose stream is
+        /// refused; and told of one stream, as by `announce`, it miscounts its own. h2load fails what is refused.
         private static let gateOff = ["--gate", "off"]
 
         private func start(_ options: [String]) async throws -> (SimulatorProcess, TemporaryDirectory) {
@@ -24,7 +24,7 @@ extension ToolTests {
                 environment: ["SSL_CERT_FILE": directory.file("ca.pem")])
         }
 
-        @Test func aioapnsIsToldWhatBecameOfItsPushes() async throws {
+        @Test func aioapnsReceivesEachStatus() async throws {
             let (simulator, directory) = try await start([])
             let answers = try await push(to: simulator, directory, "aa01", "dead01", "badbad01", "aa02")
                 .map { try JSONDocument($0).root.elements.map { $0.string ?? "\($0.kind)" } }
@@ -52,7 +52,7 @@ extension ToolTests {
         }
 
         /// With default options and provider tokens of their own: `iat` has a fraction in one, is a text in the other.
-        @Test(arguments: ["apns2", "kalyke"]) func clientsOfTheFieldSignTheirOwnTokens(client: String) async throws {
+        @Test(arguments: ["apns2", "kalyke"]) func otherClientsSignTheirOwnTokens(client: String) async throws {
             let (simulator, directory) = try await start([])
             let folder = Products.file("Tests/SystemTests/ForeignClients/\(client)")
             let python = try await PythonEnvironment(client, requirements: "\(folder)/requirements.txt")

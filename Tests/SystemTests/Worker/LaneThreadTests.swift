@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     /// Here, not among the unit suites, because a sanitizer's own memory has no room beside such stacks.
     @Suite struct LaneThread {
-        @Test func aWorkerThatGetsNoThreadEnds() async throws {
+        @Test func aWorkerThatCannotStartAThreadExits() async throws {
             let fixture = try await SystemFixture("threadless")
             try await fixture.applyTopology()
             // No machine has room for stacks of a pebibyte.
@@ -19,7 +19,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func aWorkerThatGetsNoThreadForAnotherConfigurationGoesOn() async throws {
+        @Test func aReloadThatCannotStartThreadsIsRetried() async throws {
             var options = SystemFixture.Options(delays: ["1s"])
             let fixture = try await SystemFixture("fewthreads", options)
             try await fixture.applyTopology()
@@ -44,7 +44,7 @@ extension SystemTests {
             try await worker.said("the lanes before have ended")
             _ = try await change(lanes: 2, "the configuration was read anew and is in force")
             try await fixture.publish(Array(samples[50...]))
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             _ = try await worker.stop()
             try await fixture.end()
         }

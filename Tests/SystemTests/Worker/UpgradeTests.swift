@@ -14,7 +14,7 @@ extension SystemTests {
         /// So many are told until something changes.
         private static let requestsOfAPhase = LongForm.pick(6000, short: 1000)
 
-        @Test func workersTakeEachOthersPlace() async throws {
+        @Test func workersReplaceEachOther() async throws {
             let before = try #require(earlierMartlet)
             let fixture = try await SystemFixture(
                 "upgrade", SystemFixture.Options(simulator: ["--delay-ms", "50"], delays: ["1s", "2s"]))
@@ -34,7 +34,7 @@ extension SystemTests {
                 return worker
             }
             let results = fixture.queue("results")
-            func aPhase() async throws {
+            func waitForPhase() async throws {
                 let count = await fixture.testClient.collected(results).count
                 try await fixture.testClient.collected(results, atLeast: count + Self.requestsOfAPhase)
             }
@@ -45,42 +45,42 @@ extension SystemTests {
             let messages = samples.map { $0.message(to: fixture.prefix) }
             async let publishing = fixture.testClient.publish(messages, perSecond: Self.requestsPerSecond)
             let first = try await startBefore()
-            try await aPhase()
+            try await waitForPhase()
             try await fixture.applyTopology()
             let now = try await fixture.worker()
-            try await aPhase()
+            try await waitForPhase()
             var accepted = [try await Self.accepted(first)]
-            try await aPhase()
+            try await waitForPhase()
             let again = try await startBefore()
-            try await aPhase()
+            try await waitForPhase()
             accepted.append(try await Self.accepted(now))
             _ = try await publishing
-            _ = try await fixture.told(of: samples)
+            _ = try await fixture.results(of: samples)
             accepted.append(try await Self.accepted(again))
-            let told = try await fixture.allResults()
+            let reported = try await fixture.allResults()
 
             try await fixture.expectNothingLeft()
             // Where requests waited before.
-            #expect(try await fixture.testClient.takeAll(from: fixture.queue("retry.1s")).isEmpty)
+            #expect(try await fixture.testClient.getAll(from: fixture.queue("retry.1s")).isEmpty)
             #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)
             let pushes = try Pushes(await fixture.end())
-            #expect(told.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }.map(\.id) == [])
-            #expect(samples.filter { pushes.taken($0) == 0 }.map(\.id) == [])
+            #expect(reported.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }.map(\.id) == [])
+            #expect(samples.filter { pushes.acceptedCount(of: $0) == 0 }.map(\.id) == [])
             #expect(accepted.allSatisfy { $0 > 0 }, "\(accepted)")
-            let twice = samples.filter { pushes.taken($0) > 1 }
-            let silently = twice.filter { sample in !told[sample].contains { $0.isPossibleDuplicate } }
-            #expect(silently.map(\.id) == [])
+            let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
+            let unmarked = twice.filter { sample in !reported[sample].contains { $0.isPossibleDuplicate } }
+            #expect(unmarked.map(\.id) == [])
             // What is pushed twice has a reason, such as a connection to the broker that was lost: then the log has it.
             for worker in twice.isEmpty ? [] : [first, now, again] {
                 let isNoted = #""level":"info""#
                 for line in worker.errors.linesSoFar where !line.contains(isNoted) { print(line) }
             }
-            let toldTwice = samples.count { told[$0].count > 1 }
+            let reportedTwice = samples.count { reported[$0].count > 1 }
             let refused = pushes.byID.values.reduce(0) { $0 + $1.count { $0.status == 429 } }
             print(
                 "upgrade: \(samples.count) requests at \(Self.requestsPerSecond)/s, all told; \(accepted[0]) accepted by "
                     + "the earlier version, \(accepted[1]) by this one, \(accepted[2]) by the earlier one again; "
-                    + "\(refused) refused with 429 and tried again; \(twice.count) pushed twice, \(toldTwice) told twice"
+                    + "\(refused) refused with 429 and tried again; \(twice.count) pushed twice, \(reportedTwice) told twice"
             )
         }
 
@@ -93,7 +93,8 @@ extension SystemTests {
         private static func asBefore(_ text: String) -> String {
             text.split(separator: "\n").filter { !$0.hasPrefix("admin:") && !$0.hasPrefix("  proxy:") }
                 .joined(separator: "\n")
-                // It would give up after five tries, as this one does after eight: eight refusals in a row do not happen.
+                // It would give up after five tries, as this one does after eight: eight refusals in a row do not
+                // happen.
                 .replacing(/delays: \[(\d+)s.*\]/) { "attempts_max: 8, delay_seconds: \($0.output.1)" }
                 .replacing(/, channel_port: \d+/, with: "")
         }

@@ -17,7 +17,7 @@ extension ToolTests {
         }
 
         @Test(arguments: [("Guide", 14), ("Recipes", 11), ("ContinuousIntegration", 2)])
-        func `its commands print what it says`(page: String, countMin: Int) async throws {
+        func `commands print the documented output`(page: String, countMin: Int) async throws {
             let blocks = GuideBlock.all(of: try Self.page(page))
             #expect(blocks.count >= countMin)
             let directory = try TemporaryDirectory("guide")
@@ -67,7 +67,7 @@ extension ToolTests {
             }
         }
 
-        @Test func `it tells of every route and every switch`() async throws {
+        @Test func `documents every route and every switch`() async throws {
             let page = try Self.page()
             let directory = try TemporaryDirectory("guide")
             let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
@@ -86,7 +86,7 @@ extension ToolTests {
             try await simulator.process.terminate()
         }
 
-        @Test func `it tells of all that a fault can have`() async throws {
+        @Test func `documents every member of a fault`() async throws {
             let section = Self.section("Make a fault", of: try Self.page()).joined(separator: "\n")
             let directory = try TemporaryDirectory("guide")
             let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
@@ -102,10 +102,10 @@ extension ToolTests {
             for body in bodies {
                 let error = try #require(try await Self.json(from: faults, "-d", body).root["error"]?.string)
                 let list = try #require(error.firstMatch(of: /; (?:it has|there are) ([a-z0-9_, ]+)/)).1
-                let untold = list.split(separator: ", ").filter {
+                let undocumented = list.split(separator: ", ").filter {
                     !section.contains("`\($0)`") && !section.contains("\"\($0)\"")
                 }
-                #expect(untold == [], "\(error)")
+                #expect(undocumented == [], "\(error)")
             }
             try await simulator.process.terminate()
         }

@@ -30,7 +30,7 @@ extension ToolTests.Page {
     }
 
     /// The animation of one arrival would last until the next.
-    @Test func `draws requests that follow each other fast without motion`() async throws {
+    @Test func `draws rapid requests without animation`() async throws {
         let fixture = try await PageFixture()
         let payload = #"{"aps":{"alert":"Hello"}}"#
         try await fixture.push(payload)

@@ -3,7 +3,7 @@ import Testing
 
 /// The clock, and starting over.
 extension ToolTests.Page {
-    @Test func `sets the clock, and starts over`() async throws {
+    @Test func `sets the clock, and resets the simulator`() async throws {
         let fixture = try await PageFixture()
         let payload = #"{"aps":{"alert":"Hello"}}"#
         #expect(try await fixture.push(payload) == 200)

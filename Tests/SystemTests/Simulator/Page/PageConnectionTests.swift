@@ -18,7 +18,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `does things to connections at once`() async throws {
+    @Test func `acts on connections immediately`() async throws {
         let fixture = try await PageFixture("--delay-ms", "600000")
         try await fixture.tab(to: "[data-action='goaway']")
         try await fixture.browser.press(.enter)

@@ -54,7 +54,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells why a fault was refused`() async throws {
+    @Test func `shows why a fault was refused`() async throws {
         let fixture = try await PageFixture()
         try await fixture.tab(to: "#fault-topic")
         try await fixture.browser.type(String(repeating: "x", count: 300))

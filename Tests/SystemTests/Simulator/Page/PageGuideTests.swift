@@ -3,17 +3,17 @@ import Testing
 
 /// The guide.
 extension ToolTests.Page {
-    @Test func `shows how to push until somebody has`() async throws {
+    @Test func `shows how to push until the first request`() async throws {
         let fixture = try await PageFixture("--listen-channels", "127.0.0.1:0")
         let guide = "document.querySelector('#guide')"
         try await fixture.browser.wait(until: "\(guide).querySelector('pre')")
-        let told = try await fixture.browser.text("\(guide).textContent")
+        let guideText = try await fixture.browser.text("\(guide).textContent")
         for word in [
             "localhost:\(fixture.simulator.port)", "DEMOKEY001", "DEMOTEAM01", "ca.pem", "Channel management",
         ] {
-            #expect(told.contains(word), "\(word)")
+            #expect(guideText.contains(word), "\(word)")
         }
-        #expect(!told.contains("Pushes and broadcasts, sandbox"), "it does not listen there")
+        #expect(!guideText.contains("Pushes and broadcasts, sandbox"), "it does not listen there")
         try await fixture.browser.run(
             """
             navigator.clipboard.writeText = async (text) => { window.copied = text; },
@@ -40,7 +40,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `comes first on a phone, until something is delivered`() async throws {
+    @Test func `shows the guide first on a phone until a push is delivered`() async throws {
         let fixture = try await PageFixture()
         try await fixture.browser.resize(width: 390, height: 844, isPhone: true)
         try await fixture.open()

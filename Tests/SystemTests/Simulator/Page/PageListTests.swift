@@ -3,7 +3,7 @@ import Testing
 
 /// The list of requests.
 extension ToolTests.Page {
-    @Test func `finds requests by answer and device, and those further down`() async throws {
+    @Test func `filters requests by response and device, and loads older ones`() async throws {
         let fixture = try await PageFixture("--gate", "off")
         try await fixture.push(#"{"aps":{"alert":"The first"}}"#, to: "aa01")
         for _ in 0..<2 { try await fixture.push(#"{"aps":{"alert":"Gone"}}"#, to: "dead01") }
@@ -50,7 +50,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells in plain words why a push was refused`() async throws {
+    @Test func `explains why a push was refused`() async throws {
         let fixture = try await PageFixture()
         #expect(try await fixture.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
         try await fixture.browser.wait(until: "document.querySelector('#rows .refused')")
@@ -61,7 +61,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `says what exactly was wrong, whatever faults do`() async throws {
+    @Test func `shows the exact reason of a refusal, also while a fault is active`() async throws {
         let fixture = try await PageFixture()
         func why(_ push: () async throws -> Int) async throws -> String {
             let before = try await fixture.browser.number("document.querySelectorAll('#rows .row').length")
@@ -91,7 +91,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `counts what broke the rules of HTTP`() async throws {
+    @Test func `counts malformed HTTP requests`() async throws {
         let fixture = try await PageFixture()
         let client = try await fixture.startPush(#"{"aps":{"alert":"Hello"}}"#, ["connection: close"])
         _ = try await client.exit()

@@ -25,7 +25,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `stacks a thread, and lets one push take another's place`() async throws {
+    @Test func `stacks a thread, and replaces an updated notification`() async throws {
         let fixture = try await PageFixture()
         for (title, thread) in [("One", "a"), ("Two", "a"), ("Other", "b"), ("Three", "a")] {
             try await fixture.push(#"{"aps":{"alert":{"title":"\#(title)"},"thread-id":"\#(thread)"}}"#)
@@ -51,7 +51,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells devices apart whose tokens begin alike`() async throws {
+    @Test func `distinguishes devices whose tokens share a prefix`() async throws {
         let fixture = try await PageFixture()
         let padding = String(repeating: "0", count: 62)
         for device in ["a1", "b2", "A1"] {

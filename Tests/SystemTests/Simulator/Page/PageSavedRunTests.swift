@@ -3,7 +3,7 @@ import Testing
 
 /// A saved run.
 extension ToolTests.Page {
-    @Test func `opens a run that was saved`() async throws {
+    @Test func `opens a saved run`() async throws {
         let directory = try TemporaryDirectory("record")
         let file = directory.file("run.jsonl")
         let before = try await PageFixture("--gate", "off", "--record", file, "--record-detail", "full")

@@ -7,7 +7,7 @@ extension ToolTests {
 }
 
 extension ToolTests.Page {
-    @Test func `shows markup as text, and runs nothing of it`() async throws {
+    @Test func `shows markup as text, and runs no script in it`() async throws {
         let fixture = try await PageFixture()
         let title = "<img src=/x onerror=window.owned=1>"
         let body = "<script>window.owned=1</script><b>&amp;</b>"
@@ -35,7 +35,7 @@ extension ToolTests.Page {
         try await fixture.end(complains: true)
     }
 
-    @Test func `no shape of a payload breaks it`() async throws {
+    @Test func `handles a payload of any shape`() async throws {
         let fixture = try await PageFixture()
         for push in Samples.oddPushes { try await fixture.push(push.json, to: push.device, push.headers) }
         let count = Samples.oddPushes.count
@@ -58,7 +58,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `fits a phone, and can be read in light and dark`() async throws {
+    @Test func `fits a phone, and is readable in light and dark mode`() async throws {
         let fixture = try await PageFixture()
         let word = String(repeating: "Donaudampfschifffahrt", count: 8)
         for push in Samples.payloads(longWord: word) {
@@ -107,7 +107,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `goes on after a mistake of its own`() async throws {
+    @Test func `continues after an exception in its script`() async throws {
         let fixture = try await PageFixture()
         try await fixture.browser.run(
             """
@@ -124,7 +124,7 @@ extension ToolTests.Page {
         try await fixture.end(complains: true)
     }
 
-    @Test func `says that the simulator is gone, and comes back with it`() async throws {
+    @Test func `reports a lost simulator, and reconnects`() async throws {
         let fixture = try await PageFixture()
         try await fixture.push(#"{"aps":{"alert":"Before"}}"#)
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")

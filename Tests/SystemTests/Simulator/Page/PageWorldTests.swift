@@ -3,14 +3,14 @@ import Testing
 
 /// What the simulator knows of the world.
 extension ToolTests.Page {
-    @Test func `shows and changes what it knows, and why connections failed`() async throws {
+    @Test func `shows and changes the state, and shows why connections failed`() async throws {
         let fixture = try await PageFixture()
         _ = try? await ChildProcess.run([
             "curl", "--silent", "--http1.1", "--insecure", "https://127.0.0.1:\(fixture.simulator.port)/",
         ])
         try await fixture.browser.wait(until: "document.querySelector('#failure-list').textContent.includes('ALPN')")
-        let told = try await fixture.simulator.process.errors.line { $0.contains("ALPN") }
-        #expect(told.hasPrefix("apns-simulator: connection 1 (production"), "\(told)")
+        let line = try await fixture.simulator.process.errors.line { $0.contains("ALPN") }
+        #expect(line.hasPrefix("apns-simulator: connection 1 (production"), "\(line)")
         try await fixture.browser.run(
             "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
         try await fixture.browser.wait(
@@ -101,7 +101,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `lists a hundred devices and channels, and says how many more there are`() async throws {
+    @Test func `lists 100 devices and channels, and counts the rest`() async throws {
         let fixture = try await PageFixture()
         for number in 1000..<1102 {
             try await fixture.simulator.ask("PUT", "/v1/devices/\(number)", #"{"app":"com.example.app"}"#)

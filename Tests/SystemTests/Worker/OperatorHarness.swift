@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// One who looks after a worker, by the commands and addresses that operators have.
-final class Operator {
+final class OperatorHarness {
     let fixture: SystemFixture
     let broker: PrivateBroker
     let worker: ChildProcess
@@ -13,15 +13,15 @@ final class Operator {
 
     /// A worker that is ready, on a broker that may be troubled, and has pushed something.
     ///
-    /// - Parameter broker: the one that `TroubledBrokerTests` have by default.
+    /// - Parameter broker: the one that `BrokerFaultTests` have by default.
     static func with(
         _ prefix: String, on broker: PrivateBroker? = nil,
         _ options: SystemFixture.Options = SystemFixture.Options(delays: ["1s"]),
-        _ look: (Operator) async throws -> Void
+        _ body: (OperatorHarness) async throws -> Void
     ) async throws {
         var options = options
         options.admin = Self.admin
-        let broker = if let broker { broker } else { try await TroubledBroker.shared }
+        let broker = if let broker { broker } else { try await DisruptableBroker.shared }
         let fixture = try await SystemFixture(prefix, broker: broker.url, options)
         try await fixture.applyTopology()
         await fixture.testClient.collect(fixture.queue("results"))
@@ -29,9 +29,9 @@ final class Operator {
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
         try await worker.said("ready")
         let port = try #require(JSONDocument(address).root["admin.address"]?.string)
-        let one = Operator(fixture, broker, worker, port)
-        for path in ["/livez", "/readyz"] { #expect(try await one.ask(path) == (200, "ok\n")) }
-        try await look(one)
+        let harness = OperatorHarness(fixture, broker, worker, port)
+        for path in ["/livez", "/readyz"] { #expect(try await harness.ask(path) == (200, "ok\n")) }
+        try await body(harness)
         // What is on its way may not be told in time; that is for other tests.
         worker.send(signal: 9)
         fixture.simulator.send(signal: 9)
@@ -102,7 +102,7 @@ final class Operator {
         var (code, lines) = try await run(["status", "--socket", socket])
         // A route may be probed again and again before all are held.
         for _ in 0..<20 where unready != nil && code != 1 {
-            await fixture.testClient.pass(.milliseconds(200))
+            await fixture.testClient.sleep(for: .milliseconds(200))
             (code, lines) = try await run(["status", "--socket", socket])
         }
         let text = lines.joined(separator: "\n")
