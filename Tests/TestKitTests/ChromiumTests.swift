@@ -23,7 +23,7 @@ import Testing
         #expect(try await browser.text(colour) == "rgb(1, 2, 3)")
         try await browser.prefer(.dark)
         #expect(try await browser.text(colour) == "rgb(255, 0, 0)")
-        #expect(try await browser.complaints() == [])
+        #expect(try await browser.consoleMessages() == [])
 
         try await browser.type("by keyboard")
         try await browser.press(.tab)
@@ -35,7 +35,7 @@ import Testing
         }
 
         try await browser.run("console.error('oh')")
-        #expect(try await browser.complaints().count == 1)
+        #expect(try await browser.consoleMessages().count == 1)
         #expect(try await browser.requestedURLs() == ["file://\(page)", "file://\(directory.file("style.css"))"])
         let picture = directory.file("picture.png")
         try await browser.writePicture(to: picture)

@@ -53,7 +53,7 @@ public actor Browser {
     }
 
     /// The errors and warnings that the page's console has by now, and the exceptions that nothing caught.
-    public func complaints() async throws(ProcessError) -> [String] {
+    public func consoleMessages() async throws(ProcessError) -> [String] {
         try await catchUp()
         let calls = events("Runtime.consoleAPICalled").filter {
             ["error", "warning", "assert"].contains($0["type"]?.string ?? "")

@@ -57,8 +57,8 @@ extension SystemTests {
             try await keys[0].revoke(false, at: fixture.apns)
 
             let samples = warmUp + earlier + later
-            try await fixture.results(of: samples, within: .seconds(healSecondsMax)).expectAcceptedOnFirstAttempt(
-                samples)
+            let results = try await fixture.results(of: samples, within: .seconds(healSecondsMax))
+            results.expectAcceptedOnFirstAttempt(samples)
             #expect(try worker.count(of: "pushes are held up") == 1)
             let others = zip(later, laterTimes).filter { !keys[0].apps.contains($0.0.app) }
             let before = try await fixture.latencies(of: earlier, publishedAt: earlierTimes)

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// What `deploy` gives to Kubernetes and Compose is what they take.
+    /// The Kubernetes and Compose manifests of `deploy` are valid.
     @Suite struct Manifests {
         @Test func everyObjectIsValid() async throws {
             let directory = try TemporaryDirectory()
@@ -22,7 +22,7 @@ extension ToolTests {
                 "--broker", "4.1",
             ])
             #expect(printed.exit.status == .exited(0), "\(printed.errors)")
-            // What they are to be in.
+            // The cluster to which the printed objects belong.
             let cluster = try Files.lines(of: Products.file("deploy/kubernetes/production/rabbitmq.yaml"))
                 .prefix { $0 != "---" }
             let file = try directory.write("printed.yaml", (cluster + ["---"] + printed.output).joined(separator: "\n"))

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A worker that is told to stop while answers take 100 ms and hundreds of pushes wait for theirs.
+    /// A worker that is stopped while responses take 100 ms and hundreds of pushes are in flight.
     @Suite struct Drain {
         private static let drainDeadlineSeconds = 20
 
@@ -23,7 +23,7 @@ extension ChangingWorkerTests {
             #expect(counters.root["message.accepted"]?.int == summary.reported.count)
             #expect(counters.root["message.unknown_outcomes"]?.int == 0)
 
-            // APNs saw those that are told, each once, and no other.
+            // APNs received each reported request once, and no others.
             let seen = try await fixture.end().compactMap { $0.root["apns_id"]?.string }
             #expect(Set(seen) == summary.reported)
             #expect(seen.count == summary.reported.count)
@@ -36,7 +36,7 @@ extension ChangingWorkerTests {
                     simulator: ["--delay-ms", "1000"], drainDeadlineSeconds: Self.drainDeadlineSeconds,
                     resendsUnknown: false))
             let (summary, counters) = try await Self.drain(fixture, samples: 4000, afterResults: 1) { worker in
-                // The gate has opened: wait until as many are out as may be, then cut them off.
+                // The simulator now accepts concurrent pushes. Wait until 500 are unanswered, then kill it.
                 try await fixture.waitForUnansweredRequests(500)
                 fixture.simulator.send(signal: SIGKILL)
             }
@@ -51,7 +51,7 @@ extension ChangingWorkerTests {
             await fixture.testClient.close()
         }
 
-        /// Where every message was when the worker had ended.
+        /// The location of every request after the worker has exited.
         private struct DrainSummary {
             var inFlight = 0
             var reported: Set<String> = []
@@ -59,8 +59,9 @@ extension ChangingWorkerTests {
             var retried: Set<String> = []
         }
 
-        /// Runs a worker, tells it to stop once so many results are out and `prepare` has returned, and checks that no
-        /// message is lost and none is at two places.
+        /// Runs a worker and stops it after `afterResults` results and the return of `prepare`.
+        ///
+        /// Checks that no request is lost and none is in two places.
         private static func drain(
             _ fixture: SystemFixture, samples count: Int, afterResults: Int,
             _ prepare: (ChildProcess) async throws -> Void

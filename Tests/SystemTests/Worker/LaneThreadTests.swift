@@ -4,12 +4,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Here, not among the unit suites, because a sanitizer's own memory has no room beside such stacks.
+    /// Threads that cannot be started.
+    ///
+    /// Not part of the unit suites: a sanitizer cannot map its own memory together with stacks of this size.
     @Suite struct LaneThread {
         @Test func aWorkerThatCannotStartAThreadExits() async throws {
             let fixture = try await SystemFixture("threadless")
             try await fixture.applyTopology()
-            // No machine has room for stacks of a pebibyte.
+            // A stack size of one pebibyte, which no machine can map.
             let command = "ulimit -s 1099511627776 && exec \"$0\" worker --config \"$1\""
             let result = try await ChildProcess.run([
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
@@ -24,7 +26,7 @@ extension SystemTests {
             let fixture = try await SystemFixture("fewthreads", options)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
-            // Room for some threads, whose stacks take nearly all of it.
+            // Enough address space for some threads with stacks of 1 GiB, but not for 32.
             let command = "ulimit -s 1048576 && ulimit -v 10485760 && exec \"$0\" worker --config \"$1\""
             let worker = try await ChildProcess([
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// Of a worker that has seen something, Prometheus is told what the documentation says, and nothing else.
+    /// A worker that has processed requests of all kinds exports exactly the documented metrics.
     @Suite struct Metrics {
         @Test func matchTheDocumentation() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled", "com.example.limited"])
@@ -29,7 +29,7 @@ extension BrokerFaultTests {
                 try await harness.broker.rabbitmqctl("close_all_connections", "the test says so")
                 try await harness.logs("broker.lost")
                 try await harness.worker.said("ready")
-                // What follows is held up.
+                // The following request is held.
                 try await harness.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
                 try await harness.logs("breaker.opened")
                 try await harness.fixture.publish(samples)
@@ -48,13 +48,13 @@ extension BrokerFaultTests {
                     messageID: Sample(200).id)
                 try await harness.fixture.testClient.publish([unreadable])
                 try await harness.logs("channel.command")
-                try await harness.expectMetricsOfThePage()
+                try await harness.expectDocumentedMetrics()
             }
         }
     }
 }
 
-/// A name with its type and the names of its labels.
+/// The name, type and label names of a metric.
 private struct Metric: Hashable, CustomStringConvertible {
     var name: String
     var type: String
@@ -64,8 +64,9 @@ private struct Metric: Hashable, CustomStringConvertible {
 }
 
 extension OperatorHarness {
-    fileprivate func expectMetricsOfThePage() async throws {
-        // Those of queues are what the broker said last.
+    /// Checks that the exported metrics are those of the documentation page.
+    fileprivate func expectDocumentedMetrics() async throws {
+        // Queue metrics appear after the first query of the broker.
         var text = try await ask("/metrics").1
         while !text.contains("\nmartlet_queue_messages{") {
             await fixture.testClient.sleep(for: .milliseconds(200))
@@ -79,7 +80,7 @@ extension OperatorHarness {
         #expect(documented.subtracting(scraped) == [])
     }
 
-    /// Those of Prometheus' text format.
+    /// Parses metrics in Prometheus' text format.
     private static func metrics(in text: String) -> Set<Metric> {
         Set(
             text.matches(of: /TYPE (\w+) (\w+)\n(.+)/).map { match in

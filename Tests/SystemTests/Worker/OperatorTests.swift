@@ -3,8 +3,8 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// What is wrong is named, with what mends it, wherever an operator may look: in `martlet status`, in `/readyz`, in
-    /// the log and by an alert.
+    /// Every problem that needs an operator is reported with its remedy in `martlet status`, `/readyz`, the log and an
+    /// alert.
     @Suite struct Operators {
         @Test func aRevokedKey() async throws {
             try await OperatorHarness.with("revokedkey") { harness in
@@ -26,7 +26,7 @@ extension BrokerFaultTests {
             let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled"])
             try await OperatorHarness.with("disabled", SystemFixture.Options(keys: [key], delays: ["1s"])) { harness in
                 try await harness.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
-                // Others go on, so that the worker stays ready.
+                // Pushes of other apps continue, so the worker stays ready.
                 try await harness.publish(5)
                 try await harness.fixture.results(of: harness.samples).expectAcceptedOnFirstAttempt(harness.samples)
                 try await harness.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
@@ -52,7 +52,7 @@ extension BrokerFaultTests {
             }
         }
 
-        /// Row 2 of the cases of APNs: what speaks no TLS of today is not spoken to.
+        /// Conformance row 2: the worker does not connect to a server without a current TLS version.
         @Test func anAPNsOfOldTLS() async throws {
             try await OperatorHarness.with("oldtls", SystemFixture.Options(hasSandbox: true)) { harness in
                 harness.fixture.simulator.send(signal: 9)
@@ -64,7 +64,7 @@ extension BrokerFaultTests {
                 ])
                 _ = try await old.output.line { $0 == "ACCEPT" }
                 try await harness.publish(5)
-                // The other endpoint is away.
+                // The other endpoint is unreachable.
                 let line = try await harness.logs("breaker.opened", with: ":\(harness.fixture.port)")
                 #expect(line["error"]?.string?.contains("no version of TLS in common") == true)
                 try await harness.expect(
@@ -77,7 +77,7 @@ extension BrokerFaultTests {
 
         @Test func aQueueOfResultsThatIsFull() async throws {
             try await OperatorHarness.with("fullresults") { harness in
-                // The queue of all results drops the oldest instead.
+                // The topology's own results queue would drop its oldest results instead.
                 try await harness.fixture.testClient.bind("fullresults.own", to: "fullresults.results", "result.#")
                 try await harness.broker.rabbitmqctl(
                     "set_policy", "full", #"^fullresults\.own$"#, #"{"max-length":1,"overflow":"reject-publish"}"#,
@@ -107,11 +107,11 @@ extension BrokerFaultTests {
 
         @Test func aBrokerThatIsOutOfDisk() async throws {
             try await OperatorHarness.with("fulldisk") { harness in
-                // The broker tells those alone that publish.
+                // The broker reports the alarm only to connections that publish.
                 #expect(try await harness.martlet("pause", "--socket", harness.socket) == 0)
                 // The consumer is cancelled 50 to 250 ms later (decision 33).
-                while try await harness.broker.rabbitmqctl("list_consumers", "queue_name").contains("fulldisk.requests")
-                {}
+                let broker = harness.broker
+                while try await broker.rabbitmqctl("list_consumers", "queue_name").contains("fulldisk.requests") {}
                 try await harness.publish(50)
                 try await harness.broker.rabbitmqctl("set_disk_free_limit", "1000000GB")
                 #expect(try await harness.martlet("resume", "--socket", harness.socket) == 0)

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// What was pushed before the configuration changed is not pushed again after it.
+    /// Requests that were pushed before a reload are recognized as duplicates after it.
     @Suite struct ReloadDuplicates {
         @Test func duplicatesAreDetectedAfterAppsChangeTheirOrder() async throws {
             let key = try FixtureKey("COPYKEY001", apps: ["com.example.stays"])

@@ -5,15 +5,15 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// What changes of a worker's configuration while it runs.
+    /// Configuration changes of a running worker.
     @Suite struct Reload {
-        private static let taken = "the configuration was read anew and is in force"
+        private static let applied = "the configuration was read anew and is in force"
         private static let refused = "the configuration was read anew and is refused; the one before stays in force"
         private static let delayed = "the configuration was read anew and cannot be put in force yet; trying on"
         private static let restart = "what has changed here takes a restart"
         private static let left = "the lanes before have ended"
 
-        /// Messages that come all the time, while the worker is changed under them.
+        /// A steady load of requests during the reloads.
         private final class Load {
             let samples: [Sample]
             private let publishing: Task<Void, any Error>
@@ -48,7 +48,7 @@ extension ChangingWorkerTests {
             let worker = try await fixture.worker()
             let load = Load(fixture, apps: ["com.example.app", "com.example.moves", "com.example.renewed"])
 
-            // An app comes, another goes over to another key, and gets a schema; lanes, limits and endpoints change.
+            // One app is added. Another changes its key and gets a payload schema. Lanes, limits and endpoints change.
             options.keys = [
                 old.with(apps: ["com.example.comes"]), new.with(apps: ["com.example.moves"]),
             ]
@@ -58,19 +58,19 @@ extension ChangingWorkerTests {
             try await options.keys[0].register(at: fixture.apns)
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            #expect(try await worker.said(Self.taken).root["lanes"]?.int == 3)
-            let come = Sample.make(50, from: 900_000, app: "com.example.comes")
+            #expect(try await worker.said(Self.applied).root["lanes"]?.int == 3)
+            let added = Sample.make(50, from: 900_000, app: "com.example.comes")
             let sandbox = Sample.make(50, from: 910_000, app: "com.example.comes", environment: "sandbox")
             let misshapen = Sample.make(10, from: 920_000, app: "com.example.moves")
-            try await fixture.publish(come + sandbox + misshapen)
+            try await fixture.publish(added + sandbox + misshapen)
 
-            // The certificate is renewed, as a deployment does it.
+            // The certificate file is replaced, as in a deployment.
             let renewed = try FixtureCertificate("com.example.renewed")
             try await renewed.register(at: fixture.apns)
             try fixture.replace("com.example.renewed.pem", renewed.pem)
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
 
-            // A configuration that is broken, and one whose queues are not there.
+            // An invalid configuration.
             try fixture.replace("martlet.yaml", "apps: {}\n")
             worker.send(signal: SIGHUP)
             try await worker.said(Self.refused)
@@ -80,7 +80,7 @@ extension ChangingWorkerTests {
             try await worker.said("the configuration says what it said")
 
             try await load.finish()
-            let samples = load.samples + come + sandbox
+            let samples = load.samples + added + sandbox
             let results = try await fixture.results(of: samples + misshapen)
             results.expectAcceptedOnFirstAttempt(samples)
             #expect(results.unexpected(misshapen) { $0.map(\.error) == ["schema.maximum"] }.isEmpty)
@@ -96,7 +96,7 @@ extension ChangingWorkerTests {
             #expect(Set(inSandbox.map { $0.root["apns_id"]?.string }) == Set(sandbox.map(\.id)))
         }
 
-        /// As Kubernetes does it: all files of a volume lie behind one link, which then leads elsewhere.
+        /// Kubernetes switches all files of a volume with one symbolic link.
         @Test func aKeyBehindASwitchedSymbolicLink() async throws {
             let key = try FixtureKey("LINKEDKEY1", apps: ["com.example.linked"])
             let fixture = try await SystemFixture("reload-link", SystemFixture.Options(keys: [key], delays: ["1s"]))
@@ -124,7 +124,7 @@ extension ChangingWorkerTests {
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try link(to: "three")
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
             _ = try await worker.stop()
             #expect(try worker.count(of: Self.refused) == 1)
             try await fixture.end()
@@ -148,7 +148,7 @@ extension ChangingWorkerTests {
 
             try await fixture.applyTopology()
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
             let after = Sample.make(20, from: 100)
             try await fixture.publish(after)
             try await fixture.results(of: after).expectAcceptedOnFirstAttempt(after)
@@ -172,7 +172,7 @@ extension ChangingWorkerTests {
             options.sections = ["tracing: {endpoint: 'http://127.0.0.1:1/v1/traces'}"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
             #expect(
                 try await worker.said(Self.restart).root["configuration.settings"]?.string == "tracing")
             try await fixture.results(of: open).expectAcceptedOnFirstAttempt(open)
@@ -183,13 +183,13 @@ extension ChangingWorkerTests {
             try await fixture.publish(after)
             try await fixture.results(of: after).expectAcceptedOnFirstAttempt(after)
 
-            // What runs is what it started with.
+            // The worker keeps the tracing settings with which it started.
             for (sections, warnings) in [(options.sections, 2), ([], 2)] {
                 options.sections = sections
                 options.connectionsMax += 1
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
+                try await worker.said(Self.applied)
                 try await worker.said(Self.left)
                 #expect(try worker.count(of: Self.restart) == warnings)
             }
@@ -213,11 +213,11 @@ extension ChangingWorkerTests {
             try fixture.replace(key.fileName, try renewed.pem)
             let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
             #expect(delay.contains("cannot be reached"), "\(delay)")
-            // While its lanes are yet to begin.
+            // The new lanes have not started yet.
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
             try await worker.said("a payload schema is read again")
             try await broker.start()
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
             await fixture.testClient.collect(fixture.queue("results"))
             let good = Sample.make(20, app: "com.example.renewed")
             let misshapen = Sample.make(20, from: 100, app: "com.example.shaped")
@@ -238,7 +238,7 @@ extension ChangingWorkerTests {
                 func set(_ word: String, _ app: String) async throws {
                     #expect(try await harness.martlet(word, "--socket", harness.socket, "--topic", app) == 0)
                 }
-                // Who may not read sees all that is there, and has no lane ready.
+                // A user without read permission sees the topology, but its lanes cannot consume.
                 options.url = try await harness.broker.addUser("blind", password: "blind")
                 try await harness.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", "^$")
                 try await set("pause", "com.example.resumed")
@@ -249,7 +249,7 @@ extension ChangingWorkerTests {
                 try await set("pause", "com.example.paused")
                 try await set("resume", "com.example.resumed")
                 try await harness.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", ".*")
-                try await harness.worker.said(Self.taken)
+                try await harness.worker.said(Self.applied)
                 let status = try JSONDocument(Array(await harness.ask("/status").1.utf8)).root
                 let paused = status["lanes"]?.elements.flatMap { $0["paused"]?.elements.map(\.string) ?? [] } ?? []
                 #expect(!paused.isEmpty)
@@ -267,7 +267,7 @@ extension ChangingWorkerTests {
             try await fixture.testClient.bind("shop.switched", to: fixture.queue("results"), "never")
             await fixture.testClient.collect("shop.switched")
             let queue = fixture.queue("channels")
-            func ask(_ number: Int) async throws {
+            func publishCommand(_ number: Int) async throws {
                 let body = Array(#"{"app":"com.example.app","command":"list"}"#.utf8)
                 var message = OutgoingMessage(
                     exchange: "", routingKey: queue, body: body, messageID: Sample(number).id)
@@ -281,18 +281,18 @@ extension ChangingWorkerTests {
                 options.sections = sections
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
+                try await worker.said(Self.applied)
                 try await worker.said(Self.left)
             }
             for round in 1...2 {
-                // It waits until somebody takes it.
-                try await ask(round)
+                // The command waits in the queue until a worker consumes it.
+                try await publishCommand(round)
                 #expect(await fixture.testClient.collected("shop.switched").count == round - 1)
                 try await reload(on)
                 let replies = try await fixture.testClient.collected("shop.switched", atLeast: round)
                 #expect(try replies.last?.json.root["outcome"]?.string == "done")
                 try await reload([])
-                try await ask(10 + round)
+                try await publishCommand(10 + round)
                 let left = try await fixture.testClient.getAll(from: queue).map(\.properties.messageID)
                 #expect(left == [Sample(10 + round).id])
             }
@@ -300,9 +300,10 @@ extension ChangingWorkerTests {
             try await fixture.end()
         }
 
-        /// APNs binds a connection to the apps that the team has when its first push comes.
+        /// APNs binds a connection to the apps that the team has at the time of the first push.
         ///
-        /// - Parameter isNew: to the worker, too; else its configuration knew the app before APNs did.
+        /// - Parameter isNew: Whether the app is also new to the worker. Otherwise the configuration contains it from
+        ///   the start.
         @Test(arguments: [true, false]) func anAppAddedToTheTeamIsPushedTo(isNew: Bool) async throws {
             let key = try FixtureKey("TEAMKEY001", apps: ["com.example.one"])
             let both = key.with(apps: ["com.example.one", "com.example.gets"])
@@ -321,7 +322,7 @@ extension ChangingWorkerTests {
             if isNew {
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
+                try await worker.said(Self.applied)
             }
             var samples: [Sample] = []
             for (first, count) in [(100, 1), (200, 20)] {
@@ -332,7 +333,7 @@ extension ChangingWorkerTests {
             }
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())
-            // Where nobody could know, the refusal of the first has all connections replaced.
+            // If the worker cannot know about the change, the first refusal makes it replace all connections.
             #expect(pushes[samples[0]].map(\.status) == (isNew ? [200] : [400, 200]))
             #expect(samples.dropFirst().allSatisfy { pushes[$0].map(\.status) == [200] })
         }
@@ -348,7 +349,7 @@ extension ChangingWorkerTests {
                 options.inFlightMax = 500
                 try harness.fixture.write(options)
                 harness.worker.send(signal: SIGHUP)
-                try await harness.worker.said(Self.taken)
+                try await harness.worker.said(Self.applied)
                 let leaving = try await status()
                 #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
                 #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
@@ -358,7 +359,8 @@ extension ChangingWorkerTests {
                 _ = try await harness.fixture.results(of: harness.samples)
                 let metrics = try await harness.ask("/metrics").1
                 let connects = metrics.firstMatch(of: /\nmartlet_apns_connects_total\{.*key_id="DEMOKEY001"\} (\d+)/)
-                #expect(connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "of the lanes before, and of these")
+                #expect(
+                    connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "connections of the previous and the new lanes")
             }
         }
 
@@ -374,7 +376,7 @@ extension ChangingWorkerTests {
             options.url = nil
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            try await worker.said(Self.applied)
             try await worker.said("ready")
             let samples = Sample.make(20)
             try await fixture.publish(samples)
@@ -383,7 +385,7 @@ extension ChangingWorkerTests {
             try await fixture.end()
         }
 
-        /// What a generation leaves behind would be seen after some.
+        /// A leak of one reload becomes measurable after several reloads.
         @Test func manyReloadsLeakNothing() async throws {
             var options = SystemFixture.Options(delays: ["1s"], lanes: 2)
             let fixture = try await SystemFixture("reload-often", options)
@@ -395,7 +397,7 @@ extension ChangingWorkerTests {
                     options.inFlightMax = 100 + number
                     try fixture.write(options)
                     worker.send(signal: SIGHUP)
-                    try await worker.said(Self.taken)
+                    try await worker.said(Self.applied)
                     let samples = Sample.make(20, from: 100 * number)
                     try await fixture.publish(samples)
                     try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
@@ -412,9 +414,9 @@ extension ChangingWorkerTests {
         }
 
         @Test(arguments: [true, false])
-        func aWorkerStopsDuringAReload(isTaken: Bool) async throws {
+        func aWorkerStopsDuringAReload(isApplied: Bool) async throws {
             var options = SystemFixture.Options(simulator: ["--delay-ms", "2000"], delays: ["1s"])
-            let fixture = try await SystemFixture("reload-stopped-\(isTaken)", options)
+            let fixture = try await SystemFixture("reload-stopped-\(isApplied)", options)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
@@ -424,7 +426,7 @@ extension ChangingWorkerTests {
             options.lanes = 2
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            if isTaken { try await worker.said(Self.taken) }
+            if isApplied { try await worker.said(Self.applied) }
             _ = try await worker.stop()
             let pushes = try Pushes(fixture.recorded())
             #expect(samples.allSatisfy { pushes.acceptedCount(of: $0) <= 1 })

@@ -3,22 +3,23 @@ import JSON
 import TestKit
 import Testing
 
-/// The command of the earlier version, where there is one.
+/// The path of the earlier version's `martlet` command; nil if the test does not run.
 private let earlierMartlet = getenv("MARTLET_BEFORE").map { String(cString: $0) }
 
 extension SystemTests {
-    /// Workers of an earlier version and of this one take each other's place, forth and back, under load.
-    /// `deploy/trial/upgrade` builds the earlier one.
+    /// An upgrade and a rollback under load, during which workers of two versions run side by side.
+    ///
+    /// `deploy/trial/upgrade` builds the earlier version.
     @Suite(.enabled(if: earlierMartlet != nil)) struct Upgrade {
         private static let requestsPerSecond = 300
-        /// So many are told until something changes.
+        /// The number of results until the next change.
         private static let requestsOfAPhase = LongForm.pick(6000, short: 1000)
 
         @Test func workersReplaceEachOther() async throws {
             let before = try #require(earlierMartlet)
             let fixture = try await SystemFixture(
                 "upgrade", SystemFixture.Options(simulator: ["--delay-ms", "50"], delays: ["1s", "2s"]))
-            // So that messages wait when the other version begins or ends.
+            // Requests are in wait queues when a worker starts or stops.
             try await fixture.apns.ask(
                 "POST", "/v1/faults",
                 #"{"id":"busy","share":0.1,"action":{"answer":{"reason":"TooManyRequests","retry_after_seconds":1}}}"#)
@@ -60,7 +61,7 @@ extension SystemTests {
             let reported = try await fixture.allResults()
 
             try await fixture.expectNothingLeft()
-            // Where requests waited before.
+            // The wait queue of the earlier version.
             #expect(try await fixture.testClient.getAll(from: fixture.queue("retry.1s")).isEmpty)
             #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)
             let pushes = try Pushes(await fixture.end())
@@ -70,31 +71,31 @@ extension SystemTests {
             let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
             let unmarked = twice.filter { sample in !reported[sample].contains { $0.isPossibleDuplicate } }
             #expect(unmarked.map(\.id) == [])
-            // What is pushed twice has a reason, such as a connection to the broker that was lost: then the log has it.
+            // A duplicate push has a cause, such as a lost broker connection. Print the log lines that name it.
             for worker in twice.isEmpty ? [] : [first, now, again] {
-                let isNoted = #""level":"info""#
-                for line in worker.errors.linesSoFar where !line.contains(isNoted) { print(line) }
+                let isInfo = #""level":"info""#
+                for line in worker.errors.linesSoFar where !line.contains(isInfo) { print(line) }
             }
             let reportedTwice = samples.count { reported[$0].count > 1 }
             let refused = pushes.byID.values.reduce(0) { $0 + $1.count { $0.status == 429 } }
             print(
-                "upgrade: \(samples.count) requests at \(Self.requestsPerSecond)/s, all told; \(accepted[0]) accepted by "
+                "upgrade: \(samples.count) requests at \(Self.requestsPerSecond)/s, all reported; \(accepted[0]) accepted by "
                     + "the earlier version, \(accepted[1]) by this one, \(accepted[2]) by the earlier one again; "
-                    + "\(refused) refused with 429 and tried again; \(twice.count) pushed twice, \(reportedTwice) told twice"
+                    + "\(refused) refused with 429 and retried; \(twice.count) pushed twice, \(reportedTwice) reported twice"
             )
         }
 
-        /// Ends a worker in order; what it had accepted.
+        /// Stops a worker and returns the number of requests that it counted as accepted.
         private static func accepted(_ worker: ChildProcess) async throws -> Int {
             try #require(try await worker.stop().root["message.accepted"]?.int)
         }
 
-        /// What the earlier version (commit 0f9dd8a) knows of a configuration.
+        /// Returns a configuration without the settings that the earlier version (commit 0f9dd8a) does not have.
         private static func asBefore(_ text: String) -> String {
             text.split(separator: "\n").filter { !$0.hasPrefix("admin:") && !$0.hasPrefix("  proxy:") }
                 .joined(separator: "\n")
-                // It would give up after five tries, as this one does after eight: eight refusals in a row do not
-                // happen.
+                // The earlier version allows five attempts by default. With eight, as in this version, no request
+                // exhausts its attempts.
                 .replacing(/delays: \[(\d+)s.*\]/) { "attempts_max: 8, delay_seconds: \($0.output.1)" }
                 .replacing(/, channel_port: \d+/, with: "")
         }

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The connections.
+/// Tests of the connection list.
 extension ToolTests.Page {
     @Test func `shows each connection with its streams`() async throws {
         let fixture = try await PageFixture("--delay-ms", "600000")

@@ -1,11 +1,11 @@
 import TestKit
 import Testing
 
-/// One request with all that is known of it.
+/// Tests of the detail view of a request.
 extension ToolTests.Page {
     @Test func `shows a complete request using only the keyboard`() async throws {
         let fixture = try await PageFixture()
-        // What a program that reads and writes JSON anew would change.
+        // Decoding and encoding this JSON again would change it.
         try await fixture.push(#"{"aps":{"alert":"N\u00b0","badge":1.50e1},"a":1,"a":12345678901234567890}"#)
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
         try await fixture.tab(to: "#rows .opener")
@@ -15,7 +15,7 @@ extension ToolTests.Page {
         for word in ["1.50e1", #""N\u00b0""#, "12345678901234567890", ":path", "apns-topic", "com.example.app"] {
             #expect(text.contains(word), "\(word) in \(text)")
         }
-        // nghttp never lets a provider token into a table.
+        // nghttp sends the provider token as a never-indexed field.
         let token =
             "[...document.querySelectorAll('.headers li')].find((li) => li.textContent.startsWith('authorization'))"
         #expect(try await fixture.browser.text("\(token).textContent").contains("never"))
@@ -115,7 +115,7 @@ extension ToolTests.Page {
         try await isShown(2, "Even")
         try await browser.press(.enter)
         try await isShown(1, "Odd one", isLast: true)
-        // The button that had the focus can no longer be pressed; keys are heard all the same.
+        // The focused button is now disabled, but the page still handles keys.
         try await browser.press(.left)
         try await isShown(2, "Even")
         try await browser.press(.right)

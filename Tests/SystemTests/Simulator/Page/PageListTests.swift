@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The list of requests.
+/// Tests of the request list.
 extension ToolTests.Page {
     @Test func `filters requests by response and device, and loads older ones`() async throws {
         let fixture = try await PageFixture("--gate", "off")
@@ -28,13 +28,13 @@ extension ToolTests.Page {
         let device = try await fixture.browser.text("document.querySelectorAll('#addressees option')[0].value")
         #expect(try await choose("addressee", device) == 1)
         #expect(try await choose("addressee", "") == 4)
-        // What is chosen stays, however many others are pushed to.
+        // The chosen device stays chosen when many other devices appear.
         #expect(try await choose("addressee", device) == 1)
         #expect(
             try await fixture.browser.text("document.querySelector('.why').textContent")
                 == "PayloadEmpty There is no payload.")
 
-        // Past the 500 that are listed at first.
+        // More than the 500 requests that are listed at first.
         try await fixture.load(600)
         try await fixture.browser.wait(
             until: "document.querySelector('#requests-note').textContent.includes('of the 500')")

@@ -2,7 +2,9 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The simulator's page, as people see and use it. Its parts have a file each; here is what concerns all of them.
+    /// The simulator's page in a browser.
+    ///
+    /// This file has the tests that concern the whole page. Each part of the page has its own file.
     @Suite struct Page {}
 }
 
@@ -27,12 +29,12 @@ extension ToolTests.Page {
         let made = "document.querySelectorAll('img, b, i, u, s, em, body script').length"
         #expect(try await fixture.browser.number(made) == 0)
         #expect(try await fixture.browser.holds("window.owned === undefined"))
-        // Were there a line of script that makes markup, it would throw.
+        // A script that creates markup throws.
         await #expect(throws: ProcessError.self) {
             try await fixture.browser.run("document.body.insertAdjacentHTML('beforeend', '<p>')")
         }
         try await fixture.browser.press(.escape)
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
     }
 
     @Test func `handles a payload of any shape`() async throws {
@@ -40,7 +42,7 @@ extension ToolTests.Page {
         for push in Samples.oddPushes { try await fixture.push(push.json, to: push.device, push.headers) }
         let count = Samples.oddPushes.count
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === \(count)")
-        // Each can be looked at.
+        // Every request can be opened.
         try await fixture.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
         try await fixture.browser.run(
             """
@@ -51,7 +53,7 @@ extension ToolTests.Page {
               document.querySelector("#detail").close();
             })
             """)
-        // What every object has, taken for a name that the page knows.
+        // The name of a built-in property must not be taken for a name that the page knows.
         #expect(try await fixture.browser.holds("shown.includes('constructor') && !shown.includes('native code')"))
         #expect(try await fixture.browser.holds("document.documentElement.scrollWidth <= innerWidth"))
         #expect(try await fixture.browser.text("document.querySelector('#link').dataset.state") == "there")
@@ -84,10 +86,10 @@ extension ToolTests.Page {
                     try await browser.wait(until: "document.body.dataset.view === '\(part)'")
                     let size = try await browser.number("document.documentElement.scrollWidth")
                     #expect(size <= width, "\(part) on a \(device)")
-                    // What stands above it stays in sight.
+                    // The header above the view stays visible.
                     #expect(try await browser.number("Math.round(scrollY)") == 0, "\(part) on a \(device)")
                     if device == "desktop" {
-                        // Its columns scroll, not the whole.
+                        // The columns scroll, not the page.
                         #expect(try await browser.holds("document.documentElement.scrollHeight <= innerHeight"))
                     }
                     #expect(try await browser.text(Contrast.belowLimit) == "", "\(part) on a \(device), \(scheme)")
@@ -99,7 +101,7 @@ extension ToolTests.Page {
                 #expect(try await browser.holds(isInside), "a request on a \(device)")
                 try await fixture.writePicture("\(device)-\(scheme)-detail")
                 try await browser.press(.escape)
-                // Else it takes its name out of the address after the next part's has come into it.
+                // Otherwise the dialog would remove the fragment of the next view from the URL.
                 try await browser.wait(until: "!location.hash.startsWith('#request-')")
             }
         }
@@ -121,7 +123,7 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: "window.failed")
         try await fixture.push(#"{"aps":{"alert":"Hello"}}"#)
         try await fixture.browser.wait(until: "document.querySelector('#figure-requests').textContent === '1'")
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
     }
 
     @Test func `reports a lost simulator, and reconnects`() async throws {
@@ -135,9 +137,9 @@ extension ToolTests.Page {
         let again = try await SimulatorProcess(
             in: directory, options: ["--admin", "127.0.0.1:\(try #require(fixture.simulator.adminPort))"])
         try await fixture.browser.wait(until: "document.querySelector('#gone').hidden")
-        // What it shows is what the new one remembers.
+        // The page shows the requests of the new simulator process.
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
         try await again.process.terminate()
     }
 }

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// What the simulator knows of the world.
+/// Tests of the simulator's state: devices, keys, channels and switches.
 extension ToolTests.Page {
     @Test func `shows and changes the state, and shows why connections failed`() async throws {
         let fixture = try await PageFixture()
@@ -23,7 +23,7 @@ extension ToolTests.Page {
             document.querySelector("#device-form button").click()
             """)
         try await fixture.browser.wait(until: "document.querySelector('#device-list li')")
-        // It is drawn whole, not when it is looked at again.
+        // The new row is complete immediately, not only after the next refresh.
         #expect(
             try await fixture.browser.text("document.querySelector('#device-list select').value") == "unregistered")
         #expect(
@@ -119,13 +119,13 @@ extension ToolTests.Page {
                 try await fixture.browser.text("\(names).at(0) + ' to ' + \(names).at(-1)") == "\(first) to \(last)")
             #expect(try await fixture.browser.holds("\(more).checkVisibility()"))
             #expect(try await fixture.browser.text("\(more).textContent") == "2 more are not listed.")
-            // Those that go make room.
-            for left in [1, 0] {
+            // Deleting a row makes room for a hidden one.
+            for hidden in [1, 0] {
                 let next = try await fixture.browser.text("\(names).at(1)")
                 try await fixture.browser.run("\(button).click()")
                 try await fixture.browser.wait(until: "\(names).at(0) === '\(next)'")
                 #expect(try await fixture.browser.number("\(names).length") == 100)
-                #expect(try await fixture.browser.holds("\(more).hidden === \(left == 0)"))
+                #expect(try await fixture.browser.holds("\(more).hidden === \(hidden == 0)"))
             }
         }
         try await fixture.end()
