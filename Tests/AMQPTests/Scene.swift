@@ -148,7 +148,7 @@ actor Scene {
     /// Deliveries that came back to their queue.
     func countReturns() -> Notes {
         let notes = Notes()
-        broker.onPutBack = { _, _ in notes.count += 1 }
+        broker.onRequeue = { _, _ in notes.count += 1 }
         return notes
     }
 
@@ -271,7 +271,8 @@ actor Scene {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
+    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried
+    /// again.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in

@@ -281,7 +281,7 @@ extension SystemTests {
             let worker = try await fixture.worker()
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.lost"))
             try await fixture.waitForUnansweredRequests(1)
-            try await broker.rabbitmqctl("close_all_user_connections", "lost", "the test says so")
+            try await broker.rabbitmqctl("close_all_user_connections", "lost", "closed by the test")
             try await worker.said("ready")
             _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.lost"))
             let replies = try await fixture.testClient.collected("shop.lost", atLeast: 2).map { try $0.json.root }

@@ -83,7 +83,7 @@ private struct DeadEndpointFixture {
         self.outage = outage
         var options = SystemFixture.Options(inFlightMax: inFlightMax, delays: delays)
         fixture = try await SystemFixture("dead-\(outage)", options)
-        sandbox = try await fixture.apns.another(
+        sandbox = try await fixture.apns.sibling(
             options: ["--admin", "127.0.0.1:0", "--record", fixture.directory.file("sandbox")])
         options.sandboxPort = sandbox.port
         try fixture.write(options)

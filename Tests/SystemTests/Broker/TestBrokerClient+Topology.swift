@@ -6,30 +6,30 @@ extension TestBrokerClient {
     @discardableResult
     func delete(_ queues: [String]) async throws -> Int {
         var count = 0
-        for queue in queues { count += try await theAdmin.deleteQueue(queue) }
+        for queue in queues { count += try await brokerAdmin.deleteQueue(queue) }
         return count
     }
 
     /// Declares a queue that does not belong to the topology.
     func declare(_ queue: String, _ arguments: FieldTable) async throws {
-        try await theAdmin.declareQueue(queue, arguments: arguments)
+        try await brokerAdmin.declareQueue(queue, arguments: arguments)
     }
 
     /// Declares a queue that does not belong to the topology and binds it to an exchange.
     func bind(_ queue: String, to exchange: String, _ routingKey: String) async throws {
-        try await theAdmin.declareQueue(queue)
-        try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: routingKey)
+        try await brokerAdmin.declareQueue(queue)
+        try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: routingKey)
     }
 
     /// Binds an existing queue to a fanout exchange.
     func bindFanout(_ exchange: String, to queue: String) async throws {
-        try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: "")
+        try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "")
     }
 
     /// Declares a queue that receives a copy of each message published to the fanout exchanges, and collects from it.
     func tap(_ exchanges: [String], as queue: String) async throws {
-        try await theAdmin.declareQueue(queue)
-        for exchange in exchanges { try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: "") }
+        try await brokerAdmin.declareQueue(queue)
+        for exchange in exchanges { try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "") }
         collect(queue)
     }
 }

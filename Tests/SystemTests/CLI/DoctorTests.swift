@@ -166,6 +166,6 @@ extension ToolTests {
 extension TestBrokerClient {
     /// Declares a queue with the arguments of earlier versions.
     fileprivate func declareAsBefore(_ queue: String) async throws {
-        try await theAdmin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
+        try await brokerAdmin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
     }
 }

@@ -27,7 +27,7 @@ extension BrokerFaultTests {
         @Test func connectionsThatTheBrokerCloses() async throws {
             try await Self.underLoad("closed") { load in
                 for _ in 0..<LongForm.pick(10, short: 2) {
-                    try await load.broker.rabbitmqctl("close_all_connections", "the test says so")
+                    try await load.broker.rabbitmqctl("close_all_connections", "closed by the test")
                     try await load.workers[0].said("ready")
                 }
             }

@@ -114,7 +114,7 @@ private final class Crowd: CustomStringConvertible {
 
     private func connect(_ bytes: [UInt8]) -> FramePeer {
         let peer = FramePeer(
-            FramePeer.Manners(
+            FramePeer.Behavior(
                 greeting: HTTP2Frame.preface + HTTP2Frame.settings().bytes + bytes, acknowledgesSettings: true,
                 keepsFrames: false))
         _ = TLSConnector(loop: loop, endpoint: endpoint, context: context).connect(peer)

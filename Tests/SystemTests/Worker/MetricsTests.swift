@@ -26,7 +26,7 @@ extension BrokerFaultTests {
                     {"id":"busy","match":{"device_prefix":"\(samples[2].device)"},"count_max":1,
                      "action":{"answer":{"reason":"TooManyRequests"}}}
                     """)
-                try await harness.broker.rabbitmqctl("close_all_connections", "the test says so")
+                try await harness.broker.rabbitmqctl("close_all_connections", "closed by the test")
                 try await harness.logs("broker.lost")
                 try await harness.worker.said("ready")
                 // The following request is held.
