@@ -271,8 +271,7 @@ actor Scene {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried
-    /// again.
+    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in
