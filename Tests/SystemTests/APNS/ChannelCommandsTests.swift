@@ -22,7 +22,7 @@ extension SystemTests {
             return fixture
         }
 
-        private static let undeliveredReply =
+        private static let replyElsewhere =
             "the reply to a command for a broadcast channel could not be delivered"
 
         /// Returns every message that was published to the results queue before this call.
@@ -89,7 +89,7 @@ extension SystemTests {
             #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
             _ = try await worker.stop()
             #expect(try await results(fixture).map(\.routingKey) == [], "no second reply")
-            #expect(try worker.count(of: Self.undeliveredReply) == 0)
+            #expect(try worker.count(of: Self.replyElsewhere) == 0)
             try await fixture.end()
         }
 
@@ -104,7 +104,7 @@ extension SystemTests {
             let reply = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
             #expect(reply.properties.correlationID == "left" && reply.routingKey == "result.channel.\(Self.app)")
             #expect(try reply.json.root["outcome"]?.string == "done" && reply.json.root["channel_id"] != nil)
-            let line = try await worker.said(Self.undeliveredReply).root
+            let line = try await worker.said(Self.replyElsewhere).root
             #expect(line["error"]?.string == "direct reply-to: who asked has gone")
             _ = try await worker.stop()
             try await fixture.end()
@@ -126,7 +126,7 @@ extension SystemTests {
             let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
             #expect(reported.map(\.properties.correlationID) == ["ask 1"])
             #expect(try reported[0].json.root["outcome"]?.string == "done")
-            let line = try await worker.said(Self.undeliveredReply).root
+            let line = try await worker.said(Self.replyElsewhere).root
             #expect(line["error"]?.string?.hasPrefix("queue shop.full: a queue is full") == true)
             _ = try await worker.stop()
             try await fixture.end()
@@ -158,7 +158,7 @@ extension SystemTests {
             try await fixture.testClient.declare("shop.denied", [:])
             let worker = try await fixture.worker()
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.denied"))
-            let line = try await worker.said(Self.undeliveredReply).root
+            let line = try await worker.said(Self.replyElsewhere).root
             #expect(line["error"]?.string?.contains("'amq.default'") == true)
             let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
             #expect(try reported.json.root["outcome"]?.string == "done" && reported.properties.correlationID == "ask 1")

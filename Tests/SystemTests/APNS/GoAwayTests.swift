@@ -34,8 +34,8 @@ extension SystemTests {
             #expect(ends?["goaway"]?.int == ended)
             for worker in workers {
                 #expect(try worker.count(of: "the broker is not at hand") == 0)
-                let quarantined = "a message that was delivered again and again moves to the quarantine"
-                #expect(try worker.count(of: quarantined) == 0)
+                let moves = "a message that was delivered again and again moves to the quarantine"
+                #expect(try worker.count(of: moves) == 0)
                 _ = try await worker.stop()
             }
             #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)

@@ -9,11 +9,11 @@ extension SystemTests {
         @Test func pushesUseTheProxyAndItsRefusalIsReported() async throws {
             try await onEpollLoop { loop in
                 let proxy = ConnectProxy(loop: loop)
-                let address = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
+                let place = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
                 let password = "open-sesame"
                 let fixture = try await SystemFixture(
                     "proxy",
-                    SystemFixture.Options(delays: ["1s", "2s"], proxy: "http://martlet:\(password)@\(address)"))
+                    SystemFixture.Options(delays: ["1s", "2s"], proxy: "http://martlet:\(password)@\(place)"))
                 try await fixture.applyTopology()
                 await fixture.testClient.collect(fixture.queue("results"))
                 let worker = try await fixture.worker()
@@ -36,11 +36,11 @@ extension SystemTests {
                 while !sentence.contains(":\(fixture.port)") {
                     sentence = try await worker.said("pushes are held up").root["error"]?.string ?? ""
                 }
-                #expect(sentence.contains("the proxy \(address) answered 403 to CONNECT 127.0.0.1:\(fixture.port)"))
+                #expect(sentence.contains("the proxy \(place) answered 403 to CONNECT 127.0.0.1:\(fixture.port)"))
                 let doctor = try await ChildProcess.run([
                     Products.executable("martlet"), "doctor", "--config", fixture.configuration,
                 ])
-                #expect(doctor.output.contains { $0.contains("the proxy \(address) answered 403") }, "\(doctor.output)")
+                #expect(doctor.output.contains { $0.contains("the proxy \(place) answered 403") }, "\(doctor.output)")
 
                 proxy.refusal = nil
                 try await fixture.results(of: held, within: .seconds(30)).expectAcceptedOnFirstAttempt(held)
@@ -59,11 +59,11 @@ extension SystemTests {
                 let fixture = try await SystemFixture(
                     "proxy-environment", SystemFixture.Options(host: "api.push.apple.com", proxy: nil))
                 let proxy = ConnectProxy(loop: loop, target: Endpoint(host: "127.0.0.1", port: fixture.port))
-                let address = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
+                let place = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
                 try await fixture.applyTopology()
                 await fixture.testClient.collect(fixture.queue("results"))
                 let worker = try await fixture.worker([
-                    "-u", "NO_PROXY", "-u", "no_proxy", "HTTPS_PROXY=http://\(address)",
+                    "-u", "NO_PROXY", "-u", "no_proxy", "HTTPS_PROXY=http://\(place)",
                 ])
                 let samples = Sample.make(20)
                 try await fixture.publish(samples)

@@ -6,7 +6,7 @@ import TestKit
 extension SystemFixture {
     /// Returns the time from publishing each sample to its first result, in the order of `samples`.
     ///
-    /// Samples without a result are left out.
+    /// Skips samples without a result.
     func latencies(of samples: [Sample], publishedAt times: [MonotonicTime]) async throws -> [Duration] {
         let messages = await testClient.collected(queue("results"))
         let arrivals = await testClient.arrivals(queue("results"))

@@ -5,7 +5,7 @@ import Testing
 extension ToolTests {
     /// Third-party clients with a simulator process.
     @Suite struct ForeignClients {
-        /// Turns the gate off for clients that cannot handle refused streams.
+        /// The option for clients that cannot handle refused streams.
         ///
         /// aioapns ignores RST_STREAM: a concurrent push whose stream is refused waits forever. With a limit of one
         /// stream, as in `announce`, aioapns miscounts its streams. h2load counts refused streams as failures.

@@ -114,7 +114,7 @@ private final class LaneInThisProcess: @unchecked Sendable {
 
     /// Drains the lane and stops its thread.
     ///
-    /// - Returns: The number of deliveries that were not settled in time.
+    /// - Returns: The number of unfinished deliveries.
     func drain() async -> Int {
         await withUnsafeContinuation { continuation in
             loop.post { [self] in

@@ -7,7 +7,7 @@ import Testing
 extension ChangingWorkerTests {
     /// Configuration changes of a running worker.
     @Suite struct Reload {
-        private static let applied = "the configuration was read anew and is in force"
+        private static let taken = "the configuration was read anew and is in force"
         private static let refused = "the configuration was read anew and is refused; the one before stays in force"
         private static let delayed = "the configuration was read anew and cannot be put in force yet; trying on"
         private static let restart = "what has changed here takes a restart"
@@ -58,7 +58,7 @@ extension ChangingWorkerTests {
             try await options.keys[0].register(at: fixture.apns)
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            #expect(try await worker.said(Self.applied).root["lanes"]?.int == 3)
+            #expect(try await worker.said(Self.taken).root["lanes"]?.int == 3)
             let added = Sample.make(50, from: 900_000, app: "com.example.comes")
             let sandbox = Sample.make(50, from: 910_000, app: "com.example.comes", environment: "sandbox")
             let misshapen = Sample.make(10, from: 920_000, app: "com.example.moves")
@@ -68,7 +68,7 @@ extension ChangingWorkerTests {
             let renewed = try FixtureCertificate("com.example.renewed")
             try await renewed.register(at: fixture.apns)
             try fixture.replace("com.example.renewed.pem", renewed.pem)
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
 
             // An invalid configuration.
             try fixture.replace("martlet.yaml", "apps: {}\n")
@@ -124,7 +124,7 @@ extension ChangingWorkerTests {
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try link(to: "three")
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
             _ = try await worker.stop()
             #expect(try worker.count(of: Self.refused) == 1)
             try await fixture.end()
@@ -148,7 +148,7 @@ extension ChangingWorkerTests {
 
             try await fixture.applyTopology()
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
             let after = Sample.make(20, from: 100)
             try await fixture.publish(after)
             try await fixture.results(of: after).expectAcceptedOnFirstAttempt(after)
@@ -172,7 +172,7 @@ extension ChangingWorkerTests {
             options.sections = ["tracing: {endpoint: 'http://127.0.0.1:1/v1/traces'}"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
             #expect(
                 try await worker.said(Self.restart).root["configuration.settings"]?.string == "tracing")
             try await fixture.results(of: open).expectAcceptedOnFirstAttempt(open)
@@ -189,7 +189,7 @@ extension ChangingWorkerTests {
                 options.connectionsMax += 1
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.applied)
+                try await worker.said(Self.taken)
                 try await worker.said(Self.left)
                 #expect(try worker.count(of: Self.restart) == warnings)
             }
@@ -217,7 +217,7 @@ extension ChangingWorkerTests {
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
             try await worker.said("a payload schema is read again")
             try await broker.start()
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
             await fixture.testClient.collect(fixture.queue("results"))
             let good = Sample.make(20, app: "com.example.renewed")
             let misshapen = Sample.make(20, from: 100, app: "com.example.shaped")
@@ -249,7 +249,7 @@ extension ChangingWorkerTests {
                 try await set("pause", "com.example.paused")
                 try await set("resume", "com.example.resumed")
                 try await harness.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", ".*")
-                try await harness.worker.said(Self.applied)
+                try await harness.worker.said(Self.taken)
                 let status = try JSONDocument(Array(await harness.ask("/status").1.utf8)).root
                 let paused = status["lanes"]?.elements.flatMap { $0["paused"]?.elements.map(\.string) ?? [] } ?? []
                 #expect(!paused.isEmpty)
@@ -281,7 +281,7 @@ extension ChangingWorkerTests {
                 options.sections = sections
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.applied)
+                try await worker.said(Self.taken)
                 try await worker.said(Self.left)
             }
             for round in 1...2 {
@@ -322,7 +322,7 @@ extension ChangingWorkerTests {
             if isNew {
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.applied)
+                try await worker.said(Self.taken)
             }
             var samples: [Sample] = []
             for (first, count) in [(100, 1), (200, 20)] {
@@ -349,7 +349,7 @@ extension ChangingWorkerTests {
                 options.inFlightMax = 500
                 try harness.fixture.write(options)
                 harness.worker.send(signal: SIGHUP)
-                try await harness.worker.said(Self.applied)
+                try await harness.worker.said(Self.taken)
                 let leaving = try await status()
                 #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
                 #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
@@ -376,7 +376,7 @@ extension ChangingWorkerTests {
             options.url = nil
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.applied)
+            try await worker.said(Self.taken)
             try await worker.said("ready")
             let samples = Sample.make(20)
             try await fixture.publish(samples)
@@ -397,7 +397,7 @@ extension ChangingWorkerTests {
                     options.inFlightMax = 100 + number
                     try fixture.write(options)
                     worker.send(signal: SIGHUP)
-                    try await worker.said(Self.applied)
+                    try await worker.said(Self.taken)
                     let samples = Sample.make(20, from: 100 * number)
                     try await fixture.publish(samples)
                     try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
@@ -426,7 +426,7 @@ extension ChangingWorkerTests {
             options.lanes = 2
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            if isApplied { try await worker.said(Self.applied) }
+            if isApplied { try await worker.said(Self.taken) }
             _ = try await worker.stop()
             let pushes = try Pushes(fixture.recorded())
             #expect(samples.allSatisfy { pushes.acceptedCount(of: $0) <= 1 })

@@ -7,7 +7,7 @@ import Testing
 private let earlierMartlet = getenv("MARTLET_BEFORE").map { String(cString: $0) }
 
 extension SystemTests {
-    /// An upgrade and a rollback under load, during which workers of two versions run side by side.
+    /// An upgrade and a rollback under load, during which workers of both versions consume the same queues.
     ///
     /// `deploy/trial/upgrade` builds the earlier version.
     @Suite(.enabled(if: earlierMartlet != nil)) struct Upgrade {
