@@ -38,7 +38,7 @@ extension SystemTests {
             let impostor = outage == .untrustedServer ? try await fixture.apns.restarted(isTrusted: false) : nil
             try await worker.said("APNs unreachable, consumption stopped")
             // One for each of the two endpoints.
-            for _ in 0..<2 { try await worker.said("pushes are held up") }
+            for _ in 0..<2 { try await worker.said("breaker opened, pushes held") }
             await fixture.testClient.sleep(for: .seconds(Self.outageSeconds))
             // Only requests that were in flight are held. Those that APNs had answered have results.
             #expect(await fixture.heldCount <= Self.inFlightMax)
@@ -46,7 +46,7 @@ extension SystemTests {
             for (message, count) in warnings.counts {
                 #expect(count <= 2 + Self.outageSeconds / 60, "\(message)")
             }
-            #expect(try worker.count(of: "pushes are held up") == 2)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 2)
             _ = try await impostor?.process.terminate()
 
             let clock = ContinuousClock()
@@ -55,7 +55,7 @@ extension SystemTests {
                 options: ["--delay-ms", "\(Self.answerMilliseconds)", "--record", fixture.directory.file("back")])
             try await back.ask("GET", "/v1/requests?wait_seconds=18")
             #expect(clock.now - start < .seconds(Self.firstPushSecondsMax))
-            let end = try await worker.said("pushes go on")
+            let end = try await worker.said("breaker closed, pushes resumed")
             #expect(end.root["duration_ms"]?.int ?? 0 >= Self.outageSeconds * 1000)
 
             let results = try await fixture.results(of: samples, within: .seconds(LongForm.pick(600, short: 60)))
@@ -67,7 +67,7 @@ extension SystemTests {
             }
             #expect(tried.map(\.id) == [])
             _ = try await worker.stop()
-            #expect(try worker.count(of: "pushes go on") == 1)
+            #expect(try worker.count(of: "breaker closed, pushes resumed") == 1)
             _ = try await fixture.testClient.getAll(from: "\(prefix).overheard")
             try await fixture.expectNothingLeft()
             let pushes = Pushes(try fixture.recorded() + fixture.recorded(in: "back"))

@@ -18,7 +18,7 @@ extension BrokerFaultTests {
             // never respond after the restart. A regular stop writes the names.
             try await broker.stop()
             let worker = try await fixture.startWorker()
-            let away = try await worker.said("cannot reach the broker; trying on")
+            let away = try await worker.said("broker unreachable, retrying")
             #expect(away.root["error"]?.string?.isEmpty == false)
             try await broker.start()
             await fixture.testClient.collect(fixture.queue("results"))

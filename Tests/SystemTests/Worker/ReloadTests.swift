@@ -7,11 +7,11 @@ import Testing
 extension ChangingWorkerTests {
     /// Configuration changes of a running worker.
     @Suite struct Reload {
-        private static let taken = "the configuration was read anew and is in force"
-        private static let refused = "the configuration was read anew and is refused; the one before stays in force"
-        private static let delayed = "the configuration was read anew and cannot be put in force yet; trying on"
-        private static let restart = "what has changed here takes a restart"
-        private static let left = "the lanes before have ended"
+        private static let taken = "configuration reloaded"
+        private static let refused = "configuration rejected, keeping the previous one"
+        private static let delayed = "configuration reload delayed, retrying"
+        private static let restart = "these changes need a restart"
+        private static let left = "previous lanes stopped"
 
         /// A steady load of requests during the reloads.
         private final class Load {
@@ -77,7 +77,7 @@ extension ChangingWorkerTests {
 
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("the configuration says what it said")
+            try await worker.said("configuration unchanged")
 
             try await load.finish()
             let samples = load.samples + added + sandbox
@@ -212,10 +212,10 @@ extension ChangingWorkerTests {
             try await renewed.register(at: fixture.apns)
             try fixture.replace(key.fileName, try renewed.pem)
             let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
-            #expect(delay.contains("cannot be reached"), "\(delay)")
+            #expect(delay.contains("cannot reach the broker"), "\(delay)")
             // The new lanes have not started yet.
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
-            try await worker.said("a payload schema is read again")
+            try await worker.said("payload schema reloaded")
             try await broker.start()
             try await worker.said(Self.taken)
             await fixture.testClient.collect(fixture.queue("results"))
@@ -353,7 +353,7 @@ extension ChangingWorkerTests {
                 let leaving = try await status()
                 #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
                 #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
-                try await harness.worker.said("the lanes before have ended")
+                try await harness.worker.said("previous lanes stopped")
                 #expect(try await status().root["lanes_leaving"]?.count == 0)
                 try await harness.publish(1)
                 _ = try await harness.fixture.results(of: harness.samples)
@@ -372,7 +372,7 @@ extension ChangingWorkerTests {
             options.url = "amqp://127.0.0.1:1"
             try fixture.write(options)
             let worker = try await fixture.startWorker()
-            try await worker.said("cannot reach the broker; trying on")
+            try await worker.said("broker unreachable, retrying")
             options.url = nil
             try fixture.write(options)
             worker.send(signal: SIGHUP)
