@@ -233,7 +233,7 @@ extension SystemTests {
             for (number, queue) in forbidden.enumerated() {
                 _ = await fixture.testClient.publish(message(fixture, number, Self.create("none"), replyTo: queue))
             }
-            _ = await fixture.testClient.publish(message(fixture, 10, Self.create("newest"), replyTo: "shop.nobody"))
+            _ = await fixture.testClient.publish(message(fixture, 10, Self.create("newest"), replyTo: "shop.missing"))
             _ = await fixture.testClient.publish(message(fixture, 11, Self.command("list"), replyTo: "shop.replies"))
             let reply = try await fixture.testClient.collected("shop.replies", atLeast: 1)[0]
             #expect(reply.properties.correlationID == "ask 11" && reply.properties.type == "push.channel-reply.v1")

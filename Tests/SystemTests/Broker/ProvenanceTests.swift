@@ -94,13 +94,13 @@ extension SystemTests {
             let broker = try await PrivateBroker.shared
             var properties = WireWriter()
             properties.short(1 << 4)
-            properties.shortString("nobody")
+            properties.shortString("another-user")
             let message = RawPublisher.Message(
                 exchange: "", routingKey: Array("q".utf8), properties: properties.bytes, body: [])
             let error = try await #require(throws: ProcessError.self) {
                 try await RawPublisher.publish([message], to: broker.url)
             }
-            #expect("\(error)".contains("406 PRECONDITION_FAILED - user_id property set to 'nobody'"), "\(error)")
+            #expect("\(error)".contains("406 PRECONDITION_FAILED - user_id property set to 'another-user'"), "\(error)")
         }
     }
 }

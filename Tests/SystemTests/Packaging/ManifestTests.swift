@@ -11,7 +11,7 @@ extension ToolTests {
                 """
                 amqp:
                   url: amqp://rabbitmq
-                  username: somebody
+                  username: push-worker
                   request_queues: [{name: push.requests, shards: 2}, {name: jobs, shards: 2}, {name: "It's one"}]
                 apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: key.p8}]}
                 apps: {com.example.app: {}}
