@@ -1,7 +1,7 @@
 package import APNSProtocol
 package import Crypto
 
-/// Certificates for providers as Apple's authority would have issued them.
+/// Provider certificates in the format that Apple's authority issues.
 package enum AppleAuthority {
     package static let authority = try! CertificateAuthority.make(name: "Tests")
 
@@ -14,7 +14,7 @@ package enum AppleAuthority {
             extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
     }
 
-    /// Of one topic, and of several.
+    /// A certificate for one topic, and one for several topics.
     package static let single = certificate()
     package static let several = certificate(topics: [
         ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),

@@ -2,7 +2,7 @@ public import AMQP
 import EventLoop
 import Threads
 
-/// A test's own clients of a broker, each on a loop of its own.
+/// Short-lived broker clients for tests, each with its own event loop.
 public enum BrokerClients {
     @discardableResult
     public static func withAdmin<Result: Sendable>(
@@ -28,10 +28,12 @@ public enum BrokerClients {
         }
     }
 
-    /// Takes so many messages out of a queue, waiting for them, or only has them delivered and gives them back.
+    /// Waits for `count` messages of a queue, and acknowledges or requeues them.
+    ///
+    /// - Parameter requeues: Whether the messages return to the queue.
     @discardableResult
-    public static func take(
-        _ count: Int, from queue: String, at url: String, givesBack: Bool = false
+    public static func consume(
+        _ count: Int, from queue: String, at url: String, requeues: Bool = false
     ) async throws -> [IncomingMessage] {
         try await onLoop(url) { loop, connectors, connection in
             let consumer = Consumer(
@@ -43,11 +45,11 @@ public enum BrokerClients {
                     TestConsumerHandler { message in
                         let message = message
                         messages.append(message)
-                        if !givesBack { consumer.acknowledge(message.tag) }
+                        if !requeues { consumer.acknowledge(message.tag) }
                         if messages.count == count { continuation.resume() }
                     })
             }
-            if !givesBack { await consumer.untilSettled(by: loop.now.monotonic + .seconds(15)) }
+            if !requeues { await consumer.untilSettled(by: loop.now.monotonic + .seconds(15)) }
             await consumer.close()
             return messages
         }

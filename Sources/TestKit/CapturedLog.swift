@@ -1,15 +1,15 @@
 import Glibc
 public import Telemetry
 
-/// A log whose lines a test reads. Holds 64 KiB of them.
+/// A log whose lines a test can read. Buffers up to 64 KiB.
 public final class CapturedLog {
     public let log: Log
     private var ends: [Int32] = [-1, -1]
 
-    /// - Throws: `ProcessError` when the process is out of descriptors.
+    /// - Throws: `ProcessError` if no pipe can be created.
     public init(level: LogLevel = .info) throws(ProcessError) {
-        guard pipe(&ends) == 0 else { throw ProcessError("no pipe") }
-        // Nothing there is no reason to wait, and a child process is not to hold it open.
+        guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe") }
+        // Reading an empty pipe must not block, and child processes must not inherit the pipe.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         log = Log(level: level, descriptor: ends[1])
@@ -20,7 +20,7 @@ public final class CapturedLog {
         close(ends[1])
     }
 
-    /// The lines that were written since this was last asked for.
+    /// Returns the lines written since the last call.
     public func lines() -> [String] {
         log.flush()
         var bytes = [UInt8](repeating: 0, count: 65_536)

@@ -1,14 +1,15 @@
 import Glibc
 
-/// A page of the documentation with a table of numbered cases, whose last column names the tests that show them:
-/// `Suite/function`, in code's type.
+/// A documentation page with a table of numbered cases.
+///
+/// The last column names the tests of each case as `Suite/function` in code font.
 public struct ConformancePage: Sendable {
-    /// The cases that APNs' behaviour is told apart by.
+    /// The number of documented cases of APNs' behavior.
     public static let rowCount = 156
 
     public struct Row: Sendable {
         public var number: Int
-        /// All of them, from the row's number on.
+        /// All cells, including the row's number.
         public var cells: [String]
         public var tests: [String]
     }
@@ -17,8 +18,8 @@ public struct ConformancePage: Sendable {
     public let rows: [Row]
 
     /// - Parameters:
-    ///   - file: from the project's folder.
-    ///   - columns: of the table.
+    ///   - file: The path of the page, relative to the repository.
+    ///   - columns: The number of columns of the table.
     public init(_ file: String, columns: Int) throws {
         text = try Self.read(Products.file(file))
         rows = text.split(separator: "\n").compactMap { line in
@@ -30,10 +31,10 @@ public struct ConformancePage: Sendable {
         }
     }
 
-    /// Tests that the page names, wherever they stand.
+    /// All tests that the page names, inside and outside of the table.
     public var named: [String] { Self.named(in: text) }
 
-    /// All tests of the project, as a page names them.
+    /// Returns all tests of the project, in the format of the page.
     public static func tests() throws -> Set<String> {
         let files = ["*", "*/*", "*/*/*"].flatMap { paths(Products.file("Tests/\($0).swift")) }
         return Set(try files.flatMap { tests(in: try read($0)) })
@@ -50,7 +51,7 @@ public struct ConformancePage: Sendable {
         var tests: [String] = []
         for match in source.matches(of: /(?:struct|enum|class) +(\w+)|func +(?:`([^`]+)`|(\w+))\(/) {
             if let name = match.1 {
-                // Helpers within a suite have names that no suite has.
+                // Helper types within a suite do not match either pattern.
                 if name.hasSuffix("Tests") || source.contains("@Suite struct \(name)") { suite = String(name) }
             } else if let name = match.2 ?? match.3 {
                 tests.append("\(suite)/\(name)")

@@ -1,5 +1,5 @@
 extension [Duration] {
-    /// The time within which 99 of a hundred are.
+    /// The 99th percentile.
     public var p99: Duration { sorted().dropLast(count / 100).last ?? .zero }
 
     public var median: Duration { isEmpty ? .zero : sorted()[count / 2] }

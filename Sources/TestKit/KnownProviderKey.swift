@@ -1,6 +1,6 @@
 public import Crypto
 
-/// A provider key that everybody knows, for worlds in memory that are to be the same in every run; it guards nothing.
+/// A fixed, published provider key, with which simulations are the same in every run. It protects nothing.
 public enum KnownProviderKey {
     public static let privateKey = try? ES256PrivateKey(
         pem: """

@@ -1,6 +1,8 @@
 import Glibc
 
-/// With MARTLET_LONG set, tests have the figures that the product was asked for; without, such as take seconds.
+/// The long form of tests, enabled by MARTLET_LONG.
+///
+/// The long form uses the durations and numbers that the requirements name. The short form takes seconds.
 public enum LongForm {
     public static let isOn = getenv("MARTLET_LONG") != nil
 

@@ -1,7 +1,7 @@
-/// Repeats a check until it holds. For state that sends no event, such as a broker's statistics.
+/// Repeats a check until it returns true. For state without events, such as a broker's statistics.
 ///
-/// - Parameter condition: what the check waits for, for the error.
-/// - Throws: `ProcessError` if it does not hold in time; what the check throws.
+/// - Parameter condition: The name of the condition in the error.
+/// - Throws: `ProcessError` if the check does not return true in time, and the errors of the check.
 public func poll(
     until condition: String, within limit: Duration = TestTimeout.duration,
     every interval: Duration = .milliseconds(100),

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time that this thread has used of a processor: what others do meanwhile on the machine does not count.
+/// The CPU time of the current thread, which excludes other work on the machine.
 public enum ProcessorClock {
     public static var nanoseconds: Int {
         var time = timespec()

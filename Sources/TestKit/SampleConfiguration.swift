@@ -1,4 +1,4 @@
-/// A configuration file of a worker, for tests that change parts of it.
+/// A worker configuration for tests that change parts of it.
 public enum SampleConfiguration {
     public static let shortest = """
         amqp:

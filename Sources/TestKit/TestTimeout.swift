@@ -1,5 +1,6 @@
-/// How long tests wait for what has to come. Only what fails takes so long: it may be longer than a machine needs that does
-/// much else, under a sanitizer, and that stands still for a while.
+/// The default timeout of tests.
+///
+/// Only failing tests wait this long. It covers a busy machine that runs a sanitizer and temporarily stalls.
 public enum TestTimeout {
     public static let seconds = 180
     public static let duration = Duration.seconds(seconds)

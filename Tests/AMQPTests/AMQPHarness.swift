@@ -148,7 +148,7 @@ actor AMQPHarness {
     /// Counts deliveries that are requeued.
     func countReturns() -> EventLog {
         let log = EventLog()
-        broker.onPutBack = { _, _ in log.count += 1 }
+        broker.onRequeue = { _, _ in log.count += 1 }
         return log
     }
 

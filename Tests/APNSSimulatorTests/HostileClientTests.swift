@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: halfOpenings) func incompleteHandshakesTimeOut(bytes: [UInt8]) throws {
         let wire = try Wire()
         let beside = wire.connect()
-        let peer = wire.connect(FramePeer.Manners(greeting: bytes))
+        let peer = wire.connect(FramePeer.Behavior(greeting: bytes))
         #expect((9...11).contains(secondsUntilClosed(peer, wire)))
         expectAccepted(wire.push(on: beside))
         // Open connections may be idle.
@@ -67,7 +67,7 @@ import Testing
     @Test func unreadAnswersTimeOut() throws {
         let wire = try Wire()
         let settings = HTTP2Frame.settings((HTTP2Frame.Setting.initialWindowSize, 0)).bytes
-        let peer = wire.connect(FramePeer.Manners(greeting: HTTP2Frame.preface + settings))
+        let peer = wire.connect(FramePeer.Behavior(greeting: HTTP2Frame.preface + settings))
         wire.loop.enter { _ = peer.request(wire.fields([":path": "/"]), body: Array(Wire.alert.utf8)) }
         #expect(wire.loop.run(limit: .seconds(61), until: { peer[1].isComplete }) == .done)
         #expect(peer[1].frames == ["HEADERS", "RST_STREAM"])

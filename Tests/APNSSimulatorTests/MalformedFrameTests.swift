@@ -180,7 +180,7 @@ import Testing
     ])
     func otherProtocolsCloseTheConnection(text: String) throws {
         let wire = try Wire()
-        let peer = wire.connect(FramePeer.Manners(greeting: Array(text.utf8)))
+        let peer = wire.connect(FramePeer.Behavior(greeting: Array(text.utf8)))
         #expect(wire.run { peer.isClosed })
         #expect(wire.apns.server.counters.connectionsOpen == 0)
         expectAccepted(wire.push())

@@ -82,8 +82,8 @@ import Testing
         for queue in ["kept.dead", "kept.requests"] {
             let message = OutgoingMessage(exchange: "", routingKey: queue, body: [1], messageID: queue)
             #expect(try await BrokerClients.publish([message], to: broker.url) == [.confirmed])
-            for _ in 0..<25 { try await BrokerClients.take(1, from: queue, at: broker.url, givesBack: true) }
-            let taken = try await BrokerClients.take(1, from: queue, at: broker.url)
+            for _ in 0..<25 { try await BrokerClients.consume(1, from: queue, at: broker.url, requeues: true) }
+            let taken = try await BrokerClients.consume(1, from: queue, at: broker.url)
             #expect(taken.first?.properties.header("x-delivery-count") == 25, "\(queue)")
         }
     }

@@ -25,7 +25,7 @@ import Testing
             }, to: broker.url)
         #expect(outcomes == [.confirmed, .confirmed, .confirmed])
         for queue in queues {
-            let messages = try await BrokerClients.take(1, from: queue, at: broker.url)
+            let messages = try await BrokerClients.consume(1, from: queue, at: broker.url)
             #expect(messages.map(\.body) == [Array("of \(queue)".utf8)])
             #expect(messages.map(\.routingKey) == [queue] && messages.map(\.exchange) == [""])
         }
@@ -61,7 +61,7 @@ import Testing
                 return message
             }, to: broker.url)
         #expect(outcomes == [.confirmed, .confirmed, .confirmed])
-        let messages = try await BrokerClients.take(3, from: names.requestQueues[0], at: broker.url)
+        let messages = try await BrokerClients.consume(3, from: names.requestQueues[0], at: broker.url)
         #expect(clock.now - start >= .milliseconds(1200))
         #expect(messages.map(\.body) == ["300", "600", "1200"].map { Array($0.utf8) })
         #expect(messages.allSatisfy { $0.properties.expiration == nil }, "they would expire there, too")

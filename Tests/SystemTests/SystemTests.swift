@@ -1,19 +1,25 @@
 import TestKit
 import Testing
 
-/// The whole way on real parts: RabbitMQ, the worker as a process, the simulator over TLS. One test at a time, because
-/// they share a broker and would only slow each other down.
+/// End-to-end tests with RabbitMQ, worker processes, and the simulator over TLS.
+///
+/// The tests share a broker. They run one at a time because concurrent tests would only slow each other down.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum SystemTests {}
 
-/// The same on a broker that is stopped, frozen and filled up, beside the tests of the other: those of both wait much.
-@Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum TroubledBrokerTests {}
+/// End-to-end tests with a broker that they stop, freeze, or fill.
+///
+/// The tests run one at a time, concurrently with the other suites: most of their time is spent waiting.
+@Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum BrokerFaultTests {}
 
-/// A worker that is changed, told to stop, or started anew, beside the others: these wait much too.
+/// End-to-end tests of a worker that is reloaded, drained, or restarted.
+///
+/// The tests run one at a time, concurrently with the other suites: most of their time is spent waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum ChangingWorkerTests {}
 
-/// What stands beside the worker: the simulator with its page, the validator. One test at a time too, but beside those of
-/// the worker, which wait much.
+/// Tests of the tools: the simulator with its page, the validator, and the operator commands.
+///
+/// The tests run one at a time, concurrently with the tests of the worker.
 @Suite(.serialized, .timeLimit(.minutes(10))) enum ToolTests {}
 
-/// The benchmark, of which no figure counts here.
+/// Tests of the benchmark's commands. They do not check the measured figures.
 @Suite(.serialized, .timeLimit(.minutes(10))) enum BenchmarkTests {}

@@ -4,7 +4,7 @@ import Testing
 @testable import TestKit
 
 @Suite struct ChildProcessTests {
-    @Test func `tells lines, and the exit status`() async throws {
+    @Test func `returns lines and the exit status`() async throws {
         let (exit, output, errors) = try await ChildProcess.run([
             "sh", "-c", "echo one; echo two >&2; printf three; exit 7",
         ])
@@ -13,7 +13,7 @@ import Testing
         #expect(errors == ["two"])
     }
 
-    @Test func `talks to a child line by line`() async throws {
+    @Test func `exchanges lines with a child`() async throws {
         let child = try await ChildProcess(["cat"], input: .pipe)
         try child.write(line: "first")
         #expect(try await child.output.line() == "first")
@@ -25,27 +25,27 @@ import Testing
         #expect(throws: ProcessError.self) { try child.write(line: "too late") }
     }
 
-    @Test func `tells the signal that ended it`() async throws {
+    @Test func `returns the signal that ended a child`() async throws {
         let child = try await ChildProcess(["sleep", "1000"])
         #expect(child.isRunning)
         #expect(try await child.terminate().status == .signalled(SIGTERM))
         #expect(!child.isRunning)
     }
 
-    @Test func `kills what does not end in time`() async throws {
+    @Test func `kills a child that does not exit in time`() async throws {
         let child = try await ChildProcess(["sh", "-c", "trap '' TERM; echo up; while true; do sleep 1; done"])
         _ = try await child.output.line()
         await #expect(throws: ProcessError.self) { try await child.terminate(within: .milliseconds(50)) }
         #expect(try await child.exit().status == .signalled(SIGKILL))
     }
 
-    @Test func `says when a line does not come`() async throws {
+    @Test func `reports a missing line`() async throws {
         let child = try await ChildProcess(["echo", "something else"])
         let error = await #expect(throws: ProcessError.self) { try await child.output.line { $0 == "ready" } }
         #expect(error?.description.contains("something else") == true)
     }
 
-    @Test func `says when there is no such command`() async throws {
+    @Test func `reports an unknown command`() async throws {
         let (exit, _, errors) = try await ChildProcess.run(["/nowhere/at-all"])
         #expect(exit.status == .exited(127))
         #expect(errors.joined().contains("/nowhere/at-all"))
@@ -64,7 +64,7 @@ import Testing
 }
 
 @Suite struct TemporaryDirectoryTests {
-    @Test func `is gone with all that is in it`() throws {
+    @Test func `deletes its folder and contents`() throws {
         var directory: TemporaryDirectory? = try TemporaryDirectory()
         let path = try #require(directory?.path)
         #expect(mkdir("\(path)/below", 0o755) == 0)
@@ -76,7 +76,7 @@ import Testing
 }
 
 @Suite struct FreePortTests {
-    @Test func `hands out ports that can be bound`() throws {
+    @Test func `chooses ports outside of the ephemeral range`() throws {
         #expect(try (10240..<30720).contains(FreePort.choose()))
     }
 }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TestKit
 
-/// What the tests of the page rely on, asked of a real Chromium.
+/// The features of Chromium on which the page tests rely.
 @Suite(.timeLimit(.minutes(10))) struct ChromiumTests {
-    @Test func `tells what a page says, does and complains of`() async throws {
+    @Test func `reads a page, operates it, and returns its console messages`() async throws {
         let directory = try TemporaryDirectory("page")
         try directory.write(
             "style.css", "p { color: rgb(1, 2, 3) } @media (prefers-color-scheme: dark) { p { color: red } }")
@@ -19,11 +19,11 @@ import Testing
         try await browser.prefer(.light)
         try await browser.open("file://\(page)")
         #expect(try await browser.text("document.querySelector('p').textContent") == "Hello")
-        let colour = "getComputedStyle(document.querySelector('p')).color"
-        #expect(try await browser.text(colour) == "rgb(1, 2, 3)")
+        let color = "getComputedStyle(document.querySelector('p')).color"
+        #expect(try await browser.text(color) == "rgb(1, 2, 3)")
         try await browser.prefer(.dark)
-        #expect(try await browser.text(colour) == "rgb(255, 0, 0)")
-        #expect(try await browser.complaints() == [])
+        #expect(try await browser.text(color) == "rgb(255, 0, 0)")
+        #expect(try await browser.consoleMessages() == [])
 
         try await browser.type("by keyboard")
         try await browser.press(.tab)
@@ -35,11 +35,11 @@ import Testing
         }
 
         try await browser.run("console.error('oh')")
-        #expect(try await browser.complaints().count == 1)
+        #expect(try await browser.consoleMessages().count == 1)
         #expect(try await browser.requestedURLs() == ["file://\(page)", "file://\(directory.file("style.css"))"])
-        let picture = directory.file("picture.png")
-        try await browser.writePicture(to: picture)
-        #expect(try await ChildProcess.run(["head", "-c", "4", picture]).output.first?.hasSuffix("PNG") == true)
+        let screenshot = directory.file("picture.png")
+        try await browser.writePicture(to: screenshot)
+        #expect(try await ChildProcess.run(["head", "-c", "4", screenshot]).output.first?.hasSuffix("PNG") == true)
         try await browser.close()
     }
 }

@@ -31,16 +31,16 @@ import Testing
                 == bytes("418c f1e3 c2e5 f23a 6ba0 ab90 f4ff"))
     }
 
-    @Test func everyByteSurvivesHuffman() {
+    @Test func everyByteRoundTripsThroughHuffman() {
         let all = Array(UInt8.min...UInt8.max)
         #expect(HuffmanCode.decode(HuffmanCode.encode(all)) == all)
         for byte in all { #expect(HuffmanCode.decode(HuffmanCode.encode([byte])) == [byte]) }
         #expect(HuffmanCode.decode([0xFF, 0xFF, 0xFF, 0xFF]) == nil)
-        #expect(HuffmanCode.decode([0x00]) == nil, "padding is ones")
+        #expect(HuffmanCode.decode([0x00]) == nil, "zeros are not valid padding")
     }
 
-    /// C.6: responses with Huffman code and a table of 256 bytes, in which entries make room for others.
-    @Test func aConnectionsResponses() throws {
+    /// Section C.6: responses with Huffman code and a dynamic table of 256 bytes, which evicts entries.
+    @Test func responsesWithEviction() throws {
         var reader = HPACKReader()
         _ = try reader.read(HPACKWriter.tableSizeUpdate(256))
         let first = try reader.read(
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: HPACKReader.Malformed.self) { try reader.read([0x80 | 100]) }
     }
 
-    @Test func framesReadAsTheyAreWritten() {
+    @Test func framesHaveWireAndTextForms() {
         #expect(HTTP2Frame.ping(1).bytes == [0, 0, 8, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
         #expect("\(HTTP2Frame.settings((3, 100), (9, 1)))" == "SETTINGS max_concurrent_streams=100 setting_9=1")
         #expect("\(HTTP2Frame.resetStream(3, code: 7))" == "RST_STREAM 3 REFUSED_STREAM")

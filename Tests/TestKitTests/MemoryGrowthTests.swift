@@ -8,14 +8,14 @@ import Testing
         return growth
     }
 
-    @Test func theEndIsComparedWithWhatWasHeldAfterATenth() {
+    @Test func theLastSampleIsComparedWithTheFirstAfterATenth() {
         #expect(growth([1, 50, 90, 55]).factor == 1.1)
         #expect(growth([1, 50, 90, 55]).isSteady)
         #expect(!growth([1, 50, 40, 55.1]).isSteady)
         #expect(growth([1, 50, 20]).isSteady)
     }
 
-    @Test(arguments: [[], [50], [50, 50], [0, 0, 0]]) func tooFewLooksSayNothing(megabytes: [Double]) {
+    @Test(arguments: [[], [50], [50, 50], [0, 0, 0]]) func tooFewSamplesGiveNoFactor(megabytes: [Double]) {
         #expect(growth(megabytes).factor == nil)
         #expect(!growth(megabytes).isSteady)
     }

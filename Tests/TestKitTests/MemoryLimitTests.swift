@@ -1,17 +1,17 @@
 import TestKit
 import Testing
 
-/// `deploy/check/memory-limit`, which guards the test runner's memory.
+/// `deploy/check/memory-limit`, which limits the memory of the test runner.
 @Suite struct MemoryLimitTests {
     private static let limit = "\(Products.file("deploy/check/memory-limit")) 100"
-    /// Holds 200 MB.
+    /// A command that allocates 200 MB.
     private static let large = "python3 -c 'x = bytearray(200_000_000)'"
 
     private func exitStatus(of script: String) async throws -> ChildExit.Status {
         try await ChildProcess.run(["bash", "-c", script]).exit.status
     }
 
-    @Test func passesTheExitStatusOn() async throws {
+    @Test func forwardsTheExitStatus() async throws {
         #expect(try await exitStatus(of: "\(Self.limit) true") == .exited(0))
         #expect(try await exitStatus(of: "\(Self.limit) bash -c 'exit 3'") == .exited(3))
         #expect(try await exitStatus(of: "\(Self.limit) bash -c 'kill -KILL $$'") == .exited(128 + 9))
@@ -22,7 +22,7 @@ import Testing
         #expect(try await exitStatus(of: "\(Self.limit) bash -c \"\(Self.large); true\"") == .exited(1))
     }
 
-    /// `deploy/test` compiles first, and a compiler may need more than the tests.
+    /// `deploy/test` compiles first, and the compiler may need more memory than the tests.
     @Test func doesNotCountEarlierChildrenOfTheCaller() async throws {
         #expect(try await exitStatus(of: "\(Self.large); exec \(Self.limit) true") == .exited(0))
     }

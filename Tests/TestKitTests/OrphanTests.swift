@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestKit
 
-/// What becomes of child processes when the runner of the tests crashes.
+/// The end of child processes after a crash of the test runner.
 @Suite(.timeLimit(.minutes(10))) struct OrphanTests {
     @Test func `no child outlives the process that started it`() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
@@ -17,7 +17,7 @@ import Testing
         let words = try #require(output.split(separator: "\n").first { $0.contains("martlet-broker") }).split(
             separator: " ")
         let pid = try #require(pid_t(words[0]))
-        // Nobody tells the end of a process that is not our child: so it is looked for, for as long as the suite may take.
+        // The exit of a process that is not a child sends no notification. Poll until the time limit of the suite.
         while kill(pid, 0) == 0 || access(String(words[1]), F_OK) == 0 { try await Task.sleep(for: .milliseconds(10)) }
     }
 }

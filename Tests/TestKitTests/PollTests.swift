@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 @Suite struct PollTests {
-    @Test func aCheckIsRepeatedUntilItHolds() async throws {
+    @Test func aCheckIsRepeatedUntilItSucceeds() async throws {
         var checks = 0
         try await poll(until: "three checks", every: .zero) {
             checks += 1
@@ -11,7 +11,7 @@ import Testing
         #expect(checks == 3)
     }
 
-    @Test func aCheckThatHoldsTooLateIsNamed() async throws {
+    @Test func aTimeoutNamesTheCondition() async throws {
         let error = await #expect(throws: ProcessError.self) {
             try await poll(until: "never", within: .zero) { false }
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import TestKit
 
 @Suite struct PrivateBrokerTests {
-    @Test func `takes connections, stops, comes back on its port, and leaves nothing`() async throws {
+    @Test func `starts, restarts after a kill, and ends`() async throws {
         let broker = try await PrivateBroker(settings: ["heartbeat = 7"])
         #expect(broker.url == "amqp://guest:guest@127.0.0.1:\(broker.port)/")
         try await broker.rabbitmqctl("set_policy", "limit", "^push", #"{"max-length":10}"#, "--apply-to", "queues")

@@ -5,8 +5,9 @@ import Synchronization
 import Testing
 import Threads
 
-/// Mistakes that a sanitizer must find, made only when `deploy/test` asks for one of them by name: its proof that the
-/// sanitizer is there.
+/// Deliberate errors that a sanitizer must find.
+///
+/// `deploy/test` selects one of them by name to verify that the sanitizer is active.
 @Suite struct SanitizerCanaryTests {
     private static let mistake = getenv("MARTLET_CANARY").map { String(cString: $0) }
 
@@ -19,7 +20,7 @@ import Threads
             done.flag.store(true, ordering: .relaxed)
         }
         await DetachedThread.run {
-            // Seen as relaxed it orders nothing: the two are a race however they fall.
+            // A relaxed load orders nothing, so the two increments race in any interleaving.
             while !done.flag.load(ordering: .relaxed) { sched_yield() }
             shared.pointee += 1
         }
@@ -36,7 +37,7 @@ import Threads
         UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 1).storeBytes(of: 1, as: UInt8.self)
     }
 
-    /// What a library allocates is seen as well, though it is excused for its error queues.
+    /// Leaks in OpenSSL are also found, although leaks of its error queues are suppressed.
     @Test(.enabled(if: mistake == "openssl-leak")) func leakInOpenSSL() {
         #expect(martlet_generate_p256_key() != nil)
     }

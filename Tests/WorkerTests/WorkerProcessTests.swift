@@ -113,7 +113,7 @@ import Testing
         #expect(try await worker.exit().status == .exited(4))
         let last = try #require(await worker.errors.allLines().last)
         #expect(try JSONDocument(last).root["message.delivered"]?.int == 1)
-        let back = try await BrokerClients.take(1, from: "overdue.requests", at: stage.broker.url)
+        let back = try await BrokerClients.consume(1, from: "overdue.requests", at: stage.broker.url)
         #expect(back.map(\.isRedelivered) == [true])
         try await stage.end()
     }
@@ -237,7 +237,7 @@ private struct Stage {
 
     /// Returns the bodies of `count` results from their queue.
     func results(count: Int) async throws -> [String] {
-        try await BrokerClients.take(count, from: "\(prefix).results", at: broker.url)
+        try await BrokerClients.consume(count, from: "\(prefix).results", at: broker.url)
             .map { String(decoding: $0.body, as: UTF8.self) }
     }
 

@@ -2,8 +2,9 @@ public import AMQP
 public import EventLoop
 import Threads
 
-/// A test's or benchmark's own place at a broker, on a loop and thread of its own: publishes, collects what comes, empties
-/// queues.
+/// A broker client for tests and benchmarks, with its own event loop and thread.
+///
+/// It publishes messages, collects messages from queues, and empties queues.
 public actor TestBrokerClient {
     nonisolated let loop: EpollLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -14,11 +15,11 @@ public actor TestBrokerClient {
     private var collections: [String: Collection] = [:]
     private var waiters: [Waiter] = []
 
-    /// What has come out of one queue so far.
+    /// The messages consumed from one queue so far.
     private final class Collection {
         let consumer: Consumer
         var messages: [IncomingMessage] = []
-        /// When each of them came.
+        /// The time of arrival of each message.
         var arrivals: [MonotonicTime] = []
 
         init(_ consumer: Consumer) {
@@ -43,7 +44,7 @@ public actor TestBrokerClient {
         try DetachedThread.start { loop.run() }
     }
 
-    /// Ends its connections and its thread.
+    /// Closes the connections and stops the thread.
     public func close() async {
         for (_, collection) in collections { await collection.consumer.close() }
         await publisher?.close()
@@ -54,22 +55,22 @@ public actor TestBrokerClient {
     private var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
-    /// Lets time pass.
-    public func pass(_ time: Duration) async { await loop.sleep(for: time) }
+    /// Suspends the caller for a duration.
+    public func sleep(for duration: Duration) async { await loop.sleep(for: duration) }
 
-    /// Messages that are under way at once: a publisher does not take any number.
+    /// The maximum number of unconfirmed messages. A publisher accepts only a limited number.
     private static let unconfirmedMax = 2000
 
-    /// Publishes all and waits for the confirms.
+    /// Publishes messages and waits for the confirms.
     ///
-    /// - Throws: `ProcessError` when one is not confirmed.
+    /// - Throws: `ProcessError` if a message is not confirmed.
     public func publish(_ messages: [OutgoingMessage]) async throws {
         try await publish(messages.count) { messages[$0] }
     }
 
     /// Publishes `count` messages and waits for the confirms.
     ///
-    /// - Throws: `ProcessError` when one is not confirmed.
+    /// - Throws: `ProcessError` if a message is not confirmed.
     public func publish(_ count: Int, _ message: @escaping @Sendable (Int) -> OutgoingMessage) async throws {
         let refused = await withTaskGroup(of: String?.self) { group in
             let width = Self.unconfirmedMax
@@ -83,7 +84,7 @@ public actor TestBrokerClient {
                 }
             }
             var refused: String?
-            for await why in group { refused = refused ?? why }
+            for await failure in group { refused = refused ?? failure }
             return refused
         }
         if let refused { throw ProcessError("not published: \(refused)") }
@@ -98,13 +99,14 @@ public actor TestBrokerClient {
         return await publisher?.publish(message)
     }
 
-    /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
-    public func touch(_ queue: String) async { await takeOne(from: queue) { _, _ in } }
+    /// Receives one message from a queue and requeues it. Its next delivery is a redelivery.
+    public func requeueOne(in queue: String) async { await receiveOne(from: queue) { _, _ in } }
 
-    /// Has one message of a queue delivered and rejected, so that the broker dead-letters it.
-    public func reject(from queue: String) async { await takeOne(from: queue) { $0.reject($1.tag, requeue: false) } }
+    /// Receives one message from a queue and rejects it. The broker dead-letters it.
+    public func reject(from queue: String) async { await receiveOne(from: queue) { $0.reject($1.tag, requeue: false) } }
 
-    private func takeOne(from queue: String, _ settle: @escaping (Consumer, borrowing IncomingMessage) -> Void) async {
+    private func receiveOne(from queue: String, _ settle: @escaping (Consumer, borrowing IncomingMessage) -> Void) async
+    {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection,
             configuration: ConsumerConfiguration(queue: queue, prefetch: 1))
@@ -120,7 +122,7 @@ public actor TestBrokerClient {
         await consumer.close()
     }
 
-    /// Takes all that comes into a queue from now on.
+    /// Starts to consume all messages of a queue.
     public func collect(_ queue: String) {
         var configuration = ConsumerConfiguration(queue: queue, prefetch: 2000)
         configuration.messageBytesMax = 16 << 20
@@ -137,32 +139,34 @@ public actor TestBrokerClient {
             })
     }
 
-    /// Lets go of what has come out of a queue that is collected; what comes is collected on.
+    /// Discards the messages collected from a queue so far. Collecting continues.
     public func forget(_ queue: String) {
         collections[queue]?.messages = []
         collections[queue]?.arrivals = []
     }
 
-    /// When each of the messages that are `collected` came.
+    /// Returns the time of arrival of each message of `collected(_:)`.
     public func arrivals(_ queue: String) -> [MonotonicTime] { collections[queue]?.arrivals ?? [] }
 
-    /// What has come out of a queue since it is collected.
+    /// Returns the messages collected from a queue so far.
     public func collected(_ queue: String) -> [IncomingMessage] { collections[queue]?.messages ?? [] }
 
-    /// Waits until so many messages have come out of a queue that is collected; all that have.
+    /// Waits until at least `count` messages are collected from a queue, and returns all collected messages.
+    ///
+    /// - Throws: `ProcessError` if they do not arrive in time.
     @discardableResult
     public func collected(_ queue: String, atLeast count: Int, within deadline: Duration = .seconds(90)) async throws
         -> [IncomingMessage]
     {
         guard try await hasCollected(count, from: [queue], within: deadline) else {
-            throw ProcessError("\(collected(queue).count) of \(count) messages came out of \(queue)")
+            throw ProcessError("\(collected(queue).count) of \(count) messages arrived from \(queue)")
         }
         return collected(queue)
     }
 
-    /// Waits until so many messages, all queues together, have come out of queues that are collected.
+    /// Waits until at least `count` messages in total are collected from several queues.
     ///
-    /// - Returns: whether they came in time.
+    /// - Returns: Whether they arrived in time.
     public func hasCollected(_ count: Int, from queues: [String], within deadline: Duration) async throws -> Bool {
         let collections = try queues.map { queue in
             guard let collection = self.collections[queue] else { throw ProcessError("\(queue) is not collected") }
@@ -189,7 +193,7 @@ public actor TestBrokerClient {
         waiter.continuation = nil
     }
 
-    /// Waits until messages with so many different ids have come out of a queue that is collected.
+    /// Waits until messages with `count` different message IDs are collected from a queue.
     public func collected(_ queue: String, ids count: Int, within deadline: Duration = .seconds(90)) async throws {
         let end = loop.now.monotonic + deadline
         var messages = collected(queue)
@@ -199,9 +203,11 @@ public actor TestBrokerClient {
         }
     }
 
-    /// Takes what is in a queue now. Other than a count, which the broker tells late, this misses nothing.
-    public func takeAll(from queue: String) async throws -> [IncomingMessage] {
-        var taken: [IncomingMessage] = []
+    /// Fetches all messages of a queue with `basic.get`.
+    ///
+    /// The result is complete, whereas the broker's message counts can be outdated.
+    public func getAll(from queue: String) async throws -> [IncomingMessage] {
+        var messages: [IncomingMessage] = []
         while true {
             let batch = try await withThrowingTaskGroup(of: IncomingMessage?.self) { group in
                 for _ in 0..<50 { group.addTask { try await self.get(from: queue) } }
@@ -209,24 +215,25 @@ public actor TestBrokerClient {
                 for try await message in group { batch.append(message) }
                 return batch
             }
-            taken += batch.compactMap(\.self)
-            if batch.contains(where: { $0 == nil }) { return taken }
+            messages += batch.compactMap(\.self)
+            if batch.contains(where: { $0 == nil }) { return messages }
         }
     }
 
     private func get(from queue: String) async throws -> IncomingMessage? {
-        try await theAdmin.get(from: queue)
+        try await brokerAdmin.get(from: queue)
     }
 
-    /// How many messages wait in a queue.
-    public func count(in queue: String) async throws -> Int { try await theAdmin.status(ofQueue: queue).messages }
+    /// Returns the number of ready messages in a queue.
+    public func count(in queue: String) async throws -> Int { try await brokerAdmin.status(ofQueue: queue).messages }
 
-    /// Takes away what waits in a queue.
-    public func purge(_ queue: String) async throws { try await theAdmin.purge(queue) }
+    /// Deletes the ready messages of a queue.
+    public func purge(_ queue: String) async throws { try await brokerAdmin.purge(queue) }
 
-    public var theAdmin: BrokerAdmin {
+    public var brokerAdmin: BrokerAdmin {
         if let admin { return admin }
-        // A broker that starts again beside other tests takes its time, and an attempt to connect may just have failed.
+        // A restart of the broker takes long while other tests run, and a connection attempt may have failed just
+        // before.
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection, deadlineSeconds: 60)
         admin.start()
         self.admin = admin

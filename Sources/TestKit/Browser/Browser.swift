@@ -2,9 +2,9 @@ import Crypto
 import Glibc
 import JSON
 
-/// A headless Chromium with one page. Its calls are made one after the other.
+/// A headless Chromium with one page. Make one call at a time.
 ///
-/// Nothing here sleeps: what a page does in its own time is awaited in the page, with a deadline.
+/// The methods never sleep. They wait for asynchronous changes inside the page, with a deadline.
 public actor Browser {
     public enum Scheme: String, Sendable, CaseIterable {
         case light, dark
@@ -29,7 +29,7 @@ public actor Browser {
     private let session: String
     private let directory: TemporaryDirectory
 
-    /// - Throws: `ProcessError` when it does not start.
+    /// - Throws: `ProcessError` if Chromium does not start.
     public init() async throws(ProcessError) {
         directory = try TemporaryDirectory("chromium")
         let pipe = try await DevToolsPipe(in: directory)
@@ -46,15 +46,15 @@ public actor Browser {
         self.pipe = pipe
     }
 
-    /// The addresses that the page has asked for by now, in order.
+    /// Returns the URLs that the page has requested so far, in order.
     public func requestedURLs() async throws(ProcessError) -> [String] {
-        try await catchUp()
+        try await receivePendingEvents()
         return events("Network.requestWillBeSent").compactMap { $0["request"]?["url"]?.string }
     }
 
-    /// The errors and warnings that the page's console has by now, and the exceptions that nothing caught.
-    public func complaints() async throws(ProcessError) -> [String] {
-        try await catchUp()
+    /// Returns the errors and warnings in the page's console so far, and the uncaught exceptions.
+    public func consoleMessages() async throws(ProcessError) -> [String] {
+        try await receivePendingEvents()
         let calls = events("Runtime.consoleAPICalled").filter {
             ["error", "warning", "assert"].contains($0["type"]?.string ?? "")
         }
@@ -66,14 +66,14 @@ public actor Browser {
         }
     }
 
-    /// Loads a page and waits until it is there with all that it is made of.
+    /// Loads a page and waits for its load event.
     public func open(_ url: String) async throws(ProcessError) {
         let loaded = try await call("Page.navigate") { $0.member("url", url) }
         if let failure = loaded.root["result"]?["errorText"]?.string { throw ProcessError("\(url): \(failure)") }
         _ = try await pipe.event("Page.loadEventFired")
     }
 
-    /// Makes the window so large; a phone's has touch and a viewport of its own.
+    /// Resizes the window. A phone has touch input and a mobile viewport.
     public func resize(width: Int, height: Int, isPhone: Bool = false) async throws(ProcessError) {
         _ = try await call("Emulation.setDeviceMetricsOverride") {
             $0.member("width", width)
@@ -83,7 +83,7 @@ public actor Browser {
         }
     }
 
-    /// As the person prefers it.
+    /// Sets the preferred color scheme.
     public func prefer(_ scheme: Scheme) async throws(ProcessError) {
         _ = try await call("Emulation.setEmulatedMedia") {
             $0.key("features")
@@ -96,20 +96,20 @@ public actor Browser {
         }
     }
 
-    /// Runs a JavaScript expression for what it does.
+    /// Evaluates a JavaScript expression for its side effects.
     ///
-    /// - Throws: `ProcessError` with the exception that it ended in.
+    /// - Throws: `ProcessError` with the exception that the expression throws.
     public func run(_ expression: String) async throws(ProcessError) {
         _ = try await value("(\(expression), 0)")
     }
 
-    /// Chooses a file in a field, as a person would in its dialog.
+    /// Chooses a file in a file input.
     public func choose(file: String, in selector: String) async throws(ProcessError) {
         let found = try await call("Runtime.evaluate") {
             $0.member("expression", "document.querySelector(`\(selector)`)")
         }
         guard let object = found.root["result"]?["result"]?["objectId"]?.string else {
-            throw ProcessError("there is no \(selector)")
+            throw ProcessError("no element matches \(selector)")
         }
         _ = try await call("DOM.setFileInputFiles") {
             $0.member("objectId", object)
@@ -119,25 +119,25 @@ public actor Browser {
         }
     }
 
-    /// The value of a JavaScript expression that is true or false.
+    /// Returns the value of a Boolean JavaScript expression.
     public func holds(_ expression: String) async throws(ProcessError) -> Bool {
         guard let value = try await value(expression).root.bool else {
-            throw ProcessError("\(expression) is neither true nor false")
+            throw ProcessError("not a Boolean: \(expression)")
         }
         return value
     }
 
-    /// The value of a JavaScript expression that is a whole number.
+    /// Returns the value of an integer JavaScript expression.
     public func number(_ expression: String) async throws(ProcessError) -> Int {
         guard let number = try await value(expression).root.int else {
-            throw ProcessError("\(expression) is no whole number")
+            throw ProcessError("not an integer: \(expression)")
         }
         return number
     }
 
-    /// The value of a JavaScript expression as JSON; a promise is waited for.
+    /// Returns the value of a JavaScript expression as JSON. Awaits promises.
     ///
-    /// - Throws: `ProcessError` with the exception that it ended in.
+    /// - Throws: `ProcessError` with the exception that the expression throws.
     func value(_ expression: String) async throws(ProcessError) -> JSONDocument {
         let answer = try await call("Runtime.evaluate") {
             $0.member("expression", expression)
@@ -155,34 +155,36 @@ public actor Browser {
         return json
     }
 
-    /// The value of a JavaScript expression that is a text.
+    /// Returns the value of a JavaScript string expression.
     public func text(_ expression: String) async throws(ProcessError) -> String {
-        guard let text = try await value(expression).root.string else { throw ProcessError("\(expression) is no text") }
+        guard let text = try await value(expression).root.string else {
+            throw ProcessError("not a string: \(expression)")
+        }
         return text
     }
 
-    /// Waits until a JavaScript expression is true of the page, looked at again whenever the page has changed.
+    /// Waits until a JavaScript expression is true. Evaluates it after each change of the page.
     ///
-    /// - Throws: `ProcessError` with the page's text when it is not in time.
+    /// - Throws: `ProcessError` with the page's text if the expression does not become true in time.
     public func wait(until condition: String, within: Duration = TestTimeout.duration) async throws(ProcessError) {
         let promise = """
             new Promise((resolve) => {
-              const observer = new MutationObserver(look);
+              const observer = new MutationObserver(check);
               const deadline = setTimeout(() => end(false), \(within.wholeMilliseconds));
               function end(holds) { observer.disconnect(); clearTimeout(deadline); resolve(holds); }
-              function look() { if (\(condition)) end(true); }
+              function check() { if (\(condition)) end(true); }
               observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-              look();
+              check();
             })
             """
         guard try await value(promise).root.bool == true else {
-            throw ProcessError("not within \(within): \(condition); the page says: \(try await text(Self.pageText))")
+            throw ProcessError("not within \(within): \(condition); text of the page: \(try await text(Self.pageText))")
         }
     }
 
     private static let pageText = "document.body.innerText"
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     public func press(_ key: Key) async throws(ProcessError) {
         for isDown in [true, false] {
             _ = try await call("Input.dispatchKeyEvent") {
@@ -194,24 +196,24 @@ public actor Browser {
         }
     }
 
-    /// Types a text where the focus is.
+    /// Types a text into the focused element.
     public func type(_ text: String) async throws(ProcessError) {
         _ = try await call("Input.insertText") { $0.member("text", text) }
     }
 
-    /// Writes a picture of what is to be seen, as PNG.
+    /// Writes a screenshot of the visible part of the page, as PNG.
     public func writePicture(to path: String) async throws(ProcessError) {
         let answer = try await call("Page.captureScreenshot") { $0.member("format", "png") }
         let text = try answer.result("data")
         let urlText = String(text.map { ["+": "-", "/": "_"][$0] ?? $0 }.prefix { $0 != "=" })
         guard let bytes = Base64URL.decode(urlText), let file = fopen(path, "w") else {
-            throw ProcessError("no picture can be written to \(path)")
+            throw ProcessError("cannot write a screenshot to \(path)")
         }
         fwrite(bytes, 1, bytes.count, file)
         fclose(file)
     }
 
-    /// Ends the browser, which deletes all that it wrote.
+    /// Closes the browser and waits until its process has exited.
     public func close() async throws(ProcessError) {
         _ = try await pipe.call("Browser.close")
         _ = try await pipe.process.exit()
@@ -223,8 +225,8 @@ public actor Browser {
         try await pipe.call(method, session: session, parameters)
     }
 
-    /// What happened before a call is told before its answer.
-    private func catchUp() async throws(ProcessError) {
+    /// Receives all pending events, which precede the response of a call.
+    private func receivePendingEvents() async throws(ProcessError) {
         _ = try await value("0")
     }
 
@@ -234,9 +236,9 @@ public actor Browser {
 }
 
 extension JSONDocument {
-    /// A text of a call's result.
+    /// Returns a string member of a call's result.
     fileprivate func result(_ key: String) throws(ProcessError) -> String {
-        guard let text = root["result"]?[key: key]?.string else { throw ProcessError("chromium told no \(key)") }
+        guard let text = root["result"]?[key: key]?.string else { throw ProcessError("Chromium returned no \(key)") }
         return text
     }
 }

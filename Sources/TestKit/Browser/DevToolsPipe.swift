@@ -1,22 +1,22 @@
 import JSON
 
-/// A headless Chromium and its DevTools protocol over a pipe: JSON texts, each ended by a zero byte.
+/// A headless Chromium with its DevTools protocol over pipes: JSON messages, each terminated by a zero byte.
 final class DevToolsPipe {
-    /// A picture of a page is the largest.
+    /// Screenshots are the largest messages.
     private static let limits = JSONLimits(bytesMax: 64 << 20)
 
     let process: ChildProcess
-    /// What the browser told of its own accord, until now.
+    /// The events that the browser has sent so far.
     private(set) var events: [JSONDocument] = []
     private var calls: Int64 = 0
 
-    /// - Parameter directory: for its profile, and all else that it would leave in the home of whoever runs it.
-    /// - Throws: `ProcessError` when there is none.
+    /// - Parameter directory: The folder for the profile, also used as the home folder.
+    /// - Throws: `ProcessError` if Chromium cannot be started.
     init(in directory: TemporaryDirectory) async throws(ProcessError) {
-        // It takes commands at descriptor 3 and answers at 4. What it says elsewhere is noise.
+        // Chromium reads commands from descriptor 3 and writes responses to 4. Its other output is irrelevant.
         let redirect = #"exec chromium "$@" 3<&0 4>&1 < /dev/null > /dev/null 2>&1"#
         let arguments = [
-            // The sandbox wants rights that a container does not have; the pages are our own.
+            // Containers lack the privileges for the sandbox. The test pages are trusted.
             "--headless", "--no-sandbox", "--remote-debugging-pipe", "--user-data-dir=\(directory.path)",
             "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-breakpad",
             "--disable-component-update", "--no-proxy-server", "about:blank",
@@ -31,8 +31,8 @@ final class DevToolsPipe {
 
     /// Calls a method and waits for its result.
     ///
-    /// - Parameter session: the page that it is for; nil for the browser.
-    /// - Throws: `ProcessError` when it fails or is not answered in time.
+    /// - Parameter session: The session of the page; nil for the browser.
+    /// - Throws: `ProcessError` if the call fails or gets no response in time.
     func call(
         _ method: String, session: String? = nil, _ parameters: (inout JSONWriter) -> Void = { _ in }
     ) async throws(ProcessError) -> JSONDocument {
@@ -61,7 +61,7 @@ final class DevToolsPipe {
 
     /// Waits for an event.
     ///
-    /// - Throws: `ProcessError` when there is none in time.
+    /// - Throws: `ProcessError` if the event does not arrive in time.
     func event(_ method: String) async throws(ProcessError) -> JSONDocument {
         while true {
             let message = try await next()
@@ -73,7 +73,7 @@ final class DevToolsPipe {
     private func next() async throws(ProcessError) -> JSONDocument {
         let line = try await process.output.line()
         guard let message = try? JSONDocument(line, limits: Self.limits) else {
-            throw ProcessError("chromium wrote what is no JSON: \(line.prefix(200))")
+            throw ProcessError("Chromium sent invalid JSON: \(line.prefix(200))")
         }
         return message
     }

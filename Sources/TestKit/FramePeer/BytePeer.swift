@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// Sends what it is given as soon as the connection is up, and notes what comes: a peer that need not speak any protocol.
+/// A peer without a protocol: sends given bytes when connected, and records the received bytes.
 public final class BytePeer: ByteStreamHandler {
     public private(set) var transport: ByteTransport?
     public private(set) var received: [UInt8] = []

@@ -1,17 +1,18 @@
 public import EventLoop
 
-/// One end of an HTTP/2 connection that a test writes frame by frame, or byte by byte, and whose peer's frames it reads
-/// as values. Does nothing of itself, but for what it is told to in ``Manners``. Works over every transport.
+/// One end of an HTTP/2 connection that a test controls frame by frame, or byte by byte.
+///
+/// Received frames are values. The peer acts on its own only as ``Behavior`` defines. It works over every transport.
 public final class FramePeer: ByteStreamHandler {
-    /// What it does without being told.
-    public struct Manners: Sendable {
-        /// Sent as soon as the connection is up.
+    /// The actions that the peer performs on its own.
+    public struct Behavior: Sendable {
+        /// The bytes to send when the connection is established.
         public var greeting: [UInt8]
         public var acknowledgesSettings: Bool
         public var answersPings: Bool
-        /// Whether it gives back the room that DATA took up.
+        /// Whether the peer opens the connection's flow-control window after each DATA frame.
         public var opensWindows: Bool
-        /// Whether it keeps the frames; turned off for floods.
+        /// Whether the peer stores received frames. Disable it for floods.
         public var keepsFrames: Bool
 
         public init(
@@ -25,46 +26,46 @@ public final class FramePeer: ByteStreamHandler {
             self.keepsFrames = keepsFrames
         }
 
-        /// A client that keeps to the rules.
-        public static let good = Manners(acknowledgesSettings: true, answersPings: true, opensWindows: true)
-        /// Opens the connection and says nothing.
-        public static let silent = Manners(greeting: [])
+        /// A conforming client.
+        public static let good = Behavior(acknowledgesSettings: true, answersPings: true, opensWindows: true)
+        /// Connects and sends nothing.
+        public static let silent = Behavior(greeting: [])
     }
 
     public private(set) var transport: ByteTransport?
-    /// All that came, in order.
+    /// The received frames, in order.
     public private(set) var frames: [HTTP2Frame] = []
     public private(set) var framesReceived = 0
     private var answers: [UInt32: WireAnswer] = [:]
-    /// Whether the peer has said that it sends no more.
+    /// Whether the other end has finished writing.
     public private(set) var isFinished = false
     public private(set) var isClosed = false
-    /// Why the connection ended; nil when in order, or when it has not.
+    /// The error that ended the connection; nil while it is open or if it was closed regularly.
     public private(set) var error: TransportError?
-    /// Called after each frame, and when the connection ends.
+    /// Called after each received frame, and when the connection ends.
     public var onEvent: (FramePeer) -> Void = { _ in }
 
-    private let manners: Manners
+    private let behavior: Behavior
     private var reader = HPACKReader()
     private var unread: [UInt8] = []
     private var unwritten = OutputBuffer(bytesMax: .max)
     private var nextStream: UInt32 = 1
 
-    public init(_ manners: Manners = Manners()) {
-        self.manners = manners
+    public init(_ behavior: Behavior = Behavior()) {
+        self.behavior = behavior
         super.init()
     }
 
-    /// Bytes that the transport has not taken yet.
+    /// The number of bytes that the transport has not accepted yet.
     public var bytesUnwritten: Int { unwritten.count }
 
-    /// What came on a stream so far.
+    /// The response received on a stream so far.
     public subscript(stream: UInt32) -> WireAnswer { answers[stream] ?? WireAnswer() }
 
-    /// The frames as they read in a transcript.
+    /// The received frames in transcript form.
     public var transcript: [String] { frames.map(\.description) }
 
-    /// A stream id that was not used yet.
+    /// Returns an unused stream ID.
     public func newStream() -> UInt32 {
         defer { nextStream += 2 }
         return nextStream
@@ -72,8 +73,10 @@ public final class FramePeer: ByteStreamHandler {
 
     public func send(_ frames: HTTP2Frame...) { write(frames.flatMap(\.bytes)) }
 
-    /// Sends a request as one HEADERS frame with literal fields, and its body in DATA frames; its stream,
-    /// which is a new one if none is given.
+    /// Sends a request as one HEADERS frame with literal fields, and its body in DATA frames.
+    ///
+    /// - Parameter stream: The stream ID; nil for a new stream.
+    /// - Returns: The stream ID.
     @discardableResult
     public func request(_ fields: [(String, String)], body: [UInt8] = [], on stream: UInt32? = nil) -> UInt32 {
         let stream = stream ?? newStream()
@@ -85,21 +88,21 @@ public final class FramePeer: ByteStreamHandler {
         return stream
     }
 
-    /// Sends bytes; what the transport does not take waits until it does.
+    /// Sends bytes. Buffers what the transport does not accept immediately.
     public func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { unwritten.append($0) }
         drain()
     }
 
-    /// Reads no more until ``resumeReading()``.
+    /// Stops reading until ``resumeReading()``.
     public func pauseReading() { transport?.pauseReading() }
 
     public func resumeReading() { transport?.resumeReading() }
 
-    /// Ends the connection in order.
+    /// Closes the connection regularly.
     public func close() { transport?.close() }
 
-    /// Ends it at once.
+    /// Aborts the connection immediately.
     public func reset() { transport?.reset() }
 
     private func drain() {
@@ -109,7 +112,7 @@ public final class FramePeer: ByteStreamHandler {
 
     public override func connected(_ transport: ByteTransport) {
         self.transport = transport
-        write(manners.greeting)
+        write(behavior.greeting)
     }
 
     public override func writable() { drain() }
@@ -117,7 +120,7 @@ public final class FramePeer: ByteStreamHandler {
     public override func received(_ bytes: UnsafeRawBufferPointer) {
         unread += bytes
         var start = 0
-        while let frame = nextFrame(&start) { take(frame) }
+        while let frame = nextFrame(&start) { receive(frame) }
         unread.removeFirst(start)
     }
 
@@ -133,15 +136,16 @@ public final class FramePeer: ByteStreamHandler {
             payload: Array(rest.dropFirst(HTTP2Frame.headerByteCount).prefix(count)))
     }
 
-    private func take(_ frame: HTTP2Frame) {
+    private func receive(_ frame: HTTP2Frame) {
         framesReceived += 1
-        if manners.keepsFrames { frames.append(frame) }
+        if behavior.keepsFrames { frames.append(frame) }
         switch frame.type {
-        case HTTP2Frame.Kind.settings where !frame.has(HTTP2Frame.Flag.acknowledgement) && manners.acknowledgesSettings:
+        case HTTP2Frame.Kind.settings
+        where !frame.has(HTTP2Frame.Flag.acknowledgement) && behavior.acknowledgesSettings:
             send(.settingsAcknowledgement)
-        case HTTP2Frame.Kind.ping where !frame.has(HTTP2Frame.Flag.acknowledgement) && manners.answersPings:
+        case HTTP2Frame.Kind.ping where !frame.has(HTTP2Frame.Flag.acknowledgement) && behavior.answersPings:
             send(HTTP2Frame(type: HTTP2Frame.Kind.ping, flags: HTTP2Frame.Flag.acknowledgement, payload: frame.payload))
-        case HTTP2Frame.Kind.data where manners.opensWindows && !frame.payload.isEmpty:
+        case HTTP2Frame.Kind.data where behavior.opensWindows && !frame.payload.isEmpty:
             send(.windowUpdate(by: UInt32(frame.payload.count)))
         default: break
         }
@@ -155,7 +159,7 @@ public final class FramePeer: ByteStreamHandler {
         switch frame.type {
         case HTTP2Frame.Kind.headers:
             name = "HEADERS"
-            // Servers of ours make blocks that fit into one frame.
+            // The header blocks of our servers always fit into one frame.
             answer.headers += (try? reader.read(frame.payload)) ?? [("malformed", "header block")]
         case HTTP2Frame.Kind.data:
             name = "DATA"

@@ -1,11 +1,12 @@
-/// Reads the header blocks of one direction of a connection (RFC 7541), apart from any library, so that what a library
-/// writes is checked by something else than itself.
+/// Decodes the header blocks of one direction of a connection (RFC 7541).
+///
+/// Independent of any library, so that tests do not check a library's encoder with its own decoder.
 struct HPACKReader {
     struct Malformed: Error {}
 
     enum Form { case indexed, incremental, literal }
 
-    /// How each field of the last block was written.
+    /// The representation of each field in the last block.
     private(set) var forms: [Form] = []
     private var dynamic: [(name: String, value: String)] = []
     private var dynamicBytesMax = 4096

@@ -1,6 +1,6 @@
-/// Writes HPACK by hand (RFC 7541, 6): each field in the form that a test wants, with no memory of those before.
+/// Encodes HPACK (RFC 7541, section 6) without state: each field in the representation that a test chooses.
 public enum HPACKWriter {
-    /// How a literal field is to be treated; the value is the pattern of its first byte.
+    /// The representation of a literal field. The raw value is the bit pattern of its first byte.
     public enum Literal: UInt8, Sendable, CaseIterable {
         case withoutIndexing = 0x00
         case neverIndexed = 0x10
@@ -9,7 +9,7 @@ public enum HPACKWriter {
         fileprivate var prefixBits: Int { self == .incremental ? 6 : 4 }
     }
 
-    /// All fields as literals of one form with literal names.
+    /// Encodes all fields as literals with literal names.
     public static func block(
         _ fields: [(String, String)], as form: Literal = .withoutIndexing, huffman: Bool = false
     ) -> [UInt8] {
@@ -22,19 +22,19 @@ public enum HPACKWriter {
         [form.rawValue] + text(name, huffman: huffman) + text(value, huffman: huffman)
     }
 
-    /// A field whose name is that of a table entry.
+    /// Encodes a literal field whose name is that of a table entry.
     public static func literal(
         nameOf index: Int, _ value: String, as form: Literal = .withoutIndexing, huffman: Bool = false
     ) -> [UInt8] {
         integer(index, prefixBits: form.prefixBits, pattern: form.rawValue) + text(value, huffman: huffman)
     }
 
-    /// A field that a table entry holds whole.
+    /// Encodes a field as a reference to a table entry.
     public static func indexed(_ index: Int) -> [UInt8] { integer(index, prefixBits: 7, pattern: 0x80) }
 
     public static func tableSizeUpdate(_ bytes: Int) -> [UInt8] { integer(bytes, prefixBits: 5, pattern: 0x20) }
 
-    /// An integer whose first byte shares its upper bits with a pattern (RFC 7541, 5.1).
+    /// Encodes an integer whose first byte contains a pattern in its upper bits (RFC 7541, section 5.1).
     public static func integer(_ value: Int, prefixBits: Int, pattern: UInt8 = 0) -> [UInt8] {
         let full = 1 << prefixBits - 1
         guard value >= full else { return [pattern | UInt8(value)] }

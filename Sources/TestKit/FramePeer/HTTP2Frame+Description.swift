@@ -1,6 +1,6 @@
 import HTTP2
 
-/// How a frame reads in a transcript, such as `HEADERS 1 end_stream`, `SETTINGS max_concurrent_streams=1`,
+/// The text of a frame in a transcript, such as `HEADERS 1 end_stream`, `SETTINGS max_concurrent_streams=1`,
 /// `RST_STREAM 3 REFUSED_STREAM` or `GOAWAY 0 NO_ERROR {"reason":"Shutdown"}`.
 extension HTTP2Frame: CustomStringConvertible {
     public var description: String {
@@ -23,7 +23,7 @@ extension HTTP2Frame: CustomStringConvertible {
         }
     }
 
-    /// The entries of a SETTINGS frame in their order.
+    /// The entries of a SETTINGS frame, in order; empty for other frames.
     public var settings: [(id: UInt16, value: UInt32)] {
         guard type == Kind.settings else { return [] }
         return stride(from: 0, through: payload.count - 6, by: 6).map { start in

@@ -1,5 +1,6 @@
-/// One HTTP/2 frame as it stands on the wire (RFC 9113, 4.1): of any type, with any flags and any bytes in it, so that a
-/// test can also send what no library would.
+/// An HTTP/2 frame in wire format (RFC 9113, section 4.1), with any type, flags and payload.
+///
+/// Tests can therefore also send frames that no library would send.
 public struct HTTP2Frame: Sendable, Hashable {
     public enum Kind {
         public static let data: UInt8 = 0
@@ -32,9 +33,9 @@ public struct HTTP2Frame: Sendable, Hashable {
     }
 
     static let headerByteCount = 9
-    /// The largest payload that a peer takes unless its SETTINGS say more.
+    /// The default of SETTINGS_MAX_FRAME_SIZE.
     public static let payloadBytesMax = 16_384
-    /// What a client sends before its first frame.
+    /// The connection preface of a client.
     public static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     public var type: UInt8
@@ -49,10 +50,10 @@ public struct HTTP2Frame: Sendable, Hashable {
         self.payload = payload
     }
 
-    /// Header and payload.
+    /// The frame header and the payload.
     public var bytes: [UInt8] { header(announcing: payload.count) + payload }
 
-    /// The nine bytes in front of a payload of `count` bytes, which may be a lie.
+    /// Returns the nine-byte frame header with a length field of `count`, which may differ from the payload's length.
     public func header(announcing count: Int) -> [UInt8] {
         Array(UInt32(truncatingIfNeeded: count).bigEndianBytes.dropFirst()) + [type, flags] + stream.bigEndianBytes
     }

@@ -1,7 +1,9 @@
-/// HPACK's Huffman code (RFC 7541, appendix B). It is canonical: codes rise with their length, and among those of one
-/// length with the symbol, so that the lengths say all.
+/// HPACK's Huffman code (RFC 7541, appendix B).
+///
+/// The code is canonical: code values increase with length, and with the symbol among codes of equal length. The
+/// lengths therefore define the code.
 enum HuffmanCode {
-    /// Bits of each byte's code; the end of string, which never stands in a text, is the 257th.
+    /// The code length of each byte in bits. The 257th entry is EOS, which never occurs in a text.
     private static let lengths: [UInt8] = [
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28,
         28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15,
@@ -47,12 +49,12 @@ enum HuffmanCode {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> count))
             }
         }
-        // Filled up with the beginning of the end of string's code, which is all ones.
+        // The padding is a prefix of the EOS code, which consists of ones.
         if count > 0 { bytes.append(UInt8(truncatingIfNeeded: bits << (8 - count) | 0xFF >> count)) }
         return bytes
     }
 
-    /// nil when the bytes are not of this code.
+    /// Returns the decoded bytes, or nil if the code is invalid.
     static func decode(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
         var text: [UInt8] = []
         var code = Code(bits: 0, length: 0)

@@ -1,13 +1,13 @@
-/// What came back on one stream, put together from its frames.
+/// The response on one stream, assembled from its frames.
 public struct WireAnswer: Sendable {
-    /// In the order of the wire, with `:status`.
+    /// The header fields in wire order, including `:status`.
     public internal(set) var headers: [(name: String, value: String)] = []
     public internal(set) var body: [UInt8] = []
-    /// Such as `["HEADERS", "DATA end_stream"]`: its frames in their order, without streams and sizes.
+    /// The frames in order, without stream IDs and sizes, such as `["HEADERS", "DATA end_stream"]`.
     public internal(set) var frames: [String] = []
-    /// Whether END_STREAM or RST_STREAM came.
+    /// Whether END_STREAM or RST_STREAM was received.
     public internal(set) var isComplete = false
-    /// The code of RST_STREAM; nil unless that came.
+    /// The error code of RST_STREAM; nil if none was received.
     public internal(set) var resetCode: UInt32?
 
     public subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -16,7 +16,7 @@ public struct WireAnswer: Sendable {
 
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-    /// Status and body: `200`, or `400 {"reason":"BadMessageId"}`.
+    /// The status and the body, such as `200` or `400 {"reason":"BadMessageId"}`.
     public var line: String {
         if let resetCode, headers.isEmpty { return "RST_STREAM \(resetCode)" }
         return ([self[":status"] ?? "no status"] + (body.isEmpty ? [] : [bodyText])).joined(separator: " ")

@@ -1,15 +1,15 @@
 public import EventLoop
 
-/// An HTTP proxy that knows CONNECT and nothing else, on one loop. It takes only whole requests.
+/// An HTTP proxy that supports only CONNECT, on one event loop.
 public final class ConnectProxy {
-    /// What it was asked, the first line and the headers, one text each.
+    /// The request heads received so far, one string per request.
     public private(set) var requests: [String] = []
-    /// Answered in place of what would be done.
+    /// The status line to answer every request with; nil to open tunnels.
     public var refusal: String?
-    /// It takes requests and says nothing.
+    /// Whether the proxy leaves requests unanswered.
     public var isSilent = false
     private let loop: EventLoop
-    /// Where a tunnel leads, whatever was asked for; nil: to what was asked for.
+    /// The destination of every tunnel; nil to use the requested one.
     private let target: Endpoint?
     private var listener: ByteListener?
 
@@ -18,11 +18,11 @@ public final class ConnectProxy {
         self.target = target
     }
 
-    /// - Returns: where it listens.
+    /// - Returns: The address on which the proxy listens.
     @discardableResult
     public func listen(on endpoint: Endpoint) throws(TransportError) -> Endpoint {
         let listener = try loop.listen(on: endpoint) { [unowned self] accepted in
-            accepted.handler = Asked(self, accepted)
+            accepted.handler = RequestReader(self, accepted)
         }
         self.listener = listener
         return listener.endpoint
@@ -33,14 +33,14 @@ public final class ConnectProxy {
         listener = nil
     }
 
-    fileprivate func asked(_ head: String, _ client: ByteTransport) {
+    fileprivate func handle(_ head: String, _ client: ByteTransport) {
         requests.append(head)
         if isSilent { return }
         let words = head.split(separator: " ")
         guard refusal == nil, words.first == "CONNECT", let endpoint = target ?? Endpoint(String(words[1])) else {
             return answer(client, refusal ?? "400 Bad Request", closes: true)
         }
-        let (near, far) = (Side(), Side())
+        let (near, far) = (TunnelEnd(), TunnelEnd())
         (near.other, far.other) = (far, near)
         near.transport = client
         client.handler = near
@@ -56,8 +56,8 @@ public final class ConnectProxy {
     }
 }
 
-/// A client until its request is whole.
-private final class Asked: ByteStreamHandler {
+/// Reads a client's request until its head is complete.
+private final class RequestReader: ByteStreamHandler {
     private unowned let proxy: ConnectProxy
     private unowned let client: ByteTransport
     private var head = ""
@@ -69,16 +69,17 @@ private final class Asked: ByteStreamHandler {
 
     override func received(_ bytes: UnsafeRawBufferPointer) {
         head += String(decoding: bytes, as: UTF8.self)
-        if head.hasSuffix("\r\n\r\n") { proxy.asked(head, client) }
+        if head.hasSuffix("\r\n\r\n") { proxy.handle(head, client) }
     }
 
     override func peerFinished() { client.close() }
 }
 
-/// One side of a tunnel: what comes from it goes to the other, and is kept while that has no room.
-private final class Side: ByteStreamHandler {
+/// One end of a tunnel. Forwards received bytes to the other end, which buffers bytes that its transport does not
+/// accept.
+private final class TunnelEnd: ByteStreamHandler {
     var transport: ByteTransport?
-    weak var other: Side?
+    weak var other: TunnelEnd?
     var onConnected: () -> Void = {}
     private var unsent: [UInt8] = []
 
@@ -94,8 +95,8 @@ private final class Side: ByteStreamHandler {
 
     override func writable() {
         guard let transport, !unsent.isEmpty else { return }
-        let taken = unsent.withUnsafeBytes { transport.write($0) }
-        unsent.removeFirst(taken)
+        let written = unsent.withUnsafeBytes { transport.write($0) }
+        unsent.removeFirst(written)
     }
 
     override func peerFinished() { other?.transport?.close() }

@@ -1,7 +1,7 @@
 public import EventLoop
 import Threads
 
-/// Runs `body` on a loop and thread of its own, where it may own what lives on the loop; the task's values go with it.
+/// Runs `body` on a new event loop with its own thread. `body` may create and own objects of that loop.
 public func onEpollLoop<Result: Sendable>(
     _ body: @escaping @Sendable (EpollLoop) async throws -> Result
 ) async throws -> Result {
@@ -14,14 +14,14 @@ public func onEpollLoop<Result: Sendable>(
 }
 
 extension EpollLoop {
-    /// Has the loop turn until `condition` holds.
+    /// Runs the loop until a condition is true. Throws if it is not true within `TestTimeout.duration`.
     public func wait(until condition: () -> Bool) async throws {
         let deadline = now.monotonic + TestTimeout.duration
         while !condition() {
-            guard now.monotonic < deadline else { throw NeverHeld() }
+            guard now.monotonic < deadline else { throw ConditionTimeout() }
             await sleep(for: .milliseconds(1))
         }
     }
 
-    private struct NeverHeld: Error {}
+    private struct ConditionTimeout: Error {}
 }

@@ -1,7 +1,8 @@
 public import EventLoop
 
-/// A client of HTTP/1.1 that sends what it is told to, byte for byte, and reads whole responses. On one loop with the
-/// server or apart from it; used on its loop only.
+/// An HTTP/1.1 client that sends given bytes unchanged and reads complete responses.
+///
+/// Use it only on its loop, which may also be the server's.
 public final class RawHTTPClient: ByteStreamHandler {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -11,9 +12,9 @@ public final class RawHTTPClient: ByteStreamHandler {
     private var transport: ByteTransport?
     private var output = OutputBuffer(bytesMax: .max)
     private var isConnected = false
-    /// Received and not read yet.
+    /// The received bytes that have not been read.
     public private(set) var unread: [UInt8] = []
-    /// Whether the server has ended the connection, or its half of it.
+    /// Whether the server has closed the connection or finished writing.
     public private(set) var isEnded = false
     private var waiting: (condition: () -> Bool, continuation: UnsafeContinuation<Bool, Never>)?
 
@@ -24,7 +25,7 @@ public final class RawHTTPClient: ByteStreamHandler {
     public static func connect(to endpoint: Endpoint, on loop: EventLoop) async throws -> RawHTTPClient {
         let client = RawHTTPClient(loop: loop)
         client.transport = loop.connect(to: endpoint, handler: client)
-        try await client.wait("a connection") { client.isConnected || client.isEnded }
+        try await client.wait("connection") { client.isConnected || client.isEnded }
         return client
     }
 
@@ -35,7 +36,7 @@ public final class RawHTTPClient: ByteStreamHandler {
 
     public func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Sends a request of a well-behaved client.
+    /// Sends a valid request.
     public func send(
         _ method: String, _ target: String, headers: KeyValuePairs<String, String> = [:], body: String? = nil
     ) {
@@ -53,21 +54,21 @@ public final class RawHTTPClient: ByteStreamHandler {
         return try await response(hasBody: method != "HEAD")
     }
 
-    /// Reads the next response; interim ones are passed over.
+    /// Reads the next response. Skips interim responses.
     public func response(hasBody: Bool = true) async throws -> RawHTTPResponse {
         while true {
-            try await wait("a response") { [self] in isEnded || RawHTTPResponse.parse(unread, hasBody: hasBody) != nil }
+            try await wait("response") { [self] in isEnded || RawHTTPResponse.parse(unread, hasBody: hasBody) != nil }
             guard let (response, byteCount) = RawHTTPResponse.parse(unread, hasBody: hasBody) else {
-                throw Failure(description: "the connection ended after: \(String(decoding: unread, as: UTF8.self))")
+                throw Failure(description: "connection closed after: \(String(decoding: unread, as: UTF8.self))")
             }
             unread.removeFirst(byteCount)
             if response.status >= 200 { return response }
         }
     }
 
-    /// Reads until the server ends the connection.
+    /// Reads until the server closes the connection.
     public func rest() async throws -> String {
-        try await wait("the end") { [self] in isEnded }
+        try await wait("end of the connection") { [self] in isEnded }
         defer { unread = [] }
         return String(decoding: unread, as: UTF8.self)
     }
@@ -78,13 +79,15 @@ public final class RawHTTPClient: ByteStreamHandler {
     public func close() { transport?.close() }
     public func reset() { transport?.reset() }
 
-    /// Waits for what is received to meet a condition.
+    /// Waits until a condition is true, evaluated after each event of the connection.
+    ///
+    /// - Parameter what: The name of the condition in errors.
     public func wait(_ what: String, until condition: @escaping () -> Bool) async throws {
         guard !condition() else { return }
         let timer = loop.schedule(after: TestTimeout.duration) { [self] in resume(false) }
         let isMet = await withUnsafeContinuation { waiting = (condition, $0) }
         loop.cancel(timer)
-        if !isMet { throw Failure(description: "there is no \(what) after \(TestTimeout.seconds) seconds") }
+        if !isMet { throw Failure(description: "no \(what) within \(TestTimeout.seconds) seconds") }
     }
 
     private func resume(_ isMet: Bool) {

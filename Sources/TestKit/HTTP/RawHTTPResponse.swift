@@ -1,11 +1,11 @@
-/// A response of HTTP/1.1 with a content length, as the bytes say.
+/// An HTTP/1.1 response with a content length.
 public struct RawHTTPResponse: Sendable, Equatable {
     public var status: Int
-    /// By name in lower case.
+    /// The header values, by lower-case name.
     public var headers: [String: String] = [:]
     public var body: String
 
-    /// The first response in `bytes`, and how many of them it has; nil when it is not whole.
+    /// Returns the first response in `bytes` and its size in bytes, or nil if it is incomplete.
     static func parse(_ bytes: [UInt8], hasBody: Bool) -> (response: RawHTTPResponse, byteCount: Int)? {
         let end = Array("\r\n\r\n".utf8)
         guard bytes.count >= end.count,

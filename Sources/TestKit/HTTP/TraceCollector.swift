@@ -2,15 +2,15 @@ public import AdminHTTP
 public import EventLoop
 public import JSON
 
-/// Takes spans as a collector of OpenTelemetry does over HTTP. Used on its loop only.
+/// An OpenTelemetry collector that receives spans over HTTP. Use it only on its loop.
 public final class TraceCollector {
     private static let bodyBytesMax = 16 << 20
 
     private let loop: EpollLoop
     private var server: AdminServer?
-    /// What it answers; nil: it never does.
+    /// The response to every request; nil to leave requests unanswered.
     public var answer: AdminResponse? = .json(Array("{}".utf8))
-    /// All that came, whatever it was answered with.
+    /// All received requests.
     public private(set) var requests: [AdminRequest] = []
 
     public init(on loop: EpollLoop) throws {
@@ -24,10 +24,10 @@ public final class TraceCollector {
         }
     }
 
-    /// Where it takes them.
+    /// The URL for the spans.
     public var url: String { "http://127.0.0.1:\(server?.endpoint.port ?? 0)/v1/traces" }
 
-    /// The documents of all requests.
+    /// Returns the JSON bodies of all requests.
     public func documents() throws(JSONError) -> [JSONDocument] {
         try requests.map { request throws(JSONError) in try JSONDocument(request.body) }
     }

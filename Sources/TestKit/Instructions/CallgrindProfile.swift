@@ -1,15 +1,15 @@
-/// What callgrind has counted, each function without those that it calls.
+/// The instruction counts of a callgrind run, each function without its callees.
 public struct CallgrindProfile {
-    /// Instructions of all.
+    /// The total number of instructions.
     public let total: Int
     /// Instructions by module (see `SymbolModule`).
     public private(set) var byModule: [String: Int] = [:]
 
     /// - Parameters:
-    ///   - lines: of callgrind's file, with positions that are not compressed
+    ///   - lines: The lines of callgrind's file, with uncompressed positions
     ///     (https://valgrind.org/docs/manual/cl-format.html).
-    ///   - program: path of the executable, whose functions are told apart by module.
-    /// - Throws: `ProcessError` when the file is not whole.
+    ///   - program: The path of the executable. Its functions are assigned to modules.
+    /// - Throws: `ProcessError` if the file is incomplete.
     public init(lines: [String], program: String) throws(ProcessError) {
         var (objects, functions) = (Names(), Names())
         var (object, function) = ("", "")
@@ -18,7 +18,7 @@ public struct CallgrindProfile {
         var total: Int?
         for line in lines {
             if line.first?.isNumber == true {
-                // What a call cost belongs to those who were called.
+                // The cost of a call belongs to the callees.
                 if !followsCall, let cost = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) {
                     byModule[module, default: 0] += cost
                 }
@@ -41,12 +41,12 @@ public struct CallgrindProfile {
         }
         let sum = byModule.values.reduce(0, +)
         guard let total, total == sum else {
-            throw ProcessError("callgrind's file is not whole: \(sum) of \(total.map { "\($0)" } ?? "?") instructions")
+            throw ProcessError("incomplete callgrind file: \(sum) of \(total.map { "\($0)" } ?? "?") instructions")
         }
         self.total = total
     }
 
-    /// Names are written out once, as in `(7) main`, then by their number.
+    /// Resolves compressed names: a name appears once, as in `(7) main`, and then only as its number.
     private struct Names {
         private var names: [Substring: String] = [:]
 

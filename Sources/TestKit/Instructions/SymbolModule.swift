@@ -1,13 +1,13 @@
-/// Where a function belongs: the library that it lies in, or a Swift module of the executable.
+/// The module of a function: its library, or a Swift module of the executable.
 enum SymbolModule {
-    /// Of the standard library, specialized for those who use it and compiled into the executable.
+    /// Specializations of the standard library, compiled into the executable.
     static let specialized = "Swift, specialized"
-    /// Neither Swift's mangling nor a library says whose it is.
+    /// Functions without a library and without a Swift mangling.
     static let other = "other"
 
     /// - Parameters:
-    ///   - symbol: mangled.
-    ///   - object: path of the library or executable that it lies in.
+    ///   - symbol: The mangled name.
+    ///   - object: The path of the library or executable that contains the function.
     static func name(of symbol: String, in object: String, program: String) -> String {
         guard object != program else { return swiftModule(of: symbol) ?? other }
         let file = object[(object.lastIndex(of: "/").map { object.index(after: $0) } ?? object.startIndex)...]
@@ -15,7 +15,9 @@ enum SymbolModule {
         return name.isEmpty ? other : String(name)
     }
 
-    /// The module whose source it is in: for a method in an extension that of the extension, not of the type
+    /// Returns the module that contains the source of a function.
+    ///
+    /// For a method in an extension, this is the module of the extension, not of the type
     /// (https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst).
     private static func swiftModule(of symbol: String) -> String? {
         guard symbol.hasPrefix("$s") else { return nil }
@@ -38,7 +40,7 @@ enum SymbolModule {
         return module
     }
 
-    /// `4JSON`: its length, then its letters.
+    /// Reads an identifier: its length, then its characters, as in `4JSON`.
     private static func identifier(_ rest: inout Substring.UTF8View) -> String? {
         let digits = rest.prefix { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
         guard let length = Int(String(decoding: digits, as: UTF8.self)), length > 0 else { return nil }

@@ -1,10 +1,13 @@
-/// What bash completes words to.
+/// The completions that bash offers.
 public enum BashOffers {
+    /// Returns the completions of the last word of a command line.
+    ///
     /// - Parameters:
-    ///   - line: the words behind the command; the last of them is to be completed.
-    ///   - script: completes the command by a function that is called after it, `_` before and in the place of `-`.
-    ///   - folder: whose files can be completed.
-    /// - Throws: `ProcessError` when the script fails or complains.
+    ///   - line: The words after the command. The last one is completed.
+    ///   - script: The completion script. Its function is named after the command, with a leading `_` and `_` for each
+    ///     `-`.
+    ///   - folder: The current folder, whose files can be completed.
+    /// - Throws: `ProcessError` if the script fails or prints errors.
     public static func completing(
         _ line: String, of command: String, by script: String, in folder: TemporaryDirectory
     ) async throws -> Set<String> {

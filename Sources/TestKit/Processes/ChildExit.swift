@@ -1,6 +1,6 @@
 import Glibc
 
-/// How a process ended, and what it used until then.
+/// The exit status and the resource usage of a process.
 public struct ChildExit: Sendable {
     public enum Status: Sendable, Hashable {
         case exited(Int32)
@@ -18,7 +18,9 @@ public struct ChildExit: Sendable {
     }
 }
 
-/// What a process used, as the kernel counted it. Memory is not here: a child's peak counts what it was forked from.
+/// The CPU time of a process, as counted by the kernel.
+///
+/// Memory is missing because the kernel's peak includes the memory of the process that forked the child.
 public struct ResourceUsage: Sendable {
     public let userTime: Duration
     public let systemTime: Duration

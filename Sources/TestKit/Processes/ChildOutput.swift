@@ -3,26 +3,26 @@ import Glibc
 import Telemetry
 import Threads
 
-/// What a process writes to a pipe, line by line, kept as it comes.
+/// The lines that a process writes to a pipe.
 ///
-/// `@unchecked Sendable`: what changes is behind `state`.
+/// `@unchecked Sendable`: `state` protects mutable state.
 public final class ChildOutput: @unchecked Sendable {
     private let state = ConditionLock()
     private let lineEnd: UInt8
     private var lines: [String] = []
-    private var taken = 0
+    private var nextIndex = 0
     private var hasEnded: Bool
 
-    /// - Parameter descriptor: a pipe, read and closed here; `nil` when there is none.
+    /// - Parameter descriptor: The pipe, which this object reads and closes; nil if there is none.
     init(reading descriptor: Int32?, lineEnd: UInt8) {
         self.lineEnd = lineEnd
         hasEnded = descriptor == nil
         if let descriptor { DetachedThread.require { [self] in read(descriptor) } }
     }
 
-    /// The next line for which `matches` holds; those before it are passed over.
+    /// Returns the next line that matches. Skips the lines before it.
     ///
-    /// - Throws: `ProcessError` with the last lines when there is none in time or the output ends before it.
+    /// - Throws: `ProcessError` with the last lines if no line matches in time or before the output ends.
     public func line(
         within: Duration = TestTimeout.duration, where matches: @escaping @Sendable (String) -> Bool = { _ in true }
     ) async throws(ProcessError) -> String {
@@ -31,22 +31,22 @@ public final class ChildOutput: @unchecked Sendable {
             state.withLock { () -> Result<String, ProcessError> in
                 var match: String?
                 func isDone() -> Bool {
-                    while match == nil && taken < lines.count {
-                        if matches(lines[taken]) { match = lines[taken] }
-                        taken += 1
+                    while match == nil && nextIndex < lines.count {
+                        if matches(lines[nextIndex]) { match = lines[nextIndex] }
+                        nextIndex += 1
                     }
                     return match != nil || hasEnded
                 }
                 let inTime = state.wait(atMostMilliseconds: milliseconds, until: isDone)
                 if let match { return .success(match) }
-                let why = inTime ? "ended before the line that was awaited" : "no such line within \(within)"
-                return .failure(ProcessError("\(why); its last lines:\n" + lines.suffix(20).joined(separator: "\n")))
+                let reason = inTime ? "output ended before the expected line" : "no matching line within \(within)"
+                return .failure(ProcessError("\(reason); last lines:\n" + lines.suffix(20).joined(separator: "\n")))
             }
         }
         return try found.get()
     }
 
-    /// All lines, once the output has ended.
+    /// Waits until the output has ended and returns all lines.
     public func allLines() async -> [String] {
         await DetachedThread.run { [self] in
             state.withLock {
@@ -56,7 +56,7 @@ public final class ChildOutput: @unchecked Sendable {
         }
     }
 
-    /// The lines that have come by now.
+    /// The lines written so far.
     public var linesSoFar: [String] { state.withLock { lines } }
 
     private func read(_ descriptor: Int32) {

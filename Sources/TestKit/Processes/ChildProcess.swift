@@ -3,47 +3,49 @@ public import Glibc
 import Telemetry
 import Threads
 
-/// A process that a test or the benchmark started. It dies with whoever started it, however that one ends.
+/// A process that a test or a benchmark started.
 ///
-/// `@unchecked Sendable`: what changes is behind `state`.
+/// The kernel ends the process when the starting process exits for any reason.
+///
+/// `@unchecked Sendable`: `state` protects mutable state.
 public final class ChildProcess: @unchecked Sendable {
-    /// Where a stream of the child comes from or goes to.
+    /// The source or destination of a standard stream.
     public enum Stream: Sendable {
-        /// Nothing is read, what is written is dropped.
+        /// `/dev/null`.
         case nothing
-        /// The stream of the process that starts it.
+        /// The stream of the starting process.
         case inherited
-        /// A pipe: `input` writes to it, `output` and `errors` collect it.
+        /// A pipe, which `write(line:)` writes, or `output` and `errors` read.
         case pipe
-        /// A file, written from its beginning.
+        /// A file, truncated before writing.
         case file(String)
     }
 
-    /// The signal that the kernel sends it when the process that started it is gone.
+    /// The signal that the kernel sends when the starting process has exited.
     public enum OrphanEnd: String, Sendable {
         case killed = "KILL"
-        /// For what cleans up after itself.
+        /// For programs that clean up before they exit.
         case terminated = "TERM"
     }
 
     public let name: String
     public let pid: pid_t
-    /// What it writes to standard output, when that is a pipe; empty otherwise.
+    /// The standard output if it is a pipe; otherwise empty.
     public let output: ChildOutput
-    /// What it writes to standard error, when that is a pipe; empty otherwise.
+    /// The standard error if it is a pipe; otherwise empty.
     public let errors: ChildOutput
     private let state = ConditionLock()
     private var ended: ChildExit?
     private var input: Int32?
     private let lineEnd: UInt8
 
-    /// Starts `command`, whose first word is a path or found along `PATH`.
+    /// Starts `command`, whose first word is a path or a name in `PATH`.
     ///
     /// - Parameters:
-    ///   - environment: all of it; `nil` takes over that of this process.
-    ///   - whenOrphaned: what becomes of it when this process is gone.
-    ///   - lineEnd: what ends a line that it reads or writes.
-    /// - Throws: `ProcessError` when it cannot be started.
+    ///   - environment: The complete environment; nil to inherit it.
+    ///   - whenOrphaned: The signal to send when this process has exited.
+    ///   - lineEnd: The line terminator of the pipes.
+    /// - Throws: `ProcessError` if the process cannot be started.
     public init(
         _ command: [String], environment: [String: String]? = nil, whenOrphaned: OrphanEnd = .killed,
         input: Stream = .nothing, output: Stream = .pipe, errors: Stream = .pipe, lineEnd: UInt8 = UInt8(ascii: "\n")
@@ -63,9 +65,9 @@ public final class ChildProcess: @unchecked Sendable {
         DetachedThread.require { [self] in reap() }
     }
 
-    /// Runs `command` to its end.
+    /// Runs `command` and waits until it exits.
     ///
-    /// - Throws: `ProcessError` when it cannot be started or does not end in time; it is killed then.
+    /// - Throws: `ProcessError` if the process cannot be started or does not exit in time. It is then killed.
     public static func run(
         _ command: [String], environment: [String: String]? = nil, within: Duration = TestTimeout.duration
     ) async throws(ProcessError) -> (exit: ChildExit, output: [String], errors: [String]) {
@@ -74,10 +76,10 @@ public final class ChildProcess: @unchecked Sendable {
         return (exit, await child.output.allLines(), await child.errors.allLines())
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the process has not exited.
     public var isRunning: Bool { state.withLock { ended == nil } }
 
-    /// The processor time that it has used by now; after its end, all of it.
+    /// The CPU time used so far; after the exit, the total.
     public var processorTime: Duration {
         state.withLock {
             if let ended { return ended.usage.userTime + ended.usage.systemTime }
@@ -85,45 +87,45 @@ public final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// User and system time until now, in ticks of 10 ms; zero after its end.
+    /// The user and system time so far, with a resolution of 10 ms; zero after the exit.
     public var splitProcessorTime: (user: Duration, system: Duration) {
         state.withLock { ended == nil ? ProcessFigures.splitProcessorTime(of: pid) : (.zero, .zero) }
     }
 
-    /// The most memory that it has held at once; zero after its end.
+    /// The peak resident memory; zero after the exit.
     public var peakResidentBytes: Int {
         state.withLock { ended == nil ? ProcessFigures.peakResidentBytes(of: pid) : 0 }
     }
 
-    /// The memory that it holds now; zero after its end.
+    /// The current resident memory; zero after the exit.
     public var residentBytes: Int {
         state.withLock { ended == nil ? ProcessFigures.residentBytes(of: pid) : 0 }
     }
 
-    /// Descriptors that are open now; zero after its end.
+    /// The number of open descriptors; zero after the exit.
     public var descriptorCount: Int { state.withLock { ended == nil ? ProcessFigures.count("fd", of: pid) : 0 } }
 
-    /// Threads that it has now; zero after its end.
+    /// The number of threads; zero after the exit.
     public var threadCount: Int { state.withLock { ended == nil ? ProcessFigures.count("task", of: pid) : 0 } }
 
-    /// Sends a signal; does nothing when the process has ended.
+    /// Sends a signal. Does nothing if the process has exited.
     public func send(signal: Int32) {
         state.withLock { if ended == nil { kill(pid, signal) } }
     }
 
-    /// Writes a line to the child's standard input, which is a pipe.
+    /// Writes a line to the child's standard input, which must be a pipe.
     ///
-    /// - Throws: `ProcessError` when the child takes no more.
+    /// - Throws: `ProcessError` if the line cannot be written.
     public func write(line: String) throws(ProcessError) {
-        let taken = state.withLock {
+        let isWritten = state.withLock {
             let bytes = Array(line.utf8) + [lineEnd]
             guard let input else { return false }
             return Glibc.write(input, bytes, bytes.count) == bytes.count
         }
-        if !taken { throw ProcessError("\(name) takes no input") }
+        if !isWritten { throw ProcessError("cannot write to the standard input of \(name)") }
     }
 
-    /// Ends the child's standard input.
+    /// Closes the child's standard input.
     public func closeInput() {
         state.withLock {
             if let input { close(input) }
@@ -131,9 +133,9 @@ public final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Waits for its end.
+    /// Waits until the process exits.
     ///
-    /// - Throws: `ProcessError` when it has not ended in time; it is killed then.
+    /// - Throws: `ProcessError` if the process does not exit in time. It is then killed.
     public func exit(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         let milliseconds = within.wholeMilliseconds
         let exit = await DetachedThread.run { [self] () -> ChildExit? in
@@ -143,13 +145,13 @@ public final class ChildProcess: @unchecked Sendable {
                 return nil
             }
         }
-        guard let exit else { throw ProcessError("\(name) did not end within \(within)") }
+        guard let exit else { throw ProcessError("\(name) did not exit within \(within)") }
         return exit
     }
 
-    /// Waits for its end and looks at its memory until then: the kernel forgets that with the process.
+    /// Waits until the process exits, and samples its peak memory, which the kernel discards with the process.
     ///
-    /// - Throws: `ProcessError` when it has not ended in time; it is killed then.
+    /// - Throws: `ProcessError` if the process does not exit in time. It is then killed.
     public func exitAndPeak(within: Duration) async throws(ProcessError) -> (exit: ChildExit, peakBytes: Int) {
         let deadline = ContinuousClock.now + within
         var peakBytes = 0
@@ -160,15 +162,16 @@ public final class ChildProcess: @unchecked Sendable {
         return (try await exit(within: .zero), peakBytes)
     }
 
-    /// Sends SIGTERM and waits; after the time given, kills.
+    /// Sends SIGTERM and waits until the process exits. Kills the process if it does not exit in time.
     @discardableResult
     public func terminate(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         send(signal: SIGTERM)
         return try await exit(within: within)
     }
 
-    /// On a thread of its own: takes note of the end. The process id stays taken until it is reaped under the lock, so
-    /// that a signal can never hit another process.
+    /// Waits for the exit, on a dedicated thread.
+    ///
+    /// Reaps the process under the lock. Until then its ID is not reused, so a signal cannot reach another process.
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
@@ -184,7 +187,7 @@ public final class ChildProcess: @unchecked Sendable {
     }
 }
 
-/// What went wrong with a process that a test started, for whoever reads the test's output.
+/// An error of a process that a test started, or of the test kit.
 public struct ProcessError: Error, Sendable, CustomStringConvertible {
     public let description: String
 

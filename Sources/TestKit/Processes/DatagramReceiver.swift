@@ -1,12 +1,12 @@
 import Glibc
 
-/// A Unix socket that receives datagrams, as a service manager's.
+/// A Unix datagram socket, such as a service manager's notification socket.
 public final class DatagramReceiver: Sendable {
     private static let bytesMax = 4096
     private let descriptor: Int32
 
-    /// - Parameter path: with `@` before it, in the abstract namespace.
-    /// - Throws: `ProcessError` when it cannot be bound.
+    /// - Parameter path: The path of the socket. With a leading `@`, a name in the abstract namespace.
+    /// - Throws: `ProcessError` if the socket cannot be bound.
     public init(_ path: String) throws(ProcessError) {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         var address = sockaddr_un()
@@ -17,12 +17,12 @@ public final class DatagramReceiver: Sendable {
         let isBound = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) == 0 }
         }
-        guard isBound else { throw ProcessError("no socket at \(path)") }
+        guard isBound else { throw ProcessError("cannot bind a socket to \(path)") }
     }
 
     deinit { close(descriptor) }
 
-    /// All that has come since this was last asked for.
+    /// Returns the datagrams received since the last call.
     public func all() -> [String] {
         var texts: [String] = []
         var bytes = [UInt8](repeating: 0, count: Self.bytesMax)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Files and folders, read whole.
+/// Functions that read complete files and folders.
 public enum Files {
     public static func bytes(of path: String) throws(ProcessError) -> [UInt8] {
         guard let file = fopen(path, "r") else { throw ProcessError("cannot read \(path)") }
@@ -15,7 +15,7 @@ public enum Files {
         try bytes(of: path).split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The names in a folder, in order, without those that begin with a full stop.
+    /// Returns the sorted names in a folder, without names that start with a dot.
     public static func names(in folder: String) throws(ProcessError) -> [String] {
         guard let entries = opendir(folder) else { throw ProcessError("cannot read \(folder)") }
         defer { closedir(entries) }

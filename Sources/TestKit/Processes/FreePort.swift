@@ -1,9 +1,10 @@
 import Glibc
 
-/// Ports for servers that cannot be told to choose one themselves.
+/// Free ports for servers that cannot choose a port themselves.
 public enum FreePort {
-    /// A port of 127.0.0.1 that nobody listens on, below those that the kernel hands to outgoing connections, so that it
-    /// is still free when a server comes back to it.
+    /// Returns a free port of 127.0.0.1.
+    ///
+    /// The port is below the kernel's ephemeral range, so it is still free when a server restarts.
     public static func choose() throws(ProcessError) -> UInt16 {
         for _ in 0..<100 {
             let port = UInt16.random(in: 10240..<30720)
@@ -20,6 +21,6 @@ public enum FreePort {
             }
             if isFree { return port }
         }
-        throw ProcessError("no free port found")
+        throw ProcessError("cannot find a free port")
     }
 }

@@ -1,17 +1,17 @@
-/// h2load, pushing one alert to many devices.
+/// h2load, which pushes one payload to many devices.
 public struct LoadGenerator: Sendable {
-    /// How long one run may take.
+    /// The timeout of one run.
     private static let secondsMax = 600
 
-    /// What h2load says of a run in which all was answered with 200.
+    /// The figures of a run in which all pushes were answered with 200.
     public struct Run: Sendable {
         public let requestsPerSecond: Double
-        /// Of h2load itself.
+        /// The resource usage of h2load itself.
         public let usage: ResourceUsage
         public let peakBytes: Int
     }
 
-    /// What is pushed unless something else is asked for: a usual alert.
+    /// The default payload, a typical alert.
     public static let payload = """
         {"aps":{"alert":{"title":"Game update","body":"Your team scored: 2 to 1 after a long attack"},\
         "sound":"default","badge":3,"interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}
@@ -25,10 +25,10 @@ public struct LoadGenerator: Sendable {
     private let payloadFile: String
 
     /// - Parameters:
-    ///   - streams: at once on each connection.
-    ///   - devices: how many device tokens the requests go to, in turns.
-    ///   - authorization: the header's value.
-    ///   - payload: as JSON.
+    ///   - streams: The number of concurrent streams on each connection.
+    ///   - devices: The number of device tokens, which are used in rotation.
+    ///   - authorization: The value of the `authorization` header.
+    ///   - payload: The payload in JSON.
     public init(
         connections: Int, streams: Int, devices: Int, authorization: String, payload: String = Self.payload,
         in directory: TemporaryDirectory
@@ -43,7 +43,7 @@ public struct LoadGenerator: Sendable {
 
     /// Pushes `requests` times.
     ///
-    /// - Throws: `ProcessError` unless each was answered with 200.
+    /// - Throws: `ProcessError` unless each push is answered with 200.
     public func run(_ requests: Int, port: Int) async throws(ProcessError) -> Run {
         let load = try await ChildProcess(command(port: port) + ["--requests=\(requests)"])
         let (exit, peakBytes) = try await load.exitAndPeak(within: .seconds(Self.secondsMax))
@@ -58,11 +58,11 @@ public struct LoadGenerator: Sendable {
         return Run(requestsPerSecond: rate, usage: exit.usage, peakBytes: peakBytes)
     }
 
-    /// Pushes for a while, whatever comes of it.
+    /// Pushes for a duration and ignores the responses.
     ///
-    /// - Parameter requestsPerSecond: of each connection.
-    /// - Returns: whether h2load came to its end by itself; it may wait for answers that never come.
-    public func batter(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
+    /// - Parameter requestsPerSecond: The rate of each connection.
+    /// - Returns: Whether h2load exited by itself. It may wait forever for missing responses; then it is killed.
+    public func run(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
         let load = try await ChildProcess(
             command(port: port) + [
                 "--duration=\(duration.components.seconds)", "--rps=\(requestsPerSecond)",

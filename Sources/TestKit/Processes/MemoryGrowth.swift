@@ -1,21 +1,22 @@
-/// The memory of a process that goes on doing the same, looked at again and again.
+/// Memory samples of a process under constant load.
 public struct MemoryGrowth: Sendable {
-    /// One look.
+    /// One sample.
     public struct Sample: Sendable {
-        /// How much was done by then, in whatever is counted.
+        /// The work completed so far, in the unit of `whole`.
         public var done: Double
         public var megabytes: Double
     }
 
-    /// Of what is done, the part after which nothing should be added.
+    /// The share of the work after which the memory should no longer grow.
     public static let earlyShare = 0.1
-    /// Of what was held early, more at the end.
+    /// The allowed growth of the final memory over the early memory, as a fraction.
     public static let growthMax = 0.1
 
+    /// The total work.
     public let whole: Double
     public private(set) var samples: [Sample] = []
 
-    /// - Parameter whole: what is done in the end.
+    /// - Parameter whole: The total work.
     public init(of whole: Double) {
         self.whole = whole
     }
@@ -24,14 +25,15 @@ public struct MemoryGrowth: Sendable {
         samples.append(Sample(done: done, megabytes: megabytes))
     }
 
+    /// The first sample after the early share of the work; nil before.
     public var early: Sample? { samples.first { $0.done >= whole * Self.earlyShare } }
 
-    /// The memory at the end in terms of that which was held early; nil before there are both.
+    /// The ratio of the last to the early memory; nil until both samples exist.
     public var factor: Double? {
         guard let early, let last = samples.last, last.done > early.done, early.megabytes > 0 else { return nil }
         return last.megabytes / early.megabytes
     }
 
-    /// Whether the memory stayed as it should.
+    /// Whether the memory growth is within the limit.
     public var isSteady: Bool { factor.map { $0 <= 1 + Self.growthMax } ?? false }
 }

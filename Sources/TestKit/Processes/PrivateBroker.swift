@@ -1,39 +1,40 @@
 import Glibc
 
-/// A RabbitMQ of its own: free ports, loopback only, a temporary directory; started and ended by `deploy/broker/start`,
-/// which ends it also when this process dies.
+/// A private RabbitMQ with free ports on the loopback interface and a temporary directory.
+///
+/// `deploy/broker/start` starts and stops it, and also stops it when this process exits.
 public actor PrivateBroker {
     /// `amqp://guest:guest@127.0.0.1:PORT/`
     public nonisolated let url: String
-    /// `amqps://guest:guest@localhost:PORT/`, when it was given a certificate.
+    /// `amqps://guest:guest@localhost:PORT/`; nil without a certificate.
     public nonisolated let tlsURL: String?
-    /// `http://guest:guest@127.0.0.1:PORT`, when it was asked for.
+    /// `http://guest:guest@127.0.0.1:PORT`; nil without the management plugin.
     public nonisolated let managementURL: String?
     public nonisolated let port: UInt16
-    /// Where it takes connections of other nodes.
+    /// The port for connections of other nodes.
     public nonisolated let distributionPort: UInt16
-    /// What Erlang calls it.
+    /// The name of the Erlang node.
     public nonisolated var nodeName: String { "martlet\(port)@localhost" }
     private let script: ChildProcess
-    /// Where its `rabbitmqctl` is.
+    /// The folder that contains its `rabbitmqctl`.
     public nonisolated let directory: String
     private var serverPID: pid_t
 
-    /// One broker for all who can share one within this process; starts at the first use.
+    /// The shared broker of this process, started on first use.
     public static var shared: PrivateBroker {
         get async throws { try await sharedStart.value }
     }
     private static let sharedStart = Task { try await PrivateBroker() }
 
-    /// Starts a broker and waits until it takes connections.
+    /// Starts a broker and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - certificate: PEM files; with them it listens for `amqps` as well.
-    ///   - hasManagement: with the management API, which takes seconds more.
-    ///   - plugins: more that are on.
-    ///   - settings: more lines of `rabbitmq.conf`.
-    ///   - first: a node of the cluster that it joins, which must outlive it.
-    ///   - group: the id of the group of users that it runs as; takes root.
+    ///   - certificate: PEM files; with them the broker also listens for `amqps`.
+    ///   - hasManagement: Whether to enable the management plugin, which adds seconds to the start.
+    ///   - plugins: Additional plugins to enable.
+    ///   - settings: Additional lines of `rabbitmq.conf`.
+    ///   - first: A node of the cluster to join, which must outlive this node.
+    ///   - group: The group ID of the broker's process. Requires root.
     public init(
         certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false,
         plugins: [String] = [], settings: [String] = [], joining first: PrivateBroker? = nil, group: Int? = nil
@@ -60,19 +61,19 @@ public actor PrivateBroker {
         self.directory = directory
     }
 
-    /// Stops it as an operator would; what is durable stays.
+    /// Stops the broker regularly. Durable objects and persistent messages remain.
     public func stop() async throws(ProcessError) {
         try script.write(line: "stop")
         _ = try await script.output.line(where: { $0 == "stopped" })
     }
 
-    /// Kills it as a crash would; what is durable and confirmed stays.
+    /// Kills the broker. Durable objects and confirmed persistent messages remain.
     public func kill() async throws(ProcessError) {
         try script.write(line: "kill")
         _ = try await script.output.line(where: { $0 == "stopped" })
     }
 
-    /// Starts it again, on the same ports.
+    /// Starts the stopped or killed broker on the same ports.
     public func start() async throws(ProcessError) {
         try script.write(line: "start")
         serverPID = try await Self.ready(script)["pid"].flatMap { pid_t($0) } ?? serverPID
@@ -83,9 +84,9 @@ public actor PrivateBroker {
         try await start()
     }
 
-    /// Runs `rabbitmqctl` on it; what it printed.
+    /// Runs `rabbitmqctl` and returns its output lines.
     ///
-    /// - Throws: `ProcessError` with what it said when it exits with another status than 0.
+    /// - Throws: `ProcessError` with the output if the exit status is not 0.
     @discardableResult
     public func rabbitmqctl(_ arguments: String...) async throws(ProcessError) -> [String] {
         let (exit, output, errors) = try await ChildProcess.run(["\(directory)/rabbitmqctl", "--silent"] + arguments)
@@ -95,23 +96,23 @@ public actor PrivateBroker {
         return output
     }
 
-    /// Makes a user, who has no permissions yet; the URL by which it logs in.
+    /// Adds a user without permissions and returns the user's broker URL.
     public func addUser(_ name: String, password: String) async throws(ProcessError) -> String {
         try await rabbitmqctl("add_user", name, password)
         return url.replacing("guest:guest", with: "\(name):\(password)")
     }
 
-    /// Stops the server's process where it is, so that it answers nothing, until `resume()`.
+    /// Suspends the server's process with SIGSTOP until `resume()`.
     public func pause() { Glibc.kill(serverPID, SIGSTOP) }
 
     public func resume() { Glibc.kill(serverPID, SIGCONT) }
 
-    /// The processor time that the server has used since its last start.
+    /// Returns the CPU time of the server since its last start.
     public func processorTime() -> Duration {
         ProcessFigures.processorTime(of: serverPID)
     }
 
-    /// Ends it for good and removes its files; the end of this process does so as well.
+    /// Stops the broker permanently and removes its files. The exit of this process does the same.
     public func end() async throws(ProcessError) {
         script.closeInput()
         _ = try await script.exit()
@@ -125,7 +126,7 @@ public actor PrivateBroker {
                 if pair.count == 2 { found[String(pair[0])] = String(pair[1]) }
             }
         } catch {
-            throw ProcessError("no private broker: \(script.errors.linesSoFar.joined(separator: "\n"))")
+            throw ProcessError("cannot start a private broker: \(script.errors.linesSoFar.joined(separator: "\n"))")
         }
     }
 }

@@ -1,18 +1,17 @@
-/// Nodes of RabbitMQ as one cluster, each a ``PrivateBroker``, with the exchanges that shards need.
+/// A RabbitMQ cluster of ``PrivateBroker`` nodes, with the consistent hash exchange that shards require.
 public struct PrivateCluster: Sendable {
-    /// The first has the port mapper of all.
+    /// The nodes. The first one runs the port mapper of all nodes.
     public let nodes: [PrivateBroker]
 
     /// - Parameters:
-    ///   - nodes: at least 1.
-    ///   - settings: more lines of each node's `rabbitmq.conf`.
-    ///   - firstGroup: the id of the group of users that the first node runs as, the second by the next, and so on; takes
-    ///     root.
+    ///   - count: The number of nodes, at least 1.
+    ///   - settings: Additional lines of each node's `rabbitmq.conf`.
+    ///   - firstGroup: The group ID of the first node's process. Each further node has the next ID. Requires root.
     public init(
         nodes count: Int = 3, hasManagement: Bool = false, settings: [String] = [], firstGroup: Int? = nil
     ) async throws(ProcessError) {
         let plugins = ["rabbitmq_consistent_hash_exchange"]
-        // What is on the smaller side of a partition takes and gives nothing.
+        // Nodes on the minority side of a partition pause.
         let settings = ["cluster_partition_handling = pause_minority"] + settings
         let first = try await PrivateBroker(
             hasManagement: hasManagement, plugins: plugins, settings: settings, group: firstGroup)
@@ -24,17 +23,17 @@ public struct PrivateCluster: Sendable {
         self.nodes = nodes
     }
 
-    /// That of all nodes, for who may lose one.
+    /// A broker URL with the addresses of all nodes, for clients that must survive the loss of a node.
     public var url: String { "amqp://guest:guest@\(nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ","))/" }
 
-    /// The processor time that all nodes have used since their last starts.
+    /// Returns the CPU time of all nodes since their last starts.
     public func processorTime() async -> Duration {
         var time = Duration.zero
         for node in nodes { time += await node.processorTime() }
         return time
     }
 
-    /// Ends it for good and removes its files.
+    /// Stops all nodes permanently and removes their files.
     public func end() async throws(ProcessError) {
         for node in nodes.reversed() { try await node.end() }
     }

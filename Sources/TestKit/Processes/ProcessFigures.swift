@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the kernel knows of a running process.
+/// The kernel's statistics of a running process.
 enum ProcessFigures {
-    /// User and system time of all threads of a running process; zero when there is none of that id.
+    /// Returns the user and system time of all threads; zero if the process does not exist.
     static func processorTime(of pid: pid_t) -> Duration {
         var clock = clockid_t()
         var time = timespec()
@@ -10,23 +10,24 @@ enum ProcessFigures {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The same, split; in ticks of 10 ms. Zero when it cannot be read.
+    /// Returns user and system time separately, with a resolution of 10 ms; zero if they cannot be read.
     static func splitProcessorTime(of pid: pid_t) -> (user: Duration, system: Duration) {
         guard let text = read("stat", of: pid) else { return (.zero, .zero) }
-        // The second field is the command in parentheses, which may hold anything; user time is the 14th field.
+        // The second field is the command in parentheses, which may contain any characters. User time is the 14th
+        // field.
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 13, let user = Int(fields[12]), let system = Int(fields[13]) else { return (.zero, .zero) }
         let ticksPerSecond = sysconf(Int32(_SC_CLK_TCK))
         return (.seconds(user) / ticksPerSecond, .seconds(system) / ticksPerSecond)
     }
 
-    /// The most memory that it has held at once, in bytes; zero when it cannot be read.
+    /// Returns the peak resident memory in bytes; zero if it cannot be read.
     static func peakResidentBytes(of pid: pid_t) -> Int { memory("VmHWM:", of: pid) }
 
-    /// The memory that it holds now, in bytes; zero when it cannot be read.
+    /// Returns the current resident memory in bytes; zero if it cannot be read.
     static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
 
-    /// Entries of a folder of its; zero when it cannot be read.
+    /// Returns the number of entries in a folder of `/proc/PID`; zero if it cannot be read.
     static func count(_ folder: String, of pid: pid_t) -> Int {
         (try? Files.names(in: "/proc/\(pid)/\(folder)").count) ?? 0
     }

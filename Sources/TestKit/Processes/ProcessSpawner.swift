@@ -3,16 +3,18 @@ import Glibc
 import Telemetry
 import Threads
 
-/// The thread that starts all child processes. It never ends, because the kernel takes its end for that of their parent.
+/// The thread that starts all child processes.
 ///
-/// `@unchecked Sendable`: what changes is behind `state`.
+/// The thread never exits: the kernel would send the parent-death signal to its children.
+///
+/// `@unchecked Sendable`: `state` protects mutable state.
 final class ProcessSpawner: @unchecked Sendable {
     static let shared = ProcessSpawner()
     private let state = ConditionLock()
     private var waiting: [@Sendable () -> Void] = []
 
     private init() {
-        // Writing to a child that has gone is an error, not the end of this process.
+        // Writing to an exited child returns an error instead of a fatal signal.
         signal(SIGPIPE, SIG_IGN)
         DetachedThread.require { [self] in
             while true {
@@ -25,7 +27,7 @@ final class ProcessSpawner: @unchecked Sendable {
         }
     }
 
-    /// Runs `start` on this thread.
+    /// Runs `start` on the spawner's thread.
     func run<Result: Sendable>(
         _ start: @escaping @Sendable () throws(ProcessError) -> Result
     ) async throws(ProcessError) -> Result {
@@ -42,7 +44,7 @@ final class ProcessSpawner: @unchecked Sendable {
 }
 
 extension DetachedThread {
-    /// Starts a thread or ends the process: without it a test would wait for ever.
+    /// Starts a thread, or ends the process: without the thread, a test would wait forever.
     static func require(_ body: @escaping @Sendable () -> Void) {
         do {
             try start(body)

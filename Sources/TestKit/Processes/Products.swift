@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where to find what the package builds and what lies beside it.
+/// The paths of the package's executables and source files.
 public enum Products {
-    /// An executable of this package, from the same build as the process that asks.
+    /// Returns the path of an executable from the same build as this process.
     public static func executable(_ name: String) throws(ProcessError) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -12,7 +12,7 @@ public enum Products {
         return path
     }
 
-    /// A file of the repository, by its path from the top.
+    /// Returns the absolute path of a file of the repository.
     public static func file(_ path: String) -> String {
         // Sources/TestKit/Processes/Products.swift
         let top = (0..<4).reduce(#filePath) { path, _ in parent(of: path) }

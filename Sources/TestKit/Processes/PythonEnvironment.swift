@@ -1,11 +1,13 @@
-/// Python with packages of its own, fetched from PyPI once and kept below the build folder until what is wanted changes.
+/// A Python virtual environment with packages from PyPI.
+///
+/// The build folder keeps the environment until the requirements change.
 public struct PythonEnvironment: Sendable {
     private static let secondsMax = 300
 
     private let interpreter: String
 
-    /// - Parameter requirements: a file that pins every package, as for `pip install -r`.
-    /// - Throws: `ProcessError` with what pip said when they cannot be had.
+    /// - Parameter requirements: The path of a requirements file that pins every package.
+    /// - Throws: `ProcessError` with pip's output if the packages cannot be installed.
     public init(_ name: String, requirements: String) async throws(ProcessError) {
         let folder = Products.file(".build/python/\(name)")
         interpreter = "\(folder)/bin/python"
@@ -18,9 +20,9 @@ public struct PythonEnvironment: Sendable {
         try await Self.run(["cp", requirements, mark])
     }
 
-    /// Runs a program to its end; the lines that it printed.
+    /// Runs a program and returns its output lines.
     ///
-    /// - Throws: `ProcessError` with what it said when it fails or takes too long.
+    /// - Throws: `ProcessError` with the output if the program fails or does not exit in time.
     public func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
         within: Duration = TestTimeout.duration

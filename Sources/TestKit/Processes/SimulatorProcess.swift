@@ -3,21 +3,21 @@ import EventLoop
 import Glibc
 public import JSON
 
-/// `apns-simulator` as a process, with its demonstration's team: TLS, on a free port, and files that a worker needs.
+/// An `apns-simulator` process with TLS on a free port, the demonstration team, and the files that a worker needs.
 public struct SimulatorProcess: Sendable {
     public let process: ChildProcess
     public let port: Int
-    /// nil unless it was told to listen for the sandbox.
+    /// The port of the sandbox; nil if the simulator does not listen for it.
     public let sandboxPort: Int?
-    /// Of its page and API; nil unless it was told to listen there.
+    /// The port of the page and the API; nil if the simulator does not listen for them.
     public let adminPort: Int?
-    /// Where the channels of production are managed.
+    /// The port of channel management for production; nil if the simulator does not listen for it.
     public let channelPort: Int?
-    /// Where the key and the authority are.
+    /// The folder that contains the provider key and the authority.
     private let directory: TemporaryDirectory
 
-    /// - Parameter options: more of the command line's.
-    /// - Throws: `ProcessError` when it does not start.
+    /// - Parameter options: Additional command-line options.
+    /// - Throws: `ProcessError` if the simulator does not start.
     public init(in directory: TemporaryDirectory, options: [String] = []) async throws(ProcessError) {
         try await self.init(
             ["--listen-production", "127.0.0.1:0", "--write-demo", directory.path] + options, directory)
@@ -28,7 +28,7 @@ public struct SimulatorProcess: Sendable {
         process = try await ChildProcess([try Products.executable("apns-simulator")] + options)
         let line = try await process.output.line { $0.contains(#""event":"ready""#) }
         guard let ready = try? JSONDocument(line).root, let port = ready["production_port"]?.int else {
-            throw ProcessError("apns-simulator said \(line)")
+            throw ProcessError("unexpected output of apns-simulator: \(line)")
         }
         self.port = port
         sandboxPort = ready["port"]?.int
@@ -36,21 +36,22 @@ public struct SimulatorProcess: Sendable {
         channelPort = ready["production_channel_port"]?.int
     }
 
-    /// Starts one more where this one was, which has ended, with the state that this one was started with.
+    /// Starts a new simulator on the ports of this one, which has exited, with the same initial state.
     ///
-    /// - Parameter isTrusted: with the same certificate, not one that no client trusts.
-    /// - Throws: `ProcessError` when it does not start.
-    public func again(isTrusted: Bool = true, options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
+    /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new one.
+    /// - Throws: `ProcessError` if the simulator does not start.
+    public func restarted(isTrusted: Bool = true, options: [String] = []) async throws(ProcessError) -> SimulatorProcess
+    {
         var command = listening(onPort: port)
         if let adminPort { command += ["--admin", "127.0.0.1:\(adminPort)"] }
         if isTrusted { command += certificate }
         return try await SimulatorProcess(command + options, directory)
     }
 
-    /// Starts one more on a port of its own, with the certificate of this one and the state that this one was started with.
+    /// Starts a second simulator on a free port, with the same certificate and initial state.
     ///
-    /// - Throws: `ProcessError` when it does not start.
-    public func another(options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
+    /// - Throws: `ProcessError` if the simulator does not start.
+    public func sibling(options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
         try await SimulatorProcess(listening(onPort: 0) + certificate + options, directory)
     }
 
@@ -62,20 +63,22 @@ public struct SimulatorProcess: Sendable {
         ["--certificate", directory.file("server.pem"), "--private-key", directory.file("server-key.pem")]
     }
 
-    /// What it has counted by now.
+    /// Returns the simulator's current counters.
     ///
-    /// - Throws: `ProcessError` when it does not tell.
+    /// - Throws: `ProcessError` if the simulator does not print them.
     public func counters() async throws(ProcessError) -> JSONDocument {
         process.send(signal: SIGUSR1)
         let line = try await process.output.line { $0.contains(#""event":"counters""#) }
-        guard let counters = try? JSONDocument(line) else { throw ProcessError("apns-simulator said \(line)") }
+        guard let counters = try? JSONDocument(line) else {
+            throw ProcessError("unexpected output of apns-simulator: \(line)")
+        }
         return counters
     }
 
-    /// Asks its admin port.
+    /// Sends a request to the admin API.
     ///
-    /// - Returns: the JSON that it answers.
-    /// - Throws: when it has none, or refuses.
+    /// - Returns: The JSON of the response.
+    /// - Throws: An error if the simulator has no admin port, or if the response is not a success.
     @discardableResult
     public func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> JSONDocument {
         guard let port = adminPort.flatMap({ UInt16(exactly: $0) }) else {
@@ -90,9 +93,9 @@ public struct SimulatorProcess: Sendable {
         }
     }
 
-    /// An `authorization` header for the demonstration's team, good for an hour.
+    /// Returns an `authorization` header of the demonstration team, valid for one hour.
     ///
-    /// - Throws: `ProcessError` when its key cannot be used.
+    /// - Throws: `ProcessError` if the key cannot be used.
     public func authorization() throws(ProcessError) -> String {
         do {
             let key = try ES256PrivateKey(pem: directory.read("AuthKey_DEMOKEY001.p8"))
@@ -101,19 +104,19 @@ public struct SimulatorProcess: Sendable {
             let signature = try key.sign(Array("\(header).\(claims)".utf8))
             return "bearer \(header).\(claims).\(Base64URL.encode(signature))"
         } catch {
-            throw ProcessError("no provider token: \(error)")
+            throw ProcessError("cannot sign a provider token: \(error)")
         }
     }
 
-    /// Makes a key of the demonstration's team known, and writes its file for a worker. The simulator needs an admin port.
+    /// Registers a new key of the demonstration team and writes its file for a worker. Requires an admin port.
     public func addKey(_ id: String) async throws {
         let key = try ES256PrivateKey.generate()
         try directory.write("AuthKey_\(id).p8", try key.pkcs8PEM())
-        try await makeKnown(id, key)
+        try await register(id, key)
     }
 
-    /// The simulator needs an admin port.
-    public func makeKnown(_ id: String, _ key: ES256PrivateKey) async throws {
+    /// Registers a key of the demonstration team. Requires an admin port.
+    public func register(_ id: String, _ key: ES256PrivateKey) async throws {
         var json = JSONWriter()
         json.beginObject()
         json.member("public_key", try key.publicKeyPEM())
@@ -121,12 +124,12 @@ public struct SimulatorProcess: Sendable {
         try await ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// Writes the configuration of a worker that sends here; its path.
+    /// Writes the configuration of a worker that pushes to this simulator, and returns its path.
     ///
     /// - Parameters:
-    ///   - apps: their bundle IDs.
-    ///   - keys: beside the demonstration's, as `addKey` made them; the apps go by all of them in turns.
-    ///   - more: further top-level keys, as YAML.
+    ///   - apps: The bundle IDs of the apps.
+    ///   - keys: Additional keys, registered with `addKey`. The apps are distributed over all keys.
+    ///   - more: Additional top-level keys in YAML.
     public func writeConfiguration(
         amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], keys: [String] = [],
         more: String = ""
@@ -151,11 +154,11 @@ public struct SimulatorProcess: Sendable {
     }
 }
 
-/// `martlet` as a process.
+/// Processes of `martlet`.
 public enum MartletProcess {
-    /// Runs one of its commands to the end; what it printed.
+    /// Runs a command and returns its output lines.
     ///
-    /// - Throws: `ProcessError` with what it said when it exits with another status than 0.
+    /// - Throws: `ProcessError` with the output if the exit status is not 0.
     @discardableResult
     public static func run(_ arguments: String...) async throws(ProcessError) -> [String] {
         let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Everything that is needed to start a process; made and used on the thread of `ProcessSpawner`.
+/// The arguments, environment and pipes of a process to start. Use it only on the thread of `ProcessSpawner`.
 struct SpawnPlan {
     let name: String
     let arguments: [String]
     let environment: [String]
-    /// Our ends of the pipes to standard input, from output and from errors.
+    /// This process's ends of the pipes for standard input, output and error.
     private(set) var parentEnds: [Int32?] = [nil, nil, nil]
     private(set) var childEnds: [Int32?] = [nil, nil, nil]
 
@@ -14,9 +14,9 @@ struct SpawnPlan {
         streams: [ChildProcess.Stream]
     ) throws(ProcessError) {
         name = command.first.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "(no command)"
-        // Not even a runner that crashes leaves a process behind.
+        // The kernel ends the child even if the test runner crashes.
         arguments = ["/usr/bin/setpriv", "--pdeathsig", whenOrphaned.rawValue, "--"] + command
-        // A configuration of the machine's is none of a test's.
+        // Tests must not use a configuration of the machine.
         let none = ["MARTLET_CONFIG": ""]
         let all = environment.map { none.merging($0) { $1 } } ?? Self.ownEnvironment().merging(none) { $1 }
         self.environment = all.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
@@ -29,10 +29,10 @@ struct SpawnPlan {
                 childEnds[number] = open(
                     path, (isInput ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC) | O_CLOEXEC, 0o644)
             case .pipe:
-                // Closed on exec: a pipe that another child held open as well would never end. No child is started in
-                // between, because one thread does both.
+                // If another child inherited the pipe, it would never reach its end. No child is started before the
+                // flag is set, because one thread creates pipes and starts children.
                 var ends: [Int32] = [-1, -1]
-                guard pipe(&ends) == 0 else { throw ProcessError("no pipe for \(name)") }
+                guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe for \(name)") }
                 for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
                 childEnds[number] = isInput ? ends[0] : ends[1]
                 parentEnds[number] = isInput ? ends[1] : ends[0]
@@ -45,9 +45,9 @@ struct SpawnPlan {
         for end in childEnds { if let end { close(end) } }
     }
 
-    /// Starts the process; blocks only as long as that takes.
+    /// Starts the process. Blocks only during the start.
     ///
-    /// - Throws: `ProcessError` when it cannot be started.
+    /// - Throws: `ProcessError` if the process cannot be started.
     func start() throws(ProcessError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -55,7 +55,7 @@ struct SpawnPlan {
         for (number, end) in childEnds.enumerated() {
             if let end { posix_spawn_file_actions_adddup2(&actions, end, Int32(number)) }
         }
-        // Signals that we block or ignore, as loops do, are the child's own affair.
+        // The child must not inherit signals that this process blocks or ignores.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

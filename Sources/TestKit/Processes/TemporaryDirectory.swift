@@ -1,8 +1,8 @@
 import Glibc
 
-/// A folder that is there until this value is gone, with all that is in it.
+/// A temporary folder, which is deleted with its contents when this object is deallocated.
 public final class TemporaryDirectory: Sendable {
-    /// Bytes of a file that are read at most.
+    /// The maximum number of bytes that `read(_:)` returns.
     private static let fileBytesMax = 65_536
 
     public let path: String
@@ -10,16 +10,16 @@ public final class TemporaryDirectory: Sendable {
     public init(_ name: String = "test") throws(ProcessError) {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/martlet-\(name).XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw ProcessError("cannot make a folder in \(parent)") }
+        guard mkdtemp(&template) != nil else { throw ProcessError("cannot create a folder in \(parent)") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     deinit { Self.remove(path) }
 
-    /// The path of `name` in it.
+    /// Returns the path of a file in the folder.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file in it; its path.
+    /// Writes a file in the folder and returns its path.
     @discardableResult
     public func write(_ name: String, _ text: String) throws(ProcessError) -> String {
         let file = file(name)
@@ -30,9 +30,9 @@ public final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// The text of a file in it.
+    /// Returns the text of a file in the folder.
     ///
-    /// - Throws: `ProcessError` when it cannot be read.
+    /// - Throws: `ProcessError` if the file cannot be read.
     public func read(_ name: String) throws(ProcessError) -> String {
         guard let stream = fopen(file(name), "r") else { throw ProcessError("cannot read \(file(name))") }
         defer { fclose(stream) }
@@ -42,7 +42,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     private static func remove(_ path: String) {
-        // A link is removed, not followed.
+        // Removes symbolic links without following them.
         if unlink(path) == 0 { return }
         guard let folder = opendir(path) else { return }
         while let entry = readdir(folder) {

@@ -1,7 +1,9 @@
 import AMQP
 
-/// The methods of AMQP 0-9-1 that the scripted broker reads or sends. The raw value is a method's number on the wire: its
-/// class in the upper half, the method in the lower (AMQP 0-9-1, "Class and method details").
+/// The AMQP 0-9-1 methods that the scripted broker reads or sends.
+///
+/// The raw value has the class ID in the upper half and the method ID in the lower (AMQP 0-9-1, "Class and method
+/// details").
 enum AMQPMethod: UInt32 {
     case connectionStart = 0x000A_000A
     case connectionStartOK = 0x000A_000B
@@ -56,17 +58,17 @@ enum AMQPMethod: UInt32 {
     case confirmSelect = 0x0055_000A
     case confirmSelectOK = 0x0055_000B
 
-    /// The class that content headers name.
+    /// The class ID in content headers.
     static let basicClass: UInt16 = 0x003C
 
-    /// Takes the number from the front of a method frame; nil for one that is not known here.
+    /// Reads the IDs at the start of a method frame; nil if the method is unknown.
     init?(_ reader: inout WireReader) {
         guard let number = reader.long() else { return nil }
         self.init(rawValue: number)
     }
 }
 
-/// A method's arguments ended too early.
+/// The error for method arguments that are too short.
 struct ArgumentsCutShort: Error {}
 
 extension WireReader {

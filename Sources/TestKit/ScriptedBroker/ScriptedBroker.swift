@@ -1,76 +1,82 @@
 public import AMQP
 public import EventLoop
 
-/// How the scripted broker behaves; every chance follows its seed.
+/// The behavior of the scripted broker. The broker's seed determines every random choice.
 public struct ScriptedBrokerBehaviour: Sendable {
-    /// Publishes that are refused with `basic.nack` and kept nowhere.
+    /// The share of publishes that are refused with `basic.nack`, in percent.
     public var nackPercent = 0
-    /// Channels that are opened meanwhile refuse for good what is published on them, as RabbitMQ 3.10's do that take a node
-    /// that is gone for a queue's leader.
+    /// Whether channels opened while this is set refuse all publishes permanently.
+    ///
+    /// Channels of RabbitMQ 3.10 do so if they take a lost node for the leader of a queue.
     public var opensRefusingChannels = false
-    /// How long each of their refusals takes, one after the other; the answer to their close comes after all.
+    /// The time that each refusal of such a channel takes. Refusals are sequential, and `channel.close` is answered
+    /// last.
     public var refusalSeconds: Int64 = 0
-    /// Publishes that are returned although they could be routed.
+    /// The share of mandatory publishes that are returned although they could be routed, in percent.
     public var returnPercent = 0
-    /// How long a confirm takes, and at most how long a settlement takes to be applied.
+    /// The delay of a confirm. The upper bound is also the time until a settlement is applied.
     public var confirmDelayMilliseconds = 0...0
     var applyDelay: Duration { .milliseconds(confirmDelayMilliseconds.upperBound) }
-    /// How often confirms of neighbours are told as one.
+    /// The probability that consecutive confirms are combined with `multiple`, in percent.
     public var multipleConfirmPercent = 50
-    /// Queues whose consumers are left without an answer, as by a quorum queue without a majority. Their channel hears
-    /// nothing more but its close.
+    /// Queues that do not answer `basic.consume`, as a quorum queue without a majority.
+    ///
+    /// The channel then answers only `channel.close`.
     public var unansweredQueues: Set<String> = []
-    /// The time from a queue to the channel of a consumer. A delivery whose consumer is cancelled meanwhile returns to its
-    /// queue and counts as a failed delivery, as in RabbitMQ's quorum queues.
+    /// The time from a queue to a consumer's channel.
+    ///
+    /// If the consumer is cancelled during this time, the message returns to its queue and counts as a failed delivery,
+    /// as in RabbitMQ's quorum queues.
     public var deliveryDelay = Duration.zero
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
-    /// Channels that a connection may have.
+    /// The maximum number of channels on a connection.
     public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
-    /// The name that it knows the user by, as from a certificate or a token; nil: that of the login.
+    /// The authenticated user name, for example from a certificate or a token; nil for the login name.
     public var knownUser: String?
-    /// Those other than PLAIN take whoever comes.
+    /// The authentication mechanisms. All except PLAIN accept any user with an empty response.
     public var mechanisms = "PLAIN AMQPLAIN"
     public var virtualHost = "/"
-    /// What it says that it is.
+    /// The product and version in the server properties.
     public var product = (name: "ScriptedBroker", version: "3.10.8")
 
     public init() {}
 }
 
-/// An AMQP 0-9-1 broker in memory, for tests on virtual or real time: durable queues, routing, prefetch, confirms, returns,
-/// time to live and dead-lettering as RabbitMQ 3.10 with quorum queues does it. Given the same seed and input it does the
-/// same in every process.
+/// An in-memory AMQP 0-9-1 broker for tests on virtual or real time.
 ///
-/// Belongs to one loop and is used on its thread only. Exchanges and queues outlive `crash`.
+/// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering as RabbitMQ 3.10
+/// with quorum queues. With the same seed and input, it behaves the same in every process.
+///
+/// Use it only on the thread of its loop. Exchanges and queues survive `crash`.
 public final class ScriptedBroker {
     public let loop: EventLoop
-    /// Where it listens; with the real port once started.
+    /// The address of the listener. Contains the actual port after the start.
     public private(set) var endpoint: Endpoint
     public var behaviour: ScriptedBrokerBehaviour
-    /// In the order of declaration.
+    /// The queues in the order of declaration.
     public private(set) var queues: [ScriptedQueue] = []
-    /// Messages that were taken from publishers.
+    /// The number of messages accepted from publishers.
     public private(set) var published = 0
     public internal(set) var confirmed = 0
     public internal(set) var nacked = 0
     public internal(set) var returned = 0
-    /// Messages that ended nowhere: expired or rejected without a dead-letter exchange, or in a circle.
+    /// Dropped messages: expired or rejected without a route for the dead letter, or in a dead-letter cycle.
     public private(set) var dropped: [ScriptedMessage] = []
-    /// Connections that are logged in or on the way to it.
+    /// The number of connections, including those that have not logged in yet.
     public var connectionCount: Int { connections.count }
-    /// Logins since the beginning.
+    /// The total number of logins.
     public internal(set) var logins = 0
-    /// Deliveries that consumers gave back themselves, to be delivered again.
+    /// The number of deliveries that consumers requeued explicitly.
     public internal(set) var requeued = 0
-    /// Channels that crashed because a consumer tag was used again while a delivery to it was unsettled.
+    /// The number of channel crashes after the reuse of a consumer tag with unacknowledged deliveries.
     public internal(set) var channelCrashes = 0
-    /// Told of each message that a queue takes.
+    /// Called for each message that is appended to a queue.
     public var onAppend: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
-    /// Told of each delivery that was in vain, its count included.
-    public var onPutBack: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
-    /// The reason of a memory or disk alarm; see `raiseAlarm`.
+    /// Called for each requeued message, with its updated delivery count.
+    public var onRequeue: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
+    /// The reason of the active memory or disk alarm; nil for none.
     public private(set) var alarm: String?
 
     var random: SeededRandom
@@ -93,7 +99,7 @@ public final class ScriptedBroker {
         ]
     }
 
-    /// Listens; again after `crash`.
+    /// Starts to listen. Also restarts the broker after `crash`.
     public func start() throws(TransportError) {
         guard listener == nil else { return }
         listener = try loop.listen(on: endpoint) { [self] transport in
@@ -104,36 +110,38 @@ public final class ScriptedBroker {
         endpoint = listener?.endpoint ?? endpoint
     }
 
-    /// Ends at once: all connections are cut, nobody listens; durable things stay, and what consumers held is put back.
+    /// Aborts all connections and stops listening.
+    ///
+    /// Durable objects remain, and unacknowledged messages return to their queues.
     public func crash() {
         listener?.close()
         listener = nil
         for connection in connections { connection.cut() }
     }
 
-    /// Closes all connections in order, as a broker does that shuts down (320), and listens no more.
+    /// Closes all connections with reply code 320, as a regular shutdown does, and stops listening.
     public func shutDown() {
         listener?.close()
         listener = nil
         closeConnections()
     }
 
-    /// Closes all connections in order with 320, and goes on listening.
+    /// Closes all connections with reply code 320 and continues to listen.
     public func closeConnections() {
         for connection in connections { connection.close(320, "CONNECTION_FORCED - broker forced connection closure") }
     }
 
-    /// Closes all channels with an error, and keeps the connections.
+    /// Closes all channels with an error. The connections stay open.
     public func closeChannels(_ code: UInt16, _ text: String) {
         for connection in connections { connection.closeChannels(code, text) }
     }
 
-    /// Neither reads nor writes any more, without closing anything; or does so again.
+    /// Stops or resumes all reading and writing, without closing connections.
     public func setSilent(_ isSilent: Bool) {
         for connection in connections { connection.setSilent(isSilent) }
     }
 
-    /// Takes no publishes until `clearAlarm`, as under a memory or disk alarm.
+    /// Raises a memory or disk alarm: publishing connections are blocked until `clearAlarm()`.
     public func raiseAlarm(_ reason: String) {
         alarm = reason
         for connection in connections { connection.alarmChanged() }
@@ -152,7 +160,7 @@ public final class ScriptedBroker {
         queues.first { $0.name == name }
     }
 
-    /// Declares a queue, or finds it.
+    /// Declares a queue, or returns the existing queue of this name.
     @discardableResult
     public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) -> ScriptedQueue {
         if let queue = queue(name) { return queue }
@@ -172,7 +180,7 @@ public final class ScriptedBroker {
         bind(ScriptedExchange.Binding(key: routingKey, destination: queue, arguments: arguments), exchange)
     }
 
-    /// From one exchange to another.
+    /// Binds an exchange to another exchange.
     public func bindExchange(_ destination: String, toExchange exchange: String, routingKey: String) {
         bind(ScriptedExchange.Binding(key: routingKey, destination: destination, isToExchange: true), exchange)
     }
@@ -182,7 +190,11 @@ public final class ScriptedBroker {
         exchange.bindings.append(binding)
     }
 
-    /// Deletes a queue with its messages; its consumers are cancelled. What they hold is settled without an effect.
+    /// Deletes a queue with its messages and cancels its consumers.
+    ///
+    /// Settling a delivery of a deleted queue has no effect.
+    ///
+    /// - Returns: The number of deleted ready messages.
     @discardableResult
     public func deleteQueue(_ name: String) -> Int {
         guard let queue = queue(name) else { return 0 }
@@ -192,7 +204,7 @@ public final class ScriptedBroker {
         return queue.purge()
     }
 
-    /// Deletes an exchange with its bindings.
+    /// Deletes an exchange and its bindings.
     public func deleteExchange(_ name: String) {
         exchanges.removeAll { $0.name == name }
     }
@@ -201,10 +213,11 @@ public final class ScriptedBroker {
         exchanges.first { $0.name == name }
     }
 
-    /// Puts a message in as a publisher would; returns the number of queues that took it.
+    /// Publishes a message.
     ///
-    /// - Parameter deliveryCount: other than 0: RabbitMQ has taken it back from a consumer that was being cancelled, which
-    ///   never saw it.
+    /// - Parameter deliveryCount: The initial delivery count. RabbitMQ can requeue a message from a consumer that is
+    ///   being cancelled and never received it; the count is then not 0.
+    /// - Returns: The number of queues that received the message.
     @discardableResult
     public func publish(
         exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
@@ -239,7 +252,7 @@ public final class ScriptedBroker {
         return targets.count
     }
 
-    /// The queues for a message, each once, in the order of the bindings.
+    /// Returns the queues for a message, without duplicates, in the order of the bindings.
     func route(_ exchange: String, _ key: String, _ properties: MessageProperties) -> [ScriptedQueue] {
         guard !exchange.isEmpty else { return queue(key).map { [$0] } ?? [] }
         var visited: [String] = []
@@ -258,7 +271,7 @@ public final class ScriptedBroker {
         return []
     }
 
-    /// Sends a message that died in `queue` to its dead-letter exchange; without one it is dropped.
+    /// Dead-letters a message of `queue`. Drops it if the queue has no dead-letter exchange.
     func deadLetter(_ message: ScriptedMessage, from queue: ScriptedQueue, reason: String) {
         guard let exchange = queue.arguments["x-dead-letter-exchange"]?.stringValue else {
             return dropped.append(message)
@@ -268,7 +281,7 @@ public final class ScriptedBroker {
         dead.die(
             of: reason, in: queue.name, unixSeconds: loop.now.unixSeconds, exchange: exchange, routingKey: key)
         var targets = route(exchange, key, dead.properties)
-        if reason != "rejected" { targets.removeAll { dead.closesCircle(into: $0.name) } }
+        if reason != "rejected" { targets.removeAll { dead.closesCycle(into: $0.name) } }
         if targets.isEmpty { dropped.append(message) }
         for target in targets { target.append(dead) }
     }

@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 
-/// What consumers get, and what they hold.
+/// Consumers and their deliveries.
 extension ScriptedChannel {
     func setPrefetch(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.long() != nil, let count = reader.short(), let isGlobal = reader.octet() else {
@@ -39,7 +39,9 @@ extension ScriptedChannel {
         queue.add(consumer)
     }
 
-    /// RabbitMQ 3.10 and 3.11 crash the channel then, and with it the connection (rabbitmq-server#5927).
+    /// Whether deliveries to a consumer tag are unacknowledged.
+    ///
+    /// If such a tag is reused, RabbitMQ 3.10 and 3.11 crash the channel and the connection (rabbitmq-server#5927).
     private func hasUnsettled(_ tag: String, of queue: ScriptedQueue) -> Bool {
         func isOfTag(_ item: Unsettled) -> Bool { item.queue === queue && item.consumer?.tag == tag }
         return unsettled.contains(where: isOfTag) || keptBack.contains(where: isOfTag)
@@ -73,19 +75,19 @@ extension ScriptedChannel {
     }
 
     private func oldestInTransitArrived() {
-        // Else it went back with the channel, or with one before it.
+        // If the list is empty, the message was requeued with its channel or with an earlier message.
         guard let (message, consumer) = inTransit.first else { return }
-        guard consumers.contains(where: { $0 === consumer }) else { return putBackInTransit { $0 === consumer } }
+        guard consumers.contains(where: { $0 === consumer }) else { return requeueInTransit { $0 === consumer } }
         inTransit.removeFirst()
         consumer.unsettled -= 1
         consumer.queue.unsettled -= 1
         arrived(message, for: consumer)
     }
 
-    func putBackInTransit(where isMeant: (ScriptedConsumer) -> Bool) {
-        let ended = inTransit.filter { isMeant($0.consumer) }
-        inTransit.removeAll { isMeant($0.consumer) }
-        for (message, consumer) in ended.reversed() { consumer.queue.putBack([message]) }
+    func requeueInTransit(where isIncluded: (ScriptedConsumer) -> Bool) {
+        let ended = inTransit.filter { isIncluded($0.consumer) }
+        inTransit.removeAll { isIncluded($0.consumer) }
+        for (message, consumer) in ended.reversed() { consumer.queue.requeue([message]) }
     }
 
     private func arrived(_ message: ScriptedMessage, for consumer: ScriptedConsumer) {
@@ -116,7 +118,7 @@ extension ScriptedChannel {
         guard let message = queue.popReady() else {
             return send(.basicGetEmpty) { $0.shortString("") }
         }
-        let tag = acknowledgesItself ? takeTag() : hold(message, from: queue, consumer: nil)
+        let tag = acknowledgesItself ? nextDeliveryTag() : hold(message, from: queue, consumer: nil)
         send(.basicGetOK) { writer in
             writer.longLong(tag)
             writer.flag(message.deliveryCount > 0)
@@ -127,13 +129,13 @@ extension ScriptedChannel {
         connection.sendContent(number, propertyList: message.deliveredPropertyList, body: message.body)
     }
 
-    private func takeTag() -> UInt64 {
+    private func nextDeliveryTag() -> UInt64 {
         defer { nextTag += 1 }
         return nextTag
     }
 
     private func hold(_ message: ScriptedMessage, from queue: ScriptedQueue, consumer: ScriptedConsumer?) -> UInt64 {
-        let tag = takeTag()
+        let tag = nextDeliveryTag()
         if consumer?.acknowledgesItself == true { return tag }
         consumer?.unsettled += 1
         queue.unsettled += 1

@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 
-/// What clients publish, and its confirms and returns.
+/// Publishes, confirms and returns.
 extension ScriptedChannel {
     struct Publish {
         var exchange: String
@@ -23,7 +23,7 @@ extension ScriptedChannel {
             exchange: String(wire: exchange), routingKey: String(wire: key), isMandatory: flags & 1 != 0)
     }
 
-    func takePublish(_ content: MessageContent) {
+    func finishPublish(_ content: MessageContent) {
         guard let publish else { return }
         connection.clientPublishes()
         guard publish.exchange.isEmpty || broker.exchange(publish.exchange) != nil else {
@@ -36,8 +36,8 @@ extension ScriptedChannel {
             return close(406, "PRECONDITION_FAILED - \(text)")
         }
         if confirms != nil, refusesAll {
-            takeTime(seconds: behaviour.refusalSeconds)
-            return whenThrough { [self] in confirm(positive: false) }
+            extendBusyTime(seconds: behaviour.refusalSeconds)
+            return afterBusyTime { [self] in confirm(positive: false) }
         }
         if confirms != nil, broker.random.chance(percent: behaviour.nackPercent) { return confirm(positive: false) }
         let propertyList = Array(content.propertyList)
@@ -84,11 +84,12 @@ extension ScriptedChannel {
         connection.flushAfterIteration()
     }
 
-    /// Tells what was decided in this turn; called before the bytes leave.
+    /// Sends the confirms of this event-loop iteration. Called before the output is flushed.
     func sendConfirms() {
         guard case .open = state, var decided = confirms else { return }
-        for confirm in decided.take(mayJoin: { broker.random.chance(percent: broker.behaviour.multipleConfirmPercent) })
-        {
+        for confirm in decided.takeConfirms(mayJoin: {
+            broker.random.chance(percent: broker.behaviour.multipleConfirmPercent)
+        }) {
             send(confirm.positive ? .basicAck : .basicNack) { writer in
                 writer.longLong(confirm.sequence)
                 writer.octet(confirm.multiple ? 1 : 0)

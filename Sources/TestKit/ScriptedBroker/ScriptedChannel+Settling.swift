@@ -1,23 +1,23 @@
 import AMQP
 import EventLoop
 
-/// What consumers say of the messages that they hold.
+/// Acknowledgements and rejections of deliveries.
 extension ScriptedChannel {
     struct Unsettled {
         var tag: UInt64
         var message: ScriptedMessage
         var queue: ScriptedQueue
-        /// `nil` for what was fetched with `basic.get`.
+        /// nil if the message was fetched with `basic.get`.
         var consumer: ScriptedConsumer?
     }
 
     func acknowledge(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let multiple = reader.octet() else { throw ArgumentsCutShort() }
-        if let taken = take(tag, multiple: multiple & 1 != 0) { forget(taken) }
+        if let items = removeUnsettled(tag, multiple: multiple & 1 != 0) { release(items) }
     }
 
-    /// Some settlements are on their way to the queue; what follows them is kept back until they are applied.
-    private func forget(_ items: [Unsettled]) {
+    /// Applies settlements. If too many are in flight to the queue, keeps the rest back until these are applied.
+    private func release(_ items: [Unsettled]) {
         let delay = broker.behaviour.applyDelay
         if delay > .zero {
             guard unapplied < Self.unappliedMax else {
@@ -39,10 +39,10 @@ extension ScriptedChannel {
         guard case .open = state, !keptBack.isEmpty else { return }
         let items = keptBack
         keptBack = []
-        forget(items)
+        release(items)
     }
 
-    /// Answers when the queue has applied what came before.
+    /// Calls `answer` when the queue has applied the earlier settlements.
     func whenApplied(_ answer: @escaping () -> Void) {
         guard unapplied > 0 else { return answer() }
         broker.loop.schedule(after: broker.behaviour.applyDelay) { [self] in
@@ -52,21 +52,21 @@ extension ScriptedChannel {
 
     func reject(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let requeue = reader.octet() else { throw ArgumentsCutShort() }
-        if let taken = take(tag, multiple: false) { giveBack(taken, requeue: requeue & 1 != 0) }
+        if let items = removeUnsettled(tag, multiple: false) { reject(items, requeue: requeue & 1 != 0) }
     }
 
     func nack(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let flags = reader.octet() else { throw ArgumentsCutShort() }
-        if let taken = take(tag, multiple: flags & 1 != 0) { giveBack(taken, requeue: flags & 2 != 0) }
+        if let items = removeUnsettled(tag, multiple: flags & 1 != 0) { reject(items, requeue: flags & 2 != 0) }
     }
 
-    private func giveBack(_ items: [Unsettled], requeue: Bool) {
+    private func reject(_ items: [Unsettled], requeue: Bool) {
         if requeue { broker.requeued += items.count }
         settle(items, requeue: requeue)
     }
 
-    /// What a tag names; `nil` after closing the channel when it names nothing.
-    private func take(_ tag: UInt64, multiple: Bool) -> [Unsettled]? {
+    /// Removes and returns the deliveries of a tag. Closes the channel and returns nil if the tag is unknown.
+    private func removeUnsettled(_ tag: UInt64, multiple: Bool) -> [Unsettled]? {
         if tag == 0, multiple {
             defer { unsettled = [] }
             return unsettled
@@ -89,7 +89,7 @@ extension ScriptedChannel {
         return low < unsettled.count && unsettled[low].tag == tag ? low : nil
     }
 
-    /// Puts messages back, each run of one queue at once, or sends them to the dead letters.
+    /// Requeues messages, grouped by queue, or dead-letters them.
     func settle(_ items: [Unsettled], requeue: Bool) {
         for item in items { item.consumer?.unsettled -= 1 }
         guard requeue else {
@@ -104,11 +104,11 @@ extension ScriptedChannel {
         while let queue = rest.first?.queue {
             let own = rest.filter { $0.queue === queue }
             rest = rest.filter { $0.queue !== queue }[...]
-            queue.putBack(own.map(\.message))
+            queue.requeue(own.map(\.message))
         }
     }
 
-    /// Consumers have room again.
+    /// Delivers more messages of these queues, because their consumers have free prefetch.
     private func deliver(to items: [Unsettled]) {
         var visited: [ScriptedQueue] = []
         for item in items where !visited.contains(where: { $0 === item.queue }) {

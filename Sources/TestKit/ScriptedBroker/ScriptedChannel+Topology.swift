@@ -1,6 +1,6 @@
 import AMQP
 
-/// Exchanges, queues and bindings.
+/// Declaration and deletion of exchanges, queues and bindings.
 extension ScriptedChannel {
     func declareExchange(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.short() != nil, let name = reader.text(), let kind = reader.text(), let flags = reader.octet(),
@@ -52,7 +52,7 @@ extension ScriptedChannel {
         send(.queueBindOK)
     }
 
-    /// A binding that is not there is no error.
+    /// Removes a binding. A missing binding is not an error.
     func unbindQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text(),
             let arguments = reader.table()

@@ -1,17 +1,17 @@
 import AMQP
 import EventLoop
 
-/// One channel of a connection to the scripted broker: consumers, what they hold, publishes and their confirms.
+/// One channel of a connection to the scripted broker, with its consumers, deliveries, publishes and confirms.
 final class ScriptedChannel {
     enum State {
-        /// To: closing, ended.
+        /// Next: closing, ended.
         case open
-        /// `channel.close` was sent; all but `close-ok` is ignored. To: ended.
+        /// `channel.close` was sent. Ignores everything except `close-ok`. Next: ended.
         case closing
         case ended
     }
 
-    /// Set for good when a queue does not answer.
+    /// Whether a queue did not answer. Never reset.
     var isStuck = false
 
     let number: UInt16
@@ -21,20 +21,20 @@ final class ScriptedChannel {
     var prefetch = 0
     var consumers: [ScriptedConsumer] = []
     var nextTag: UInt64 = 1
-    /// Between their queue and this channel, oldest first.
+    /// The messages between their queue and this channel, oldest first.
     var inTransit: [(message: ScriptedMessage, consumer: ScriptedConsumer)] = []
-    /// By tag.
+    /// The unacknowledged deliveries, by ascending tag.
     var unsettled: [Unsettled] = []
-    /// Settlements that the queue was sent and has not applied, at most; more are kept back (`rabbit_fifo_client`).
+    /// The maximum number of settlements in flight to a queue. More are kept back (`rabbit_fifo_client`).
     static let unappliedMax = 32
     var unapplied = 0
-    /// What was settled and is lost with the channel.
+    /// Settled deliveries that the queue has not received. If the channel ends, they are requeued.
     var keptBack: [Unsettled] = []
     var publish: Publish?
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
     let refusesAll: Bool
-    /// It does one thing after the other, and is through with the last then.
+    /// The time at which the channel has completed all its work, which is sequential.
     private var busyUntil: MonotonicTime
 
     init(number: UInt16, connection: ScriptedConnection) {
@@ -59,25 +59,25 @@ final class ScriptedChannel {
             writer.short(0)
         }
         state = .closing
-        putBack()
+        requeueAll()
     }
 
-    /// The connection or the channel is no more.
+    /// Ends the channel after its connection or the channel was closed.
     func end() {
         state = .ended
-        putBack()
+        requeueAll()
     }
 
-    private func putBack() {
+    private func requeueAll() {
         let ended = consumers
         for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
-        // Before older ones, which come to stand in front of them.
-        putBackInTransit { _ in true }
+        // Requeue these first: older messages are requeued in front of them.
+        requeueInTransit { _ in true }
         settle((keptBack + unsettled).sorted { $0.tag < $1.tag }, requeue: true)
         (unsettled, keptBack) = ([], [])
-        // The next in line, where only one gets messages; those that were put back are in front.
+        // With a single active consumer, the next consumer takes over. It receives the requeued messages first.
         for consumer in ended where consumer.queue.isSingleActive { consumer.queue.deliver() }
     }
 
@@ -116,14 +116,14 @@ final class ScriptedChannel {
         switch step {
         case .incomplete: break
         case .violation: connection.close(505, "UNEXPECTED_FRAME")
-        case .complete: takePublish(content.removeContent())
+        case .complete: finishPublish(content.removeContent())
         }
     }
 
     private func receive(_ method: AMQPMethod, _ reader: inout WireReader) throws(ArgumentsCutShort) {
         switch method {
         case .channelClose:
-            whenThrough { [self] in
+            afterBusyTime { [self] in
                 send(.channelCloseOK)
                 end()
                 connection.remove(self)
@@ -149,11 +149,11 @@ final class ScriptedChannel {
         }
     }
 
-    /// Has the channel be busy for so long with what comes next.
-    func takeTime(seconds: Int64) { busyUntil = max(busyUntil, broker.loop.now.monotonic) + .seconds(seconds) }
+    /// Extends the time for which the channel is busy.
+    func extendBusyTime(seconds: Int64) { busyUntil = max(busyUntil, broker.loop.now.monotonic) + .seconds(seconds) }
 
-    /// Once the channel is through with what came before; at once when it is.
-    func whenThrough(_ act: @escaping () -> Void) {
+    /// Calls `act` when the channel has completed its earlier work, or immediately if it has.
+    func afterBusyTime(_ act: @escaping () -> Void) {
         guard busyUntil > broker.loop.now.monotonic else { return act() }
         broker.loop.schedule(at: busyUntil) { [self] in
             guard case .open = state else { return }

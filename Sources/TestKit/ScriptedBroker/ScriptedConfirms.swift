@@ -1,5 +1,6 @@
-/// The publishes of a channel that have not been confirmed, and how what is decided is told: by itself, or many at once
-/// when none before them is open.
+/// The unconfirmed publishes of a channel.
+///
+/// Confirms are sent one by one, or combined with `multiple` if no earlier publish is undecided.
 struct ScriptedConfirms {
     struct Confirm: Equatable {
         var sequence: UInt64
@@ -8,11 +9,11 @@ struct ScriptedConfirms {
     }
 
     private var next: UInt64 = 1
-    /// Unconfirmed, oldest first.
+    /// The unconfirmed sequence numbers, oldest first.
     private var open: [UInt64] = []
     private var decided: [(sequence: UInt64, positive: Bool)] = []
 
-    /// Notes a publish and returns its number.
+    /// Adds a publish and returns its sequence number.
     mutating func add() -> UInt64 {
         defer { next += 1 }
         open.append(next)
@@ -23,13 +24,13 @@ struct ScriptedConfirms {
         decided.append((sequence, positive))
     }
 
-    mutating func take(mayJoin: () -> Bool) -> [Confirm] {
+    mutating func takeConfirms(mayJoin: () -> Bool) -> [Confirm] {
         guard !decided.isEmpty else { return [] }
         decided.sort { $0.sequence < $1.sequence }
         var confirms: [Confirm] = []
         var rest = decided[...]
         decided = []
-        // Those from the oldest on, without a gap and all positive, may be told as one.
+        // Consecutive positive confirms from the oldest publish on can be combined.
         var joined = 0
         while joined < rest.count, joined < open.count,
             rest[rest.startIndex + joined].sequence == open[joined], rest[rest.startIndex + joined].positive

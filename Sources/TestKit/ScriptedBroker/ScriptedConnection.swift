@@ -1,20 +1,20 @@
 import AMQP
 import EventLoop
 
-/// One client's connection to the scripted broker: login, heartbeats, frames, and the channels.
+/// A client's connection to the scripted broker, with its login, heartbeats, frames and channels.
 final class ScriptedConnection: ByteStreamHandler {
     private enum State {
-        /// To: awaitingStartOK, ended.
+        /// Next: awaitingStartOK, ended.
         case awaitingHeader
-        /// To: awaitingTuneOK, closing, ended.
+        /// Next: awaitingTuneOK, closing, ended.
         case awaitingStartOK
-        /// To: awaitingOpen, closing, ended.
+        /// Next: awaitingOpen, closing, ended.
         case awaitingTuneOK
-        /// To: open, closing, ended.
+        /// Next: open, closing, ended.
         case awaitingOpen
-        /// To: closing, ended.
+        /// Next: closing, ended.
         case open
-        /// `connection.close` was sent. To: ended.
+        /// `connection.close` was sent. Next: ended.
         case closing
         case ended
     }
@@ -100,10 +100,12 @@ final class ScriptedConnection: ByteStreamHandler {
     }
 
     override func closed(_ error: TransportError?) {
-        forget()
+        detach()
     }
 
-    /// - Parameter channel: 0 for the connection's own methods.
+    /// Sends a method.
+    ///
+    /// - Parameter channel: The channel number; 0 for methods of the connection.
     func send(_ method: AMQPMethod, on channel: UInt16 = 0, _ arguments: (inout WireWriter) -> Void = { _ in }) {
         var writer = WireWriter()
         writer.long(method.rawValue)
@@ -160,7 +162,7 @@ final class ScriptedConnection: ByteStreamHandler {
         }
     }
 
-    /// A method on channel 0.
+    /// Handles a method on channel 0.
     private func receive(_ method: AMQPMethod?, _ reader: inout WireReader) {
         switch (state, method) {
         case (.awaitingStartOK, .connectionStartOK):
@@ -239,7 +241,7 @@ final class ScriptedConnection: ByteStreamHandler {
         alarmChanged()
     }
 
-    /// Only connections that publish are blocked, and only after they did.
+    /// Blocks or unblocks the connection. RabbitMQ blocks only connections that have published.
     func alarmChanged() {
         guard hasPublished, case .open = state else { return }
         if let alarm = broker.alarm, !isBlocked {
@@ -272,31 +274,31 @@ final class ScriptedConnection: ByteStreamHandler {
             writer.short(0)
         }
         state = .closing
-        putBackUnsettled()
+        endChannels()
         flushAfterIteration()
     }
 
     func cut() {
         transport?.reset()
-        forget()
+        detach()
     }
 
     private func end() {
         if !isSilent { writable() }
         transport?.close()
-        forget()
+        detach()
     }
 
-    private func forget() {
+    private func detach() {
         guard transport != nil || takesFrames else { return }
         transport = nil
         state = .ended
         if let heartbeatTimer { broker.loop.cancel(heartbeatTimer) }
         broker.remove(self)
-        putBackUnsettled()
+        endChannels()
     }
 
-    private func putBackUnsettled() {
+    private func endChannels() {
         let ended = channels
         channels = []
         for channel in ended { channel.end() }

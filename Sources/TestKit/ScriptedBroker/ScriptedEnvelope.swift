@@ -1,13 +1,13 @@
 import AMQP
 
-/// A property list that is kept as it came; headers can be set without reading the other properties.
+/// A property list in its original encoding. Headers can be set without decoding the other properties.
 struct ScriptedEnvelope: Sendable {
     private static let headersFlag: UInt16 = 1 << 13
     private static let expirationFlag: UInt16 = 1 << 8
 
     private(set) var propertyList: [UInt8]
 
-    /// Replaces the headers of these names, or adds them at the end.
+    /// Replaces the headers with these names. Appends missing ones.
     mutating func setHeaders(_ headers: [(name: String, value: FieldValue)]) {
         propertyList = propertyList.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -25,7 +25,7 @@ struct ScriptedEnvelope: Sendable {
         }
     }
 
-    /// Else the message would expire again where it goes.
+    /// Removes the expiration. Otherwise the dead-lettered message would expire again.
     mutating func removeExpiration() {
         propertyList = propertyList.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -46,7 +46,7 @@ struct ScriptedEnvelope: Sendable {
         }
     }
 
-    /// What cannot be read is left out.
+    /// Returns the encoded headers table with replaced or added headers, without unreadable entries.
     private static func content(
         _ content: UnsafeRawBufferPointer?, with headers: [(name: String, value: FieldValue)]
     ) -> [UInt8] {
@@ -73,7 +73,7 @@ struct ScriptedEnvelope: Sendable {
 }
 
 extension WireReader {
-    /// The bytes that `read` reads.
+    /// Returns the bytes that `read` consumes.
     fileprivate mutating func passed(_ read: (inout WireReader) -> Void) -> UnsafeRawBufferPointer {
         let before = rest
         read(&self)

@@ -1,13 +1,13 @@
 import AMQP
 
-/// An exchange of the scripted broker with its bindings, in the order in which they were made.
+/// An exchange of the scripted broker, with its bindings in the order of their creation.
 final class ScriptedExchange {
     struct Binding: Equatable {
         var key: String
         var destination: String
-        /// Else it leads to a queue.
+        /// Whether the destination is an exchange. Otherwise it is a queue.
         var isToExchange = false
-        /// What a headers exchange compares.
+        /// The arguments, which a headers exchange compares.
         var arguments = FieldTable()
     }
 
@@ -22,13 +22,13 @@ final class ScriptedExchange {
         self.arguments = arguments
     }
 
-    /// What is bound for a message, in the order in which it was.
+    /// Returns the bindings that match a message, in the order of their creation.
     func targets(for key: String, _ properties: MessageProperties) -> [Binding] {
         switch kind {
         case .fanout: bindings
         case .direct: bindings.filter { $0.key == key }
         case .topic: targets(forTopic: Self.words(key)[...])
-        // RabbitMQ has another hash, and weights.
+        // RabbitMQ uses another hash function, and weights.
         case .consistentHash:
             bindings.isEmpty
                 ? [] : [bindings[Int(Self.hash(properties.messageID ?? "") % UInt64(bindings.count))]]
@@ -40,17 +40,19 @@ final class ScriptedExchange {
         bindings.filter { Self.matches($0.arguments, headers) }
     }
 
-    /// Without `-with-x` RabbitMQ compares no header that begins with `x-`.
+    /// Whether headers match the arguments of a binding.
+    ///
+    /// RabbitMQ ignores headers that start with `x-` unless the `x-match` value ends in `-with-x`.
     private static func matches(_ arguments: FieldTable, _ headers: FieldTable) -> Bool {
-        let way = arguments["x-match"]?.stringValue ?? "all"
+        let mode = arguments["x-match"]?.stringValue ?? "all"
         let compared = arguments.entries.filter { entry in
-            entry.name != "x-match" && (way.hasSuffix("-with-x") || !entry.name.hasPrefix("x-"))
+            entry.name != "x-match" && (mode.hasSuffix("-with-x") || !entry.name.hasPrefix("x-"))
         }
         let equal = compared.count { headers[$0.name] == $0.value }
-        return way.hasPrefix("any") ? equal > 0 : equal == compared.count
+        return mode.hasPrefix("any") ? equal > 0 : equal == compared.count
     }
 
-    /// FNV-1a, the same in every process.
+    /// Returns the FNV-1a hash, which is the same in every process.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }

@@ -3,14 +3,14 @@ import EventLoop
 
 /// A message in a queue of the scripted broker.
 public struct ScriptedMessage: Sendable {
-    /// Counted from 1 in the order in which the broker took them; a copy in another queue has the same.
+    /// The sequence number of the publish, starting at 1. All queues that receive the message share it.
     public let number: Int
     public internal(set) var exchange: String
     public internal(set) var routingKey: String
     public let body: [UInt8]
-    /// How often it was delivered in vain.
+    /// The number of failed deliveries.
     public internal(set) var deliveryCount = 0
-    /// When the queue's time to live, or its own, ends it.
+    /// The time at which the message expires; nil for never.
     var expiresAt: MonotonicTime?
     private var envelope: ScriptedEnvelope
 
@@ -22,10 +22,10 @@ public struct ScriptedMessage: Sendable {
         envelope = ScriptedEnvelope(propertyList: propertyList)
     }
 
-    /// As its consumer would read them, without what the broker adds at a delivery.
+    /// The properties, without the headers that the broker adds on delivery.
     public var properties: MessageProperties { MessageProperties(storage: envelope.propertyList) }
 
-    /// The property list for a delivery: with `x-delivery-count` once it was delivered before.
+    /// The property list for a delivery, which includes `x-delivery-count` for a redelivery.
     var deliveredPropertyList: [UInt8] {
         guard deliveryCount > 0 else { return envelope.propertyList }
         var envelope = envelope
@@ -33,9 +33,10 @@ public struct ScriptedMessage: Sendable {
         return envelope.propertyList
     }
 
-    /// Whether dead-lettering it into `queue` would close a circle without a rejection, which the broker breaks by
-    /// dropping the message.
-    func closesCircle(into queue: String) -> Bool {
+    /// Whether dead-lettering the message to `queue` would close a cycle without a rejection.
+    ///
+    /// The broker breaks such a cycle by dropping the message.
+    func closesCycle(into queue: String) -> Bool {
         let deaths = deaths
         guard let index = deaths.firstIndex(where: { $0["queue"]?.stringValue == queue }) else { return false }
         return deaths[...index].allSatisfy { $0["reason"]?.stringValue != "rejected" }
@@ -46,7 +47,8 @@ public struct ScriptedMessage: Sendable {
         return values.compactMap { if case .table(let table) = $0 { table } else { nil } }
     }
 
-    /// Notes a death as RabbitMQ 3.10 does, the newest in front, and makes the message one of the dead-letter exchange.
+    /// Adds a death to `x-death` as RabbitMQ 3.10 does, newest first, and sets exchange and routing key of the dead
+    /// letter.
     mutating func die(
         of reason: String, in queue: String, unixSeconds: Int64, exchange: String, routingKey: String
     ) {

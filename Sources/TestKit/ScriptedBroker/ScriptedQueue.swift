@@ -1,19 +1,19 @@
 public import AMQP
 import EventLoop
 
-/// A durable queue of the scripted broker: first in, first out; what is put back goes to the front.
+/// A durable queue of the scripted broker: first in, first out. Requeued messages return to the front.
 public final class ScriptedQueue {
     public let name: String
     public let arguments: FieldTable
-    /// Messages that were ever put in, those put back not counted again.
+    /// The number of messages published to the queue, without requeues.
     public private(set) var published = 0
-    /// Messages that consumers hold.
+    /// The number of unacknowledged messages.
     public internal(set) var unsettled = 0
-    /// Another may have its name by now.
+    /// Whether the queue was deleted. A new queue may have the same name.
     private(set) var isDeleted = false
 
     private unowned let broker: ScriptedBroker
-    /// What is ready begins at `head`.
+    /// The ready messages start at `head`.
     private var items: [ScriptedMessage] = []
     private var head = 0
     private var consumers: [ScriptedConsumer] = []
@@ -27,7 +27,7 @@ public final class ScriptedQueue {
     }
 
     public var consumerCount: Int { consumers.count }
-    /// What no consumer holds, the next to be delivered first.
+    /// The ready messages in delivery order.
     public var ready: ArraySlice<ScriptedMessage> { items[head...] }
 
     func append(_ message: ScriptedMessage) {
@@ -45,14 +45,14 @@ public final class ScriptedQueue {
         scheduleExpiry()
     }
 
-    /// Puts messages back that were delivered in vain, in this order, in front of all others.
-    func putBack(_ messages: [ScriptedMessage]) {
+    /// Requeues messages in this order, in front of all others, and counts a failed delivery for each.
+    func requeue(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
         guard !isDeleted else { return }
         var returned: [ScriptedMessage] = []
         for var message in messages {
             message.deliveryCount += 1
-            broker.onPutBack(self, message)
+            broker.onRequeue(self, message)
             if let limit = arguments["x-delivery-limit"]?.integerValue, message.deliveryCount > limit {
                 broker.deadLetter(message, from: self, reason: "delivery_limit")
             } else {
@@ -93,7 +93,7 @@ public final class ScriptedQueue {
         consumers.removeAll { $0 === consumer }
     }
 
-    /// The queue is no more; its consumers are cancelled.
+    /// Marks the queue as deleted and cancels its consumers.
     func delete() {
         isDeleted = true
         if let expiry { broker.loop.cancel(expiry) }
@@ -103,14 +103,14 @@ public final class ScriptedQueue {
         for consumer in cancelled { consumer.channel.consumerWasCancelled(consumer) }
     }
 
-    /// Hands out what is ready to consumers with room, in turns.
+    /// Delivers ready messages to consumers with free prefetch, in round-robin order.
     func deliver() {
         while head < items.count, let consumer = consumerWithRoom(), let message = popReady() {
             consumer.channel.deliver(message, to: consumer)
         }
     }
 
-    /// Only the consumer that came first gets messages; the next one takes its place when it is gone.
+    /// Whether only the first consumer receives messages. The next one replaces it when it is gone.
     var isSingleActive: Bool { arguments["x-single-active-consumer"]?.booleanValue == true }
 
     private func consumerWithRoom() -> ScriptedConsumer? {
@@ -131,7 +131,7 @@ public final class ScriptedQueue {
         }
     }
 
-    /// Messages leave at the head only, as in a quorum queue.
+    /// Expires messages at the head of the queue only, as quorum queues do.
     private func expireDue() {
         while let time = ready.first?.expiresAt, time <= broker.loop.now.monotonic, let message = popReady() {
             broker.deadLetter(message, from: self, reason: "expired")
@@ -139,13 +139,13 @@ public final class ScriptedQueue {
     }
 }
 
-/// One `basic.consume` of one channel.
+/// A consumer: one `basic.consume` on one channel.
 final class ScriptedConsumer {
     let tag: String
     let queue: ScriptedQueue
     unowned let channel: ScriptedChannel
     let acknowledgesItself: Bool
-    /// 0 is no limit.
+    /// The maximum number of unacknowledged deliveries; 0 for no limit.
     let prefetch: Int
     var unsettled = 0
 

@@ -3,7 +3,7 @@ import BrokerManagement
 public import BrokerTopology
 
 extension Topology {
-    /// Declares the topology, as `martlet topology apply` does at a real broker.
+    /// Declares the topology, as `martlet topology apply` does on a real broker.
     public func declare(at broker: ScriptedBroker) {
         for exchange in exchanges {
             broker.declareExchange(

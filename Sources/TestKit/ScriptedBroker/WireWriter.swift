@@ -1,6 +1,8 @@
 package import AMQP
 
-/// Writes AMQP's elementary types. The scripted broker's own, so that librabbitmq's encoding meets another reader.
+/// Writes AMQP's elementary types.
+///
+/// Independent of librabbitmq, whose encoding is therefore tested against another implementation.
 package struct WireWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -30,7 +32,7 @@ package struct WireWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Cut to 255 bytes.
+    /// Writes a short string, truncated to 255 bytes.
     package mutating func shortString(_ value: String) {
         var value = value
         value.withUTF8 { text in
@@ -50,7 +52,7 @@ package struct WireWriter {
         longString(content.bytes)
     }
 
-    /// One name and value of a table.
+    /// Writes one entry of a table.
     package mutating func entry(_ name: String, _ value: FieldValue) {
         shortString(name)
         self.value(value)

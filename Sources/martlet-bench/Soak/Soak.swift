@@ -27,7 +27,7 @@ struct Soak {
                 let load = try LoadGenerator(
                     connections: Self.connections, streams: Self.streams, devices: RequestOptions.devices,
                     authorization: try simulator.authorization(), in: directory)
-                let hasFinished = try await load.batter(
+                let hasFinished = try await load.run(
                     for: .seconds(options.phaseSeconds), requestsPerSecond: Self.connectionRequestsPerSecond,
                     port: simulator.port)
                 guard simulator.process.isRunning else {

@@ -62,7 +62,7 @@ import Testing
 
     @Test("row 6: a new connection has a limit of one stream") func row6() throws {
         let wire = try Wire()
-        let peer = wire.connect(FramePeer.Manners())
+        let peer = wire.connect(FramePeer.Behavior())
         #expect(peer.transcript.first == Self.firstSettings)
     }
 
@@ -121,7 +121,7 @@ import Testing
     func row11(bytes: UInt32) throws {
         let wire = try Wire()
         let settings = HTTP2Frame.settings((HTTP2Frame.Setting.headerTableSize, bytes)).bytes
-        let peer = wire.connect(FramePeer.Manners(greeting: HTTP2Frame.preface + settings, acknowledgesSettings: true))
+        let peer = wire.connect(FramePeer.Behavior(greeting: HTTP2Frame.preface + settings, acknowledgesSettings: true))
         #expect(peer.transcript.first?.hasSuffix("max_header_list_size=8000") == true)
         for _ in 0..<3 {
             expectRefused(

@@ -44,8 +44,9 @@ struct Wire {
     var loop: VirtualLoop { apns.loop }
 
     /// Opens a connection. Waits for the server's first SETTINGS.
-    func connect(_ manners: FramePeer.Manners = .good, to endpoint: Endpoint? = nil, waits: Bool = true) -> FramePeer {
-        let peer = FramePeer(manners)
+    func connect(_ behavior: FramePeer.Behavior = .good, to endpoint: Endpoint? = nil, waits: Bool = true) -> FramePeer
+    {
+        let peer = FramePeer(behavior)
         loop.enter { _ = loop.connect(to: endpoint ?? place, handler: peer) }
         if waits { run { !peer.frames.isEmpty || peer.isClosed } }
         return peer

@@ -20,7 +20,7 @@ extension SimulatedWorld {
             guard isConsumed(queue), let number = publish(of: message) else { return }
             report.publishes[number].arrivals += 1
         }
-        broker.onPutBack = { [unowned self] _, message in
+        broker.onRequeue = { [unowned self] _, message in
             report.deliveryCountMax = max(report.deliveryCountMax, message.deliveryCount)
             if let number = publish(of: message) { report.publishes[number].putBacks += 1 }
         }

@@ -124,7 +124,7 @@ struct DeadLetterQueue {
     /// Consumes all messages of a queue and checks their number.
     func take(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
-        let taken = count > 0 ? try await BrokerClients.take(count, from: queue, at: url) : []
+        let taken = count > 0 ? try await BrokerClients.consume(count, from: queue, at: url) : []
         let left = try await BrokerClients.withAdmin(url) { try await $0.status(ofQueue: queue).messages }
         #expect(left == 0)
         return taken
@@ -132,7 +132,7 @@ struct DeadLetterQueue {
 
     /// Consumes and requeues all messages this many times.
     func wear(_ count: Int, times: Int) async throws {
-        for _ in 0..<times { try await BrokerClients.take(count, from: name, at: url, givesBack: true) }
+        for _ in 0..<times { try await BrokerClients.consume(count, from: name, at: url, requeues: true) }
     }
 
     func count(in word: String = "dead") async throws -> Int {

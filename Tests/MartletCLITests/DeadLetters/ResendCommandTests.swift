@@ -154,7 +154,7 @@ import Testing
             #"{"delivery-limit":20}"#)
         try await broker.publish([result(broker, 0)])
         for _ in 0..<19 {
-            try await BrokerClients.take(1, from: "wornresult.unrouted", at: broker.url, givesBack: true)
+            try await BrokerClients.consume(1, from: "wornresult.unrouted", at: broker.url, requeues: true)
         }
         _ = try await broker.martlet("unrouted", "list")
         #expect(try await broker.count(in: "unrouted") == 1)

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Broadcasts to channels, beside pushes to devices, over TLS.
+    /// Broadcasts to channels, together with pushes to devices, over TLS.
     @Suite struct Broadcasts {
         private static let app = "com.example.app"
         private static let newest = "bmV3ZXN0LW5ld2VzdA=="
@@ -16,8 +16,8 @@ extension SystemTests {
             return start + String(repeating: "x", count: bytes - start.utf8.count - end.utf8.count) + end
         }
 
-        /// Rows 124 to 134, 137 and 141 that a message can bring about; the others cannot be sent.
-        @Test(arguments: [nil, "localhost"]) func eachIsToldWhatAPNSSaysOfIt(host: String?) async throws {
+        /// Conformance rows 124 to 134, 137 and 141, as far as a request can cause them.
+        @Test(arguments: [nil, "localhost"]) func eachResultReportsTheAPNsResponse(host: String?) async throws {
             let prefix = host == nil ? "broadcast" : "broadcast-host"
             let fixture = try await SystemFixture(prefix, SystemFixture.Options(broadcastHost: host))
             try await fixture.applyTopology()
@@ -39,7 +39,7 @@ extension SystemTests {
                 (Self.none, #""expiration":9999999999,"storage_policy":"none","#, "invalid schema.const", 100),
                 ("dW5rbm93bi11bmtub3du", "", "rejected 400 ChannelNotRegistered", 100),
                 (String(repeating: "abcd", count: 17), "", "rejected 400 BadChannelId", 100),
-                // Row 137: 5,120 bytes of payload, and one more, which is not sent.
+                // Row 137: 5,120 bytes of payload are sent, 5,121 are not.
                 (Self.newest, "", "accepted 200", 5120),
                 (Self.newest, "", "invalid limit.payload", 5121),
             ]
@@ -57,14 +57,14 @@ extension SystemTests {
             let results = try await fixture.testClient.collected(
                 fixture.queue("results"), atLeast: devices.count + broadcasts.count)
             let contract = try Contract.result()
-            var told: [String: JSONDocument] = [:]
+            var reported: [String: JSONDocument] = [:]
             for result in results {
                 #expect(try contract.violation(ofBody: result) == nil)
                 let json = try result.json
-                told[json.root["id"]?.string ?? "-"] = json
+                reported[json.root["id"]?.string ?? "-"] = json
             }
             for (id, broadcast) in zip(ids, broadcasts) {
-                let result = try #require(told[id]).root
+                let result = try #require(reported[id]).root
                 let words = [
                     result["outcome"]?.string, result["status"]?.int.map(String.init),
                     result["reason"]?.string
@@ -78,7 +78,7 @@ extension SystemTests {
             }
             _ = try await worker.stop()
 
-            // Where they went, and over which connections.
+            // The authority and the connection of each push.
             let log = try await fixture.apns.ask("GET", "/v1/requests?limit=100")
             let seen = Array(try #require(log.root["requests"]).elements)
             let sent = seen.filter { $0["push_type"]?.string == "liveactivity" }
@@ -91,9 +91,9 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Rows 135 and 136: the broadcasts of the app are held up until it may have them.
+        /// Conformance rows 135 and 136: the app's broadcasts are held until the team may send them.
         @Test(arguments: [("FeatureNotEnabled", "DEMOTEAM01"), ("TopicMismatch", "OTHERTEAM1")])
-        func whatHoldsUpItsBroadcastsEndsByItself(reason: String, team: String) async throws {
+        func heldBroadcastsResumeAfterTheAppIsFixed(reason: String, team: String) async throws {
             let fixture = try await SystemFixture(
                 "broadcast-\(team.lowercased())", SystemFixture.Options(delays: ["1s"], broadcastHost: "localhost"))
             try await fixture.applyTopology()
@@ -101,7 +101,7 @@ extension SystemTests {
             let worker = try await fixture.worker()
             let devices = Sample.make(1)
             try await fixture.publish(devices)
-            _ = try await fixture.told(of: devices)
+            _ = try await fixture.results(of: devices)
             if team != "DEMOTEAM01" { try await fixture.apns.ask("PUT", "/v1/teams/\(team)", "{}") }
             try await fixture.apns.ask("PUT", "/v1/teams/\(team)/apps/\(Self.app)", "{}")
             try await fixture.testClient.publish([
@@ -117,7 +117,7 @@ extension SystemTests {
             #expect(line["apns.reason"]?.string == reason && line["apns.route"]?.string?.contains(Self.app) == true)
             try await fixture.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", #"{"broadcast":true}"#)
             try await worker.said("breaker closed, pushes resumed")
-            // APNs looks at the channel now, and there is none.
+            // APNs now checks the channel, which does not exist.
             let result = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 2)[1].json.root
             #expect(result["reason"]?.string == "ChannelNotRegistered" && result["channel_id"]?.string == Self.newest)
             _ = try await worker.stop()
@@ -127,7 +127,7 @@ extension SystemTests {
 }
 
 extension JSONValue {
-    /// Of a request that the simulator has logged.
+    /// Returns a header of a request that the simulator has recorded.
     fileprivate func header(_ name: String) -> String? {
         self["headers"]?.elements.first { $0["name"]?.string == name }?["value"]?.string
     }

@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Certificates in the place of keys, over TLS.
+    /// Authentication with provider certificates, over TLS.
     @Suite struct Certificates {
-        @Test func eachFormOfFilePushesWithoutAToken() async throws {
+        @Test func everyFileFormatPushesWithoutAToken() async throws {
             let certificates = try FixtureCertificate.Form.allCases.enumerated().map { index, form in
                 try FixtureCertificate("com.example.form\(index)", form)
             }
@@ -30,9 +30,9 @@ extension SystemTests {
                     Sample.make(20, from: 100 * (index + 1), app: certificate.app)
                 }
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
-            let told = try worker.logged.filter { $0.root["event"]?.string == "certificate.expiring" }
-            #expect(told.map { $0.root["apns.certificate"]?.string } == certificates.map(\.name))
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
+            let warnings = try worker.logged.filter { $0.root["event"]?.string == "certificate.expiring" }
+            #expect(warnings.map { $0.root["apns.certificate"]?.string } == certificates.map(\.name))
             _ = try await worker.stop()
 
             let log = try await fixture.apns.ask("GET", "/v1/requests?limit=1000")
@@ -40,10 +40,10 @@ extension SystemTests {
                 let names = try #require(request["headers"]).elements.compactMap { $0["name"]?.string }
                 #expect(names.contains("authorization") == (request["topic"]?.string == "com.example.app"))
             }
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
         }
 
-        @Test func aRevokedOneHoldsUpItsOwnPushesAloneUntilItIsTaken() async throws {
+        @Test func aRevokedCertificateHoldsOnlyItsOwnPushes() async throws {
             let revoked = try FixtureCertificate("com.example.revoked")
             let good = try FixtureCertificate("com.example.good", .pkcs12)
             let fixture = try await SystemFixture(
@@ -59,16 +59,16 @@ extension SystemTests {
             #expect(opened["apns.route"]?.string == "127.0.0.1:\(fixture.port) certificate \(revoked.name)")
             #expect(opened["apns.reason"]?.string == "certificate-refused")
             #expect(opened["error"]?.string?.contains("revoked") == true)
-            try await fixture.told(of: others, within: .seconds(10)).expectAcceptedAtOnce(others)
+            try await fixture.results(of: others, within: .seconds(10)).expectAcceptedOnFirstAttempt(others)
 
             try await revoked.revoke(false, at: fixture.apns)
             try await worker.said("breaker closed, pushes resumed")
-            try await fixture.told(of: held, within: .seconds(30)).expectAcceptedAtOnce(held)
+            try await fixture.results(of: held, within: .seconds(30)).expectAcceptedOnFirstAttempt(held)
             #expect(try worker.count(of: "breaker opened, pushes held") == 1)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(held + others) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(held + others) == [])
         }
     }
 }

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Commands for broadcast channels over a real broker, and APNs' channel management over TLS.
+    /// Channel commands through a real broker, with APNs' channel management over TLS.
     @Suite struct ChannelCommands {
         private static let app = "com.example.app"
 
@@ -25,7 +25,7 @@ extension SystemTests {
         private static let replyElsewhere =
             "channel command reply not delivered"
 
-        /// What has come out of the results by now, which is all that was published before.
+        /// Returns every message that was published to the results queue before this call.
         private func results(_ fixture: SystemFixture) async throws -> [IncomingMessage] {
             let mark = OutgoingMessage(
                 exchange: fixture.queue("results"), routingKey: "result.mark", body: [], messageID: "mark")
@@ -57,8 +57,8 @@ extension SystemTests {
             return message
         }
 
-        /// As a service in the field asks: pika, and RabbitMQ's direct reply-to.
-        @Test func whoAsksIsAnsweredDirectly() async throws {
+        /// Sends commands with pika and RabbitMQ's direct reply-to, as a producer does.
+        @Test func repliesUseDirectReplyTo() async throws {
             let fixture = try await Self.fixture("commands")
             let worker = try await fixture.worker()
             let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
@@ -88,12 +88,12 @@ extension SystemTests {
             let other = try await ask(#"{"app":"com.example.ap","command":"list"}"#)
             #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
             _ = try await worker.stop()
-            #expect(try await results(fixture).map(\.routingKey) == [], "told once")
+            #expect(try await results(fixture).map(\.routingKey) == [], "no second reply")
             #expect(try worker.count(of: Self.replyElsewhere) == 0)
             try await fixture.end()
         }
 
-        @Test func aDirectRequesterThatHasGoneLeavesItsReplyToTheResults() async throws {
+        @Test func aReplyToADisconnectedRequesterIsPublishedAsAResult() async throws {
             let fixture = try await Self.fixture("left")
             let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
             let python = try await PythonEnvironment("pika", requirements: "\(folder)/requirements.txt")
@@ -110,8 +110,8 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// One requester's queue is full for good.
-        @Test func aFullQueueOfRepliesStopsNobody() async throws {
+        /// One requester's queue stays full.
+        @Test func aFullReplyQueueDelaysNoOtherCommand() async throws {
             let fixture = try await Self.fixture("reply-full")
             try await fixture.testClient.declare("shop.full", ["x-max-length": 1, "x-overflow": "reject-publish"])
             try await fixture.testClient.declare("shop.next", [:])
@@ -123,17 +123,17 @@ extension SystemTests {
             _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.next"))
             let next = try await fixture.testClient.collected("shop.next", atLeast: 1)[0]
             #expect(try next.json.root["channels"]?.elements.compactMap(\.string).count == 1)
-            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
-            #expect(told.map(\.properties.correlationID) == ["ask 1"])
-            #expect(try told[0].json.root["outcome"]?.string == "done")
+            let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
+            #expect(reported.map(\.properties.correlationID) == ["ask 1"])
+            #expect(try reported[0].json.root["outcome"]?.string == "done")
             let line = try await worker.said(Self.replyElsewhere).root
             #expect(line["error"]?.string?.hasPrefix("queue shop.full: a queue is full") == true)
             _ = try await worker.stop()
             try await fixture.end()
         }
 
-        /// The broker closes the channel of whoever may not publish, and the reply with it.
-        @Test func withoutPermissionToReplyTheResultsAndTheDoctorSaySo() async throws {
+        /// The broker closes the channel of a user without write permission, and the reply is lost.
+        @Test func aMissingReplyPermissionIsReportedByResultsAndDoctor() async throws {
             let name = "reply-denied"
             let fixture = try await Self.fixture(name)
             let broker = try await PrivateBroker.shared
@@ -160,8 +160,8 @@ extension SystemTests {
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.denied"))
             let line = try await worker.said(Self.replyElsewhere).root
             #expect(line["error"]?.string?.contains("'amq.default'") == true)
-            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
-            #expect(try told[0].json.root["outcome"]?.string == "done" && told[0].properties.correlationID == "ask 1")
+            let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
+            #expect(try reported.json.root["outcome"]?.string == "done" && reported.properties.correlationID == "ask 1")
             try await permit(write: write + #"|^amq\.default$"#)
             let well = try await permissions()
             #expect(well.contains { $0.hasPrefix("ok       permissions") }, "\(well)")
@@ -169,8 +169,8 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// It would come back as another, or be too long to come back at all.
-        @Test func propertiesThatAreNoTextAreRefusedBeforeAnythingIsDone() async throws {
+        /// Decoding such a property would change it: the reply could carry another value, or one that is too long.
+        @Test func propertiesThatAreNotUTF8AreRefusedBeforeTheCommandRuns() async throws {
             let fixture = try await Self.fixture("no-text")
             try await fixture.testClient.declare("shop.text", [:])
             await fixture.testClient.collect("shop.text")
@@ -191,18 +191,18 @@ extension SystemTests {
             let replies = try await fixture.testClient.collected("shop.text", atLeast: 2)
             #expect(replies.map(\.properties.messageID) == ["one", "-"])
             #expect(replies.map(\.properties.correlationID) == [nil, "two"])
-            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
-            let errors = try (replies + told).map { try $0.json.root["error"]?["code"]?.string }
+            let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
+            let errors = try (replies + reported).map { try $0.json.root["error"]?["code"]?.string }
             #expect(errors == ["correlation-id", "message-id", "reply-to"])
             _ = await fixture.testClient.publish(message(fixture, 4, Self.command("list"), replyTo: "shop.text"))
             let list = try await fixture.testClient.collected("shop.text", atLeast: 3)[2].json.root
-            #expect(list["channels"]?.elements.compactMap(\.string) == [], "none was made")
+            #expect(list["channels"]?.elements.compactMap(\.string) == [], "no channel was created")
             _ = try await worker.stop()
             try await fixture.end()
         }
 
-        /// Pushes go on meanwhile.
-        @Test func aQueueOfCommandsThatIsGoneIsSaidAndWaitedFor() async throws {
+        /// Pushes continue while the queue is missing.
+        @Test func aMissingCommandQueueIsLoggedAndConsumedAgain() async throws {
             let fixture = try await Self.fixture("commands-lost")
             try await fixture.testClient.declare("shop.lost", [:])
             await fixture.testClient.collect("shop.lost")
@@ -212,7 +212,7 @@ extension SystemTests {
             #expect(line["amqp.queue"]?.string == fixture.queue("channels"))
             let samples = Sample.make(1)
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try await fixture.applyTopology()
             try await worker.said("queue consumed again")
             _ = await fixture.testClient.publish(message(fixture, 1, Self.command("list"), replyTo: "shop.lost"))
@@ -224,7 +224,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func repliesGoToNoQueueButThoseThatAreAllowed() async throws {
+        @Test func repliesGoOnlyToAllowedQueues() async throws {
             let fixture = try await Self.fixture("replies")
             try await fixture.testClient.bind("shop.replies", to: fixture.queue("results"), "never")
             await fixture.testClient.collect("shop.replies")
@@ -233,29 +233,32 @@ extension SystemTests {
             for (number, queue) in forbidden.enumerated() {
                 _ = await fixture.testClient.publish(message(fixture, number, Self.create("none"), replyTo: queue))
             }
-            _ = await fixture.testClient.publish(message(fixture, 10, Self.create("newest"), replyTo: "shop.nobody"))
+            _ = await fixture.testClient.publish(message(fixture, 10, Self.create("newest"), replyTo: "shop.missing"))
             _ = await fixture.testClient.publish(message(fixture, 11, Self.command("list"), replyTo: "shop.replies"))
             let reply = try await fixture.testClient.collected("shop.replies", atLeast: 1)[0]
             #expect(reply.properties.correlationID == "ask 11" && reply.properties.type == "push.channel-reply.v1")
-            #expect(try reply.json.root["channels"]?.elements.compactMap(\.string).count == 1, "of number 10 alone")
+            #expect(
+                try reply.json.root["channels"]?.elements.compactMap(\.string).count == 1,
+                "only the channel of command 10")
 
-            let told = try await fixture.testClient.collected(fixture.queue("results"), atLeast: forbidden.count + 1)
-            #expect(told.allSatisfy { $0.routingKey == "result.channel.\(Self.app)" })
-            let outcomes = try told.map { try $0.json.root["outcome"]?.string }
+            let reported = try await fixture.testClient.collected(
+                fixture.queue("results"), atLeast: forbidden.count + 1)
+            #expect(reported.allSatisfy { $0.routingKey == "result.channel.\(Self.app)" })
+            let outcomes = try reported.map { try $0.json.root["outcome"]?.string }
             #expect(outcomes == forbidden.map { _ in "invalid" } + ["done"])
-            #expect(try told[0].json.root["error"]?["code"]?.string == "reply-to")
-            #expect(told.last?.properties.correlationID == "ask 10")
+            #expect(try reported[0].json.root["error"]?["code"]?.string == "reply-to")
+            #expect(reported.last?.properties.correlationID == "ask 10")
             _ = try await worker.stop()
             try await fixture.end()
         }
 
-        /// Who took it first may have made a channel before it went away.
-        @Test func aCreateThatComesAgainMakesNoSecondChannel() async throws {
+        /// The first consumer may have created a channel before it lost its connection.
+        @Test func aRedeliveredCreateMakesNoSecondChannel() async throws {
             let fixture = try await Self.fixture("again")
             try await fixture.testClient.bind("shop.again", to: fixture.queue("results"), "never")
             await fixture.testClient.collect("shop.again")
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.again"))
-            await fixture.testClient.touch(fixture.queue("channels"))
+            await fixture.testClient.requeueOne(in: fixture.queue("channels"))
             let worker = try await fixture.worker()
             let reply = try await fixture.testClient.collected("shop.again", atLeast: 1)[0].json.root
             #expect(reply["outcome"]?.string == "unknown")
@@ -264,10 +267,10 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The broker delivers it again while it is still carried out.
-        @Test func aCommandWhoseConnectionIsLostMeanwhileIsRepliedToOnce() async throws {
+        /// The broker redelivers the command while the worker still executes it.
+        @Test func aCommandWhoseConnectionIsLostIsRepliedToOnce() async throws {
             let fixture = try await Self.fixture("lost", simulator: ["--delay-ms", "3000"])
-            // Whose connections are closed, and no other test's.
+            // A user of its own, so that no other test's connections are closed.
             let broker = try await PrivateBroker.shared
             var options = Self.options
             options.url = try await broker.addUser("lost", password: "word")
@@ -277,8 +280,8 @@ extension SystemTests {
             await fixture.testClient.collect("shop.lost")
             let worker = try await fixture.worker()
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.lost"))
-            try await fixture.untilAsked(1)
-            try await broker.rabbitmqctl("close_all_user_connections", "lost", "the test says so")
+            try await fixture.waitForUnansweredRequests(1)
+            try await broker.rabbitmqctl("close_all_user_connections", "lost", "closed by the test")
             try await worker.said("ready")
             _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.lost"))
             let replies = try await fixture.testClient.collected("shop.lost", atLeast: 2).map { try $0.json.root }
@@ -290,7 +293,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func theCommandsGoOnWithAnotherConfiguration() async throws {
+        @Test func commandsContinueAfterAReload() async throws {
             let fixture = try await Self.fixture("commands-change")
             try await fixture.testClient.bind("shop.change", to: fixture.queue("results"), "never")
             await fixture.testClient.collect("shop.change")

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// `martlet channels` over TLS, as one who prepares a Live Activity's broadcasts.
+    /// `martlet channels` over TLS, as a developer uses it to prepare the broadcasts of a Live Activity.
     @Suite struct Channels {
         private static let app = "com.example.app"
 
@@ -59,8 +59,8 @@ extension SystemTests {
             #expect(away.exit.status == .exited(3) && away.errors.count == 1)
         }
 
-        /// By the rules of the simulator, which are Apple's.
-        @Test func whatAPNsRefusesIsToldWithItsReason() async throws {
+        /// The simulator applies Apple's rules.
+        @Test func refusalsByAPNsAreReportedWithTheirReason() async throws {
             let fixture = try await Self.fixture("channels-refused")
             func refused(_ arguments: String...) async throws -> String? {
                 let run = try await ChildProcess.run(
@@ -74,7 +74,7 @@ extension SystemTests {
             #expect(try await refused("read", "dW5rbm93bi11bmtub3du") == "ChannelNotRegistered")
             #expect(try await refused("read", String(repeating: "abcd", count: 17)) == "BadChannelId")
 
-            // As many as an app may have.
+            // The maximum number of channels of an app.
             let state = String(decoding: try await fixture.apns.ask("GET", "/v1/state").root.sourceBytes, as: UTF8.self)
             let channels = (0..<APNSLimits.channelsPerAppMax).map {
                 #"{"app":"\#(Self.app)","environment":"production","id":"\#($0 + 10_000_000)","storage_policy":0}"#
@@ -93,7 +93,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func whatCannotBeAskedIsToldBeforehand() async throws {
+        @Test func invalidArgumentsAreRejectedBeforeTheRequest() async throws {
             let fixture = try await Self.fixture("channels-wrong")
             for (arguments, words) in [
                 (

@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// One endpoint is away; the requests of the other stand behind those for it.
+    /// One endpoint is out of service. Its requests are queued ahead of those for the other endpoint.
     @Suite struct DeadEndpoint {
-        enum Trouble: CaseIterable {
+        enum Outage: CaseIterable {
             case refusesConnections
             case answers503
         }
@@ -16,9 +16,9 @@ extension SystemTests {
         private static let healthySecondsMax = LongForm.pick(60, short: 30)
         private static let recoverySecondsMax = LongForm.pick(900, short: 60)
 
-        @Test(arguments: Trouble.allCases) func theHealthyArePushedSoon(_ trouble: Trouble) async throws {
-            let scene = try await Scene(trouble, delays: Self.delays, inFlightMax: Self.inFlightMax)
-            let fixture = scene.fixture
+        @Test(arguments: Outage.allCases) func healthyRequestsArePushedSoon(_ outage: Outage) async throws {
+            let endpoint = try await DeadEndpointFixture(outage, delays: Self.delays, inFlightMax: Self.inFlightMax)
+            let fixture = endpoint.fixture
             let dead = Sample.make(Self.deadCount, environment: "sandbox")
             let healthy = Sample.make(Self.healthyCount, from: Self.deadCount, environment: "production")
             var workers: [ChildProcess] = []
@@ -29,41 +29,42 @@ extension SystemTests {
             let published = clock.now
             _ = try await workers[0].stop()
             workers[0] = try await fixture.worker()
-            try await fixture.told(of: healthy, within: .seconds(Self.healthySecondsMax)).expectAcceptedAtOnce(healthy)
-            print("\(trouble): all healthy requests were accepted after \(clock.now - published)")
+            try await fixture.results(of: healthy, within: .seconds(Self.healthySecondsMax))
+                .expectAcceptedOnFirstAttempt(healthy)
+            print("\(outage): all healthy requests were accepted after \(clock.now - published)")
             for worker in workers { #expect(try worker.count(of: "APNs unreachable, consumption stopped") == 0) }
 
             let before = await fixture.testClient.collected(fixture.queue("results")).count
-            let sandbox = try await scene.recover()
+            let sandbox = try await endpoint.recover()
             let recovered = clock.now
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: before + 1)
             let first = clock.now - recovered
-            print("\(trouble): the first request was accepted \(first) after the recovery")
+            print("\(outage): the first request was accepted \(first) after the recovery")
             #expect(first < .seconds(10))
-            let results = try await fixture.told(of: dead, within: .seconds(Self.recoverySecondsMax))
-            print("\(trouble): all requests were accepted \(clock.now - recovered) after the recovery")
-            let odd = results.odd(dead) { told in told.count == 1 && told[0].outcome == "accepted" }
-            #expect(odd.isEmpty, "\(odd.count): \(odd.prefix(3).map { results[$0] })")
-            // Answers count as attempts: those to requests before the breakers opened, and to probes.
+            let results = try await fixture.results(of: dead, within: .seconds(Self.recoverySecondsMax))
+            print("\(outage): all requests were accepted \(clock.now - recovered) after the recovery")
+            let unexpected = results.unexpected(dead) { $0.count == 1 && $0[0].outcome == "accepted" }
+            #expect(unexpected.isEmpty, "\(unexpected.count): \(unexpected.prefix(3).map { results[$0] })")
+            // A response counts as an attempt: to pushes sent before the breakers opened, and to probes.
             let tried = dead.count { results[$0].contains { $0.attempts > 1 } }
-            #expect(tried <= (trouble == .refusesConnections ? 0 : 3 * Self.inFlightMax), "attempts were counted")
+            #expect(tried <= (outage == .refusesConnections ? 0 : 3 * Self.inFlightMax), "attempts were counted")
             for worker in workers { _ = try await worker.stop() }
             try await fixture.expectNothingLeft()
             #expect(try await sandbox.process.terminate().status == .exited(0))
             let pushes = Pushes(try await fixture.end() + fixture.recorded(in: "sandbox"))
-            #expect(pushes.notTakenOnce(dead + healthy) == [])
+            #expect(pushes.notAcceptedOnce(dead + healthy) == [])
         }
 
-        @Test func aFreshWorkerPushesWhatStandsBehindDeadRequests() async throws {
-            let scene = try await Scene(.refusesConnections, delays: ["1h"], inFlightMax: 100)
-            let fixture = scene.fixture
+        @Test func aNewWorkerPushesRequestsBehindThoseForTheDeadEndpoint() async throws {
+            let endpoint = try await DeadEndpointFixture(.refusesConnections, delays: ["1h"], inFlightMax: 100)
+            let fixture = endpoint.fixture
             try await fixture.publish(Sample.make(20, environment: "sandbox"))
             let healthy = Sample.make(1, from: 20, environment: "production")
             try await fixture.publish(healthy)
             let worker = try await fixture.worker()
             let clock = ContinuousClock()
             let start = clock.now
-            try await fixture.told(of: healthy).expectAcceptedAtOnce(healthy)
+            try await fixture.results(of: healthy).expectAcceptedOnFirstAttempt(healthy)
             #expect(clock.now - start < .seconds(LongForm.pick(2, short: 5)))
             _ = try await worker.stop()
             await fixture.testClient.close()
@@ -71,24 +72,24 @@ extension SystemTests {
     }
 }
 
-/// A fixture whose sandbox is in trouble.
-private struct Scene {
+/// A fixture whose sandbox endpoint is out of service.
+private struct DeadEndpointFixture {
     let fixture: SystemFixture
-    private let trouble: SystemTests.DeadEndpoint.Trouble
-    /// The sandbox; it has ended if it refuses connections.
+    private let outage: SystemTests.DeadEndpoint.Outage
+    /// The simulator of the sandbox. Its process has exited if the outage is `refusesConnections`.
     private let sandbox: SimulatorProcess
 
-    init(_ trouble: SystemTests.DeadEndpoint.Trouble, delays: [String], inFlightMax: Int) async throws {
-        self.trouble = trouble
+    init(_ outage: SystemTests.DeadEndpoint.Outage, delays: [String], inFlightMax: Int) async throws {
+        self.outage = outage
         var options = SystemFixture.Options(inFlightMax: inFlightMax, delays: delays)
-        fixture = try await SystemFixture("dead-\(trouble)", options)
-        sandbox = try await fixture.apns.another(
+        fixture = try await SystemFixture("dead-\(outage)", options)
+        sandbox = try await fixture.apns.sibling(
             options: ["--admin", "127.0.0.1:0", "--record", fixture.directory.file("sandbox")])
         options.sandboxPort = sandbox.port
         try fixture.write(options)
         try await fixture.applyTopology()
         await fixture.testClient.collect(fixture.queue("results"))
-        switch trouble {
+        switch outage {
         case .refusesConnections:
             try await sandbox.process.terminate()
         case .answers503:
@@ -98,11 +99,11 @@ private struct Scene {
         }
     }
 
-    /// Ends the trouble; the sandbox.
+    /// Ends the outage and returns the simulator of the sandbox.
     func recover() async throws -> SimulatorProcess {
-        switch trouble {
+        switch outage {
         case .refusesConnections:
-            return try await sandbox.again(options: ["--record", fixture.directory.file("sandbox")])
+            return try await sandbox.restarted(options: ["--record", fixture.directory.file("sandbox")])
         case .answers503:
             try await sandbox.ask("DELETE", "/v1/faults/away")
             return sandbox

@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// `martlet push`: straight to APNs, as one who tries a key, an app or a request by hand.
+    /// `martlet push`, which sends requests directly to APNs to test a key, an app, or a request.
     @Suite struct DirectPushes {
-        @Test func eachAnswerIsToldAsASentenceAndAsAResult() async throws {
+        @Test func eachResponseIsPrintedAsASentenceAndAsAResult() async throws {
             let certified = try FixtureCertificate("com.example.certified")
             let fixture = try await SystemFixture("push", SystemFixture.Options(certificates: [certified]))
             let good = Sample(0)

@@ -5,14 +5,14 @@ import Testing
 
 extension SystemTests {
     @Suite struct Fault {
-        @Test func aKeyThatAPNsDoesNotKnowHoldsItsRequestsUntilItDoes() async throws {
+        @Test func aKeyUnknownToAPNsHoldsItsRequestsUntilItIsRegistered() async throws {
             let key = try ES256PrivateKey.generate()
             let fixture = try await SystemFixture(
                 "faulted", SystemFixture.Options(inFlightMax: 50, keyPEM: try key.pkcs8PEM(), delays: ["1s", "2s"]))
             try await fixture.applyTopology()
             let samples = Sample.make(300)
             try await fixture.publish(samples)
-            try await fixture.testClient.overhear(fixture.waitQueues, as: "faulted.overheard")
+            try await fixture.testClient.tap(fixture.waitQueues, as: "faulted.overheard")
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.startWorker()
             let fault = try await worker.said("breaker opened, pushes held")
@@ -23,18 +23,18 @@ extension SystemTests {
             #expect(fault.root["apns.route"]?.string?.contains("127.0.0.1") == true)
             #expect(fault.root["apns.apps"]?.string == "com.example.app")
 
-            // All wait at the broker, but for one at a time that probes.
+            // All requests wait in wait queues, except one probe at a time.
             _ = try await fixture.testClient.collected("faulted.overheard", atLeast: 299)
             #expect(worker.isRunning)
             try await fixture.apns.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", try Self.body(key))
             try await worker.said("breaker closed, pushes resumed")
             #expect(try worker.count(of: "not ready") == 0)
-            try await fixture.told(of: samples, within: .seconds(30)).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples, within: .seconds(30)).expectAcceptedOnFirstAttempt(samples)
             let counters = try await worker.stop()
             #expect(counters.root["message.in_flight"]?.int == 0)
             #expect(counters.root["message.requeued"]?.int == 0)
             try await fixture.expectNothingLeft()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
         }
 
         private static func body(_ key: ES256PrivateKey) throws -> String {

@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// 40 apps and 64 credentials: half of the apps by key, half by certificate.
+    /// 40 apps and 64 credentials: half of the apps use keys, half use certificates.
     @Suite struct ManyCredentials {
-        @Test func theyCostLittleMemory() async throws {
+        @Test func theyUseLittleMemory() async throws {
             let (apps, credentials) = (40, 64)
             let certificates = try (0..<apps / 2).map { try FixtureCertificate("com.example.cert\($0)") }
             let keys = try (1..<credentials - certificates.count).map { number in
@@ -21,12 +21,12 @@ extension SystemTests {
             try #require(names.count == apps)
             let samples = names.enumerated().flatMap { Sample.make(10, from: 1000 * $0, app: $1) }
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             let megabytes = Double(worker.peakResidentBytes) / 1_000_000
             #expect(megabytes <= 60)
             print("40 apps, 64 credentials, two lanes: \(megabytes) MB")
             _ = try await worker.stop()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
         }
     }
 }

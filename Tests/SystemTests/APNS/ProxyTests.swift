@@ -4,21 +4,22 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A network that lets nobody out but through an HTTP proxy.
+    /// A network whose only way out is an HTTP proxy.
     @Suite struct Proxies {
-        @Test func pushesGoThroughItAndItsRefusalIsToldAsItsOwn() async throws {
+        @Test func pushesUseTheProxyAndItsRefusalIsReported() async throws {
             try await onEpollLoop { loop in
                 let proxy = ConnectProxy(loop: loop)
                 let place = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
                 let password = "open-sesame"
                 let fixture = try await SystemFixture(
-                    "proxy", SystemFixture.Options(delays: ["1s", "2s"], proxy: "http://martlet:\(password)@\(place)"))
+                    "proxy",
+                    SystemFixture.Options(delays: ["1s", "2s"], proxy: "http://martlet:\(password)@\(place)"))
                 try await fixture.applyTopology()
                 await fixture.testClient.collect(fixture.queue("results"))
                 let worker = try await fixture.worker()
                 let first = Sample.make(20)
                 try await fixture.publish(first)
-                try await fixture.told(of: first).expectAcceptedAtOnce(first)
+                try await fixture.results(of: first).expectAcceptedOnFirstAttempt(first)
                 let login = "proxy-authorization: Basic bWFydGxldDpvcGVuLXNlc2FtZQ=="
                 #expect(!proxy.requests.isEmpty)
                 #expect(
@@ -31,7 +32,7 @@ extension SystemTests {
                 let held = Sample.make(20, from: 100)
                 try await fixture.publish(held)
                 var sentence = ""
-                // The lane tests the other endpoint, too.
+                // The lane also probes the other endpoint, whose breaker logs the same message.
                 while !sentence.contains(":\(fixture.port)") {
                     sentence = try await worker.said("breaker opened, pushes held").root["error"]?.string ?? ""
                 }
@@ -42,18 +43,18 @@ extension SystemTests {
                 #expect(doctor.output.contains { $0.contains("the proxy \(place) answered 403") }, "\(doctor.output)")
 
                 proxy.refusal = nil
-                try await fixture.told(of: held, within: .seconds(30)).expectAcceptedAtOnce(held)
+                try await fixture.results(of: held, within: .seconds(30)).expectAcceptedOnFirstAttempt(held)
                 _ = try await worker.stop()
                 let log = await worker.errors.allLines()
                 #expect(log.allSatisfy { !$0.contains(password) && !$0.contains("bWFydGxl") })
                 proxy.close()
                 try await fixture.expectNothingLeft()
-                #expect(try Pushes(await fixture.end()).notTakenOnce(first + held) == [])
+                #expect(try Pushes(await fixture.end()).notAcceptedOnce(first + held) == [])
             }
         }
 
-        /// As for other programs; this machine is reached without it, and so the broker is.
-        @Test func itIsTheEnvironmentsWhereNothingIsConfigured() async throws {
+        /// The worker connects to addresses of this machine, such as the broker's, without the proxy.
+        @Test func theEnvironmentsProxyIsTheDefault() async throws {
             try await onEpollLoop { loop in
                 let fixture = try await SystemFixture(
                     "proxy-environment", SystemFixture.Options(host: "api.push.apple.com", proxy: nil))
@@ -66,13 +67,13 @@ extension SystemTests {
                 ])
                 let samples = Sample.make(20)
                 try await fixture.publish(samples)
-                try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+                try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
                 _ = try await worker.stop()
                 #expect(!proxy.requests.isEmpty)
-                let asked = "CONNECT api.push.apple.com:\(fixture.port) HTTP/1.1\r\n"
-                #expect(proxy.requests.allSatisfy { $0.hasPrefix(asked) })
+                let request = "CONNECT api.push.apple.com:\(fixture.port) HTTP/1.1\r\n"
+                #expect(proxy.requests.allSatisfy { $0.hasPrefix(request) })
                 proxy.close()
-                #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+                #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
             }
         }
     }

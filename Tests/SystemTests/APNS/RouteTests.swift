@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// What is wrong with a key, or with the environment that a message names, hurts nothing else and heals by itself.
+    /// A fault of one key, or of the environment that a request names, affects no other pushes and recovers by itself.
     @Suite struct Routes {
-        @Test func aRevokedKeyAndAForeignEnvironmentHoldUpTheirOwnPushesAlone() async throws {
+        @Test func aRevokedKeyAndAForeignEnvironmentHoldOnlyTheirOwnPushes() async throws {
             let revoked = try FixtureKey("REVOKED001", apps: ["com.example.revoked"])
             let bound = try FixtureKey("BOUND00001", apps: ["com.example.bound"], environments: ["production"])
             let fixture = try await SystemFixture(
@@ -13,12 +13,12 @@ extension SystemTests {
             try await revoked.revoke(at: fixture.apns)
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
-            // The worker knows that there are others.
+            // These pushes succeed first: the worker then knows that the other routes are good.
             let used =
                 Sample.make(1, from: 10) + Sample.make(1, from: 11, environment: "sandbox")
                 + Sample.make(1, from: 12, app: "com.example.bound")
             try await fixture.publish(used)
-            _ = try await fixture.told(of: used)
+            _ = try await fixture.results(of: used)
             let ofRevoked = Sample.make(5, app: "com.example.revoked")
             let foreign = Sample.make(1, from: 5, app: "com.example.bound", environment: "sandbox")
             try await fixture.publish(ofRevoked + foreign)
@@ -28,20 +28,20 @@ extension SystemTests {
                 Sample.make(100, from: 100) + Sample.make(100, from: 200, environment: "sandbox")
                 + Sample.make(100, from: 300, app: "com.example.bound")
             try await fixture.publish(others)
-            let early = try await fixture.told(of: others, within: .seconds(5))
-            early.expectAcceptedAtOnce(others)
+            let early = try await fixture.results(of: others, within: .seconds(5))
+            early.expectAcceptedOnFirstAttempt(others)
             #expect(early.byID.count == used.count + others.count)
 
             try await revoked.revoke(false, at: fixture.apns)
             try await bound.allow(["production", "sandbox"], at: fixture.apns)
             for _ in 0..<2 { try await worker.said("breaker closed, pushes resumed") }
             let all = used + others + ofRevoked + foreign
-            try await fixture.told(of: all, within: .seconds(30)).expectAcceptedAtOnce(all)
+            try await fixture.results(of: all, within: .seconds(30)).expectAcceptedOnFirstAttempt(all)
             #expect(try worker.count(of: "breaker opened, pushes held") == 2)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(all) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(all) == [])
         }
 
         @Test func aMessageForAnEnvironmentThatItsKeyIsNotPinnedToIsInvalid() async throws {
@@ -54,15 +54,15 @@ extension SystemTests {
             let good = Sample.make(1, app: "com.example.pinned")
             let foreign = Sample.make(1, from: 1, app: "com.example.pinned", environment: "sandbox")
             try await fixture.publish(foreign + good)
-            let results = try await fixture.told(of: foreign + good)
-            results.expectAcceptedAtOnce(good)
+            let results = try await fixture.results(of: foreign + good)
+            results.expectAcceptedOnFirstAttempt(good)
             #expect(results[foreign[0]].map(\.outcome) == ["invalid"])
             #expect(results[foreign[0]].map(\.attempts) == [0])
             _ = try await worker.stop()
             #expect(try await fixture.end().count == 1)
         }
 
-        @Test func aProxysPageForOneMessageStopsNothing() async throws {
+        @Test func aProxysErrorPageForOnePushHoldsNoOthers() async throws {
             let fixture = try await SystemFixture("proxy", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -75,15 +75,15 @@ extension SystemTests {
                 """)
             let worker = try await fixture.worker()
             try await fixture.publish(samples)
-            let results = try await fixture.told(of: samples)
-            results.expectAcceptedAtOnce(Array(samples.dropFirst()))
+            let results = try await fixture.results(of: samples)
+            results.expectAcceptedOnFirstAttempt(Array(samples.dropFirst()))
             #expect(results[samples[0]].map(\.outcome) == ["accepted"])
             #expect(try worker.count(of: "breaker opened, pushes held") == 0)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())
             #expect(pushes[samples[0]].map(\.status) == [403, 200])
-            #expect(pushes.notTakenOnce(samples) == [])
+            #expect(pushes.notAcceptedOnce(samples) == [])
         }
     }
 }

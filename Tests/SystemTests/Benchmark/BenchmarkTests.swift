@@ -18,7 +18,7 @@ extension BenchmarkTests {
             }
         }
 
-        @Test func endToEndMeasuresWorkersBesideBothFloors() async throws {
+        @Test func endToEndMeasuresWorkersAndBothBaselines() async throws {
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "end-to-end", "--samples", "1", "--messages", "2000",
@@ -36,7 +36,7 @@ extension BenchmarkTests {
             }
         }
 
-        @Test func apnsMeasuresOurClientBesideH2load() async throws {
+        @Test func apnsMeasuresOurClientAndH2load() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "apns", "--quick", "--json"])
             #expect(result.exit.status == .exited(0), "\(result.errors)")
@@ -54,7 +54,7 @@ extension BenchmarkTests {
             #expect(p50 > 0 && p99 >= p50)
         }
 
-        @Test func amqpMeasuresOurClientBesideTheFloor() async throws {
+        @Test func amqpMeasuresOurClientAndTheBaseline() async throws {
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "amqp", "--quick", "--in-flight", "100", "--payload-bytes",
@@ -72,7 +72,7 @@ extension BenchmarkTests {
             }
         }
 
-        /// User and system time are the whole.
+        /// Checks that user and system time add up to the CPU time.
         private func expectSplit(_ median: JSONValue, by unit: String) throws {
             let parts = try ["user", "system", "cpu"].map { part in
                 try #require(median[key: "\(part)_us_per_\(unit)"]?.double)
@@ -99,12 +99,12 @@ extension BenchmarkTests {
                     #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
                 }
             }
-            let picture = try directory.read("growth.svg")
-            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            let plot = try directory.read("growth.svg")
+            #expect(plot.hasPrefix("<svg ") && plot.hasSuffix("</svg>\n"))
             for text in ["Throughput", "messages in flight", "200", "baseline-worker", "martlet"] {
-                #expect(picture.contains(">\(text)<"), "\(text)")
+                #expect(plot.contains(">\(text)<"), "\(text)")
             }
-            #expect(picture.split(separator: "<polyline ").count == 6)
+            #expect(plot.split(separator: "<polyline ").count == 6)
         }
 
         @Test func latencyFollowsEachMessageToItsResult() async throws {
@@ -127,15 +127,15 @@ extension BenchmarkTests {
                     #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
                 }
             }
-            let picture = try directory.read("latency.svg")
-            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            let plot = try directory.read("latency.svg")
+            #expect(plot.hasPrefix("<svg ") && plot.hasSuffix("</svg>\n"))
             for name in ["baseline-relay p50", "baseline-worker p99", "martlet p50"] {
-                #expect(picture.contains(">\(name)<"))
+                #expect(plot.contains(">\(name)<"))
             }
-            #expect(picture.split(separator: "<polyline ").count == 7)
+            #expect(plot.split(separator: "<polyline ").count == 7)
         }
 
-        @Test func soakLetsFaultsComeAndGo() async throws {
+        @Test func soakRunsEveryFaultPhase() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "soak", "--quick"])
             #expect(result.exit.status == .exited(0), "\(result.errors)")
@@ -146,7 +146,7 @@ extension BenchmarkTests {
             #expect(faults.contains("latency ") && faults.contains("answer ") && faults.contains("reset_stream "))
         }
 
-        @Test func soakFollowsTheMemoryOfAWorker() async throws {
+        @Test func soakMeasuresTheMemoryOfAWorker() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "soak", "--worker", "--quick"])
             #expect(result.exit.status == .exited(0), "\(result.errors)")
@@ -165,7 +165,7 @@ extension BenchmarkTests {
                 "option --apps: expected integers from 1 to 10000, separated by commas, got '1,'"
             ),
             ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
-        ]) func wrongUseOfBenchmarkIsExplained(use: String, explanation: String) async throws {
+        ]) func invalidArgumentsAreExplained(use: String, explanation: String) async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench")] + use.split(separator: " ").map(String.init))
             #expect(result.exit.status == .exited(2))
@@ -197,7 +197,7 @@ extension BenchmarkTests {
             #expect(offers == Set(offered))
         }
 
-        @Test func zshTakesTheCompletionOfTheBenchmark() async throws {
+        @Test func zshParsesTheCompletionScript() async throws {
             let bench = try Products.executable("martlet-bench")
             let script = try await ChildProcess.run([bench, "--completion", "zsh"]).output.map { $0 + "\n" }.joined()
             let folder = try TemporaryDirectory("completion")

@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A worker that logs in by the certificate that it shows in TLS (SASL EXTERNAL).
+    /// A worker that logs in to the broker with its TLS client certificate (SASL EXTERNAL).
     @Suite struct BrokerCertificates {
-        @Test func itsNameIsTheUser() async throws {
+        @Test func theCommonNameIsTheUser() async throws {
             let directory = try TemporaryDirectory("external")
             let authority = try CertificateAuthority.make(name: "brokers")
             let server = try authority.issueServer(dnsNames: ["localhost"])
@@ -37,7 +37,7 @@ extension SystemTests {
             let worker = try await fixture.worker()
             let samples = Sample.make(20)
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             let users = try await broker.rabbitmqctl("list_connections", "user", "auth_mechanism")
             #expect(users.count { $0.contains("push-worker") && $0.contains("EXTERNAL") } == 3, "\(users)")
             _ = try await worker.stop()

@@ -1,18 +1,19 @@
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
-    /// A broker that is restarted while hundreds of pushes are on their way.
+extension BrokerFaultTests {
+    /// A broker that is restarted while hundreds of pushes are in flight.
     @Suite struct BrokerRestarts {
         private static let restarts = LongForm.pick(5, short: 1)
         private static let inFlight = 400
         private static let answerMilliseconds = 2000
-        /// Requests at each restart: enough to have as many in flight as may be, though some are done while others are
-        /// still published.
+        /// The number of requests per restart.
+        ///
+        /// Enough to reach the in-flight limit, although some requests complete while others are still being published.
         private static let requests = 1200
 
-        @Test func noPushIsMadeTwiceWhoseAnswerHadCome() async throws {
-            let broker = try await TroubledBroker.shared
+        @Test func noAnsweredPushIsRepeated() async throws {
+            let broker = try await DisruptableBroker.shared
             let fixture = try await SystemFixture(
                 "restarts", broker: broker.url,
                 SystemFixture.Options(
@@ -25,27 +26,27 @@ extension TroubledBrokerTests {
                 let batch = Sample.make(Self.requests, from: restart * Self.requests)
                 samples += batch
                 try await fixture.publish(batch)
-                try await fixture.untilAsked(Self.inFlight * 9 / 10)
+                try await fixture.waitForUnansweredRequests(Self.inFlight * 9 / 10)
                 try await broker.restart()
-                _ = try await fixture.told(of: batch)
+                _ = try await fixture.results(of: batch)
             }
-            try await fixture.untilTaken()
+            try await fixture.waitForEmptyRequestQueues()
             _ = try await worker.stop()
             let results = try await fixture.allResults()
-            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
-            #expect(odd.map(\.id) == [])
+            let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
+            #expect(unexpected.map(\.id) == [])
             try await fixture.expectNothingLeft()
 
             let pushes = try Pushes(await fixture.end())
             let twice = samples.filter { pushes[$0].count > 1 }
-            let needless = twice.filter { sample in
+            let repeatedAfterAnswer = twice.filter { sample in
                 let times = pushes[sample].map(\.unixMilliseconds).sorted()
                 return zip(times, times.dropFirst()).contains { $1 - $0 > Self.answerMilliseconds }
             }
-            #expect(needless.map(\.id) == [])
-            let untold = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
-            #expect(untold.map(\.id) == [])
-            print("\(Self.restarts) restarts under \(Self.inFlight) in flight: \(twice.count) pushed twice")
+            #expect(repeatedAfterAnswer.map(\.id) == [])
+            let unmarked = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
+            #expect(unmarked.map(\.id) == [])
+            print("\(Self.restarts) restarts with \(Self.inFlight) in flight: \(twice.count) pushed twice")
         }
     }
 }

@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// What the broker's management shows of a worker.
+    /// The names of a worker's connections, as the broker's management lists them.
     @Suite struct ConnectionNames {
-        @Test func eachSaysWhoseItIsAndWhatFor() async throws {
+        @Test func eachNamesItsProcessLaneAndRole() async throws {
             let fixture = try await SystemFixture("names", SystemFixture.Options(lanes: 2))
             try await fixture.applyTopology()
             let worker = try await fixture.worker()

@@ -4,11 +4,11 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Where a dead letter came from is what workers and the broker say, not what its producer wrote.
+    /// The origin of a dead letter comes from workers and the broker, never from the producer's headers.
     @Suite struct ProvenanceOfDeadLetters {
         private static let queues = ["urgent", "bulk"]
 
-        @Test func aForgedOriginLeadsNoRedriveElsewhere() async throws {
+        @Test func aForgedOriginDoesNotRedirectARedrive() async throws {
             let fixture = try await SystemFixture("origin", SystemFixture.Options(requestQueues: Self.queues))
             try await fixture.applyTopology()
             func forged(_ sample: Sample) -> OutgoingMessage {
@@ -16,7 +16,7 @@ extension SystemTests {
                 message.headers = ["push-origin-queue": "origin.requests.urgent", "push-origin-exchange": "elsewhere"]
                 return message
             }
-            // The broker itself ends one of them.
+            // The broker itself dead-letters this request.
             let rejected = Sample(1)
             try await fixture.testClient.publish([forged(rejected)])
             await fixture.testClient.reject(from: fixture.queue("requests.bulk"))
@@ -27,15 +27,15 @@ extension SystemTests {
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
             try await fixture.testClient.publish([forged(bad)])
-            let told = try await fixture.told(of: [bad])
-            #expect(told[bad].map(\.error) == ["apns.BadDeviceToken"])
+            let reported = try await fixture.results(of: [bad])
+            #expect(reported[bad].map(\.error) == ["apns.BadDeviceToken"])
             _ = try await worker.stop()
 
             let letters = try await fixture.deadLetters("list").lines
             #expect(letters.map { $0["queue"]?.string } == ["origin.requests.bulk", "origin.requests.bulk"])
             #expect(Set(letters.map { $0["code"]?.string }) == ["rejected", "BadDeviceToken"])
 
-            // As a worker of an earlier version writes it: nobody vouches for its headers.
+            // A dead letter of an earlier worker version: without a user ID, its headers are not trusted.
             let earlier = Sample(3)
             try await fixture.testClient.publish([
                 OutgoingMessage(
@@ -55,8 +55,8 @@ extension SystemTests {
             let start = "its request queue is unknown or not configured: run martlet dead-letters redrive "
             #expect(sentence.hasPrefix(start))
             #expect(sentence.contains("--to origin.requests.urgent --json \(earlier.id), or "), "\(sentence)")
-            #expect(try await fixture.testClient.takeAll(from: "origin.requests.urgent").isEmpty)
-            let redriven = try await fixture.testClient.takeAll(from: "origin.requests.bulk")
+            #expect(try await fixture.testClient.getAll(from: "origin.requests.urgent").isEmpty)
+            let redriven = try await fixture.testClient.getAll(from: "origin.requests.bulk")
             #expect(Set(redriven.map(\.properties.messageID)) == [rejected.id, bad.id])
             let ofWorker = try #require(redriven.first { $0.properties.messageID == bad.id })
             #expect(ofWorker.properties.userID == "guest")
@@ -67,7 +67,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The user ID outlives a wait, during which the broker dead-letters the request.
+        /// The user ID survives a wait queue, from which the broker dead-letters the request.
         @Test func aRequestThatWaitedKeepsItsOrigin() async throws {
             let fixture = try await SystemFixture("waited", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
@@ -89,18 +89,18 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// What a publisher of another user's ID hears, which workers know by its words.
+        /// The broker's error for another user's ID, which workers recognize by its text.
         @Test func theBrokerRefusesAnotherUser() async throws {
             let broker = try await PrivateBroker.shared
             var properties = WireWriter()
             properties.short(1 << 4)
-            properties.shortString("nobody")
+            properties.shortString("another-user")
             let message = RawPublisher.Message(
                 exchange: "", routingKey: Array("q".utf8), properties: properties.bytes, body: [])
             let error = try await #require(throws: ProcessError.self) {
                 try await RawPublisher.publish([message], to: broker.url)
             }
-            #expect("\(error)".contains("406 PRECONDITION_FAILED - user_id property set to 'nobody'"), "\(error)")
+            #expect("\(error)".contains("406 PRECONDITION_FAILED - user_id property set to 'another-user'"), "\(error)")
         }
     }
 }

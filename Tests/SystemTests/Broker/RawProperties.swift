@@ -1,11 +1,11 @@
 import AMQP
 import TestKit
 
-/// A message's properties as bytes, which need not be text (AMQP 0-9-1, section 4.2.6.1).
+/// The properties of a message as raw bytes, which need not be valid UTF-8 (AMQP 0-9-1, section 4.2.6.1).
 struct RawProperties {
     var contentType: [UInt8]?
     var contentEncoding: [UInt8]?
-    /// The content of the table, without its length.
+    /// The content of the headers table, without its length.
     var headers: [UInt8]?
     var deliveryMode: UInt8? = 2
     var priority: UInt8?
@@ -17,7 +17,7 @@ struct RawProperties {
     var appID: [UInt8]?
     var clusterID: [UInt8]?
 
-    /// Flags and list.
+    /// The encoded property flags and property list.
     var bytes: [UInt8] {
         var flags: UInt16 = 0
         var list = WireWriter()
@@ -56,11 +56,11 @@ struct RawProperties {
         headers = (headers ?? []) + table.bytes
     }
 
-    /// A header that is nothing but tables, or arrays, in each other, and takes about so many bytes.
+    /// Adds a header of nested tables or arrays that takes about `bytes` bytes.
     mutating func addNest(bytes: Int, ofTables: Bool) {
         let name: [UInt8] = [4] + Array("nest".utf8)
         let type = UInt8(ascii: ofTables ? "F" : "A")
-        // A table's value has a name in front, here an empty one.
+        // A value in a table is preceded by its name, which is empty here.
         let levelBytes = ofTables ? 6 : 5
         let levels = max(1, (bytes - name.count) / levelBytes)
         var nest = WireWriter()
@@ -73,11 +73,11 @@ struct RawProperties {
         headers = (headers ?? []) + nest.bytes
     }
 
-    /// Bytes of headers that make the frame of a message with these properties, otherwise as they are, as long as may be.
+    /// The number of header bytes that can still be added before the content header exceeds the maximum frame size.
     var headerRoom: Int {
         var others = self
         others.headers = []
-        // Class, weight and the size of the body stand in front.
+        // Class, weight and body size precede the properties.
         return RawPublisher.frameBytesMax - Frame.overheadBytes - 12 - others.bytes.count - (headers?.count ?? 0)
     }
 }

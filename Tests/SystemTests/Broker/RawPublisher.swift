@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Threads
 
-/// Publishes what no proper client would, frame by frame, and waits for the confirms.
+/// Publishes messages that no conforming client would send, frame by frame, and waits for the confirms.
 ///
 /// `@unchecked Sendable`: used on its loop's thread only.
 final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
@@ -11,12 +11,12 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         var exchange: String
         /// At most 255 bytes.
         var routingKey: [UInt8]
-        /// Flags and list, as they are on the wire.
+        /// The property flags and property list in wire format.
         var properties: [UInt8]
         var body: [UInt8]
     }
 
-    /// What RabbitMQ proposes, and takes.
+    /// The frame size that RabbitMQ proposes and accepts, in bytes.
     static let frameBytesMax = 131_072
     private static let outputBytesMax = 1 << 20
 
@@ -27,8 +27,9 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
     private var transport: ByteTransport?
     private var published = 0
     private var isOpen = false
-    /// Those before it are confirmed.
+    /// The lowest delivery tag that is not confirmed.
     private var oldest: UInt64 = 1
+    /// Confirmed delivery tags above `oldest`.
     private var confirmedBeyond: Set<UInt64> = []
     private var failure: String?
 
@@ -37,9 +38,9 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Publishes all.
+    /// Publishes messages and waits for the confirms.
     ///
-    /// - Throws: what the broker says when it does not take them.
+    /// - Throws: `ProcessError` with the broker's reason if it closes the connection or the channel.
     static func publish(_ messages: [Message], to url: String) async throws {
         let endpoint = try AMQPURL(url).endpoints[0]
         let loop = try EpollLoop()
@@ -59,7 +60,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         var rest = bytes
         do throws(AMQPError) {
             while failure == nil, let frame = try splitter.next(&rest) {
-                if frame.kind == .method { heard(frame.payload) }
+                if frame.kind == .method { receive(frame.payload) }
             }
         } catch {
             fail(error.message)
@@ -78,7 +79,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
 
     override func closed(_ error: TransportError?) {
         if !isDone {
-            failure = failure ?? "the broker closed after \(published) messages: \(error?.message ?? "in order")"
+            failure = failure ?? "the broker closed after \(published) messages: \(error?.message ?? "no error")"
         }
         transport?.handler = nil
         transport = nil
@@ -92,7 +93,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         transport?.reset()
     }
 
-    private func heard(_ payload: UnsafeRawBufferPointer) {
+    private func receive(_ payload: UnsafeRawBufferPointer) {
         var reader = WireReader(payload)
         switch (reader.short(), reader.short()) {
         case (10, 10):  // connection.start
@@ -117,7 +118,9 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         case (20, 11): method(1, 85, 10) { $0.octet(0) }
         case (85, 11): isOpen = true
         case (60, 80):  // basic.ack
-            guard let number = reader.longLong(), let isMultiple = reader.octet() else { return fail("a broken ack") }
+            guard let number = reader.longLong(), let isMultiple = reader.octet() else {
+                return fail("malformed basic.ack")
+            }
             if isMultiple & 1 == 1 { oldest = max(oldest, number + 1) } else { confirmedBeyond.insert(number) }
             while confirmedBeyond.remove(oldest) != nil { oldest += 1 }
             if isDone { transport?.close() }

@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A campaign in one queue does not hold up a call in another.
+    /// A campaign in one queue does not delay a call in another.
     @Suite struct RequestQueues {
         private static let bulk = LongForm.pick(100_000, short: 600)
         private static let urgent = LongForm.pick(300, short: 12)
         private static let urgentPerSecond = LongForm.pick(20, short: 4)
         private static let runs = LongForm.pick(5, short: 3)
-        /// In the short form answers are so slow, and so few come together, that they are what is waited for, and not
-        /// processors that run other tests as well.
+        /// In the short form, responses are slow and few are concurrent. The latency then depends on the responses and
+        /// not on processors that also run other tests.
         private static let answerMilliseconds = LongForm.pick(100, short: 400)
         private static let streams = LongForm.pick(100, short: 20)
 
@@ -24,34 +24,34 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             var worker = try await fixture.worker()
-            /// Of each run; with how many were told by the end of the last.
-            func p99s(from first: Int) async throws -> (p99s: [Duration], told: Int) {
+            /// Returns the p99 latency of each run, and the number of results when the last request had been published.
+            func p99s(from first: Int) async throws -> (p99s: [Duration], reported: Int) {
                 let samples = Sample.make(Self.runs * Self.urgent, from: first)
                 let times = try await fixture.testClient.publish(
                     samples.map { $0.message(to: "queues", routingKey: "urgent") }, perSecond: Self.urgentPerSecond)
-                let told = await fixture.testClient.collected(fixture.queue("results")).count
-                try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+                let reported = await fixture.testClient.collected(fixture.queue("results")).count
+                try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
                 let latencies = try await fixture.latencies(of: samples, publishedAt: times)
                 let p99s = (0..<Self.runs).map { run in
                     Array(latencies[run * Self.urgent..<(run + 1) * Self.urgent]).p99
                 }
-                return (p99s, told)
+                return (p99s, reported)
             }
             // The first opens the connection.
             let first = Sample(1_000_000)
             try await fixture.testClient.publish([first.message(to: "queues", routingKey: "urgent")])
-            _ = try await fixture.told(of: [first])
+            _ = try await fixture.results(of: [first])
             let (alone, _) = try await p99s(from: 0)
             _ = try await worker.stop()
             let bulk = Sample.make(Self.bulk, from: 2_000_000)
             try await fixture.testClient.publish(bulk.map { $0.message(to: "queues", routingKey: "bulk") })
             worker = try await fixture.worker()
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: Self.runs * Self.urgent + 1 + 50)
-            let (beside, told) = try await p99s(from: 3_000_000)
-            #expect(told < bulk.count + Self.runs * Self.urgent, "the backlog ended first")
+            let (beside, reported) = try await p99s(from: 3_000_000)
+            #expect(reported < bulk.count + Self.runs * Self.urgent, "the backlog ended first")
             print("p99 of urgent pushes: \(alone), beside \(bulk.count) others \(beside)")
             #expect(beside.median <= alone.median * 1.5)
-            try await fixture.told(of: bulk, within: .seconds(300)).expectAcceptedAtOnce(bulk)
+            try await fixture.results(of: bulk, within: .seconds(300)).expectAcceptedOnFirstAttempt(bulk)
             _ = try await worker.stop()
             try await fixture.end()
         }

@@ -4,95 +4,105 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Four shards on a cluster of three nodes, two workers, and what may happen to a node or a worker: every message is
-    /// told, and none is lost. All tests have one cluster. Run by `deploy/trial/cluster`, since it takes minutes.
+    /// Failures of nodes and workers with four shards on a cluster of three nodes and two workers.
+    ///
+    /// Every request gets a result, and none is lost. All tests share one cluster. `deploy/trial/cluster` runs them,
+    /// since they take minutes.
     @Suite(.serialized, .enabled(if: LongForm.isOn || Glibc.getenv("MARTLET_CLUSTER") != nil)) struct ShardedCluster {
         private static let nodes = Task {
             try await PrivateCluster(
-                settings: ["net_ticktime = 8"], firstGroup: PartedNetwork.isThere ? PartedNetwork.firstGroup : nil)
+                settings: ["net_ticktime = 8"],
+                firstGroup: PartitionedNetwork.isAvailable ? PartitionedNetwork.firstGroup : nil)
         }
         private static let shards = 4
         private static let workers = 2
         private static let rounds = LongForm.pick(3, short: 1)
         private static let requests = LongForm.pick(30_000, short: 3000)
-        /// While the trouble lasts; those before it are in the queues when the workers begin.
+        /// The publish rate during the disruption. `requests` more are queued before the workers start.
         private static let requestsPerSecond = LongForm.pick(200, short: 100)
         private static let kills = LongForm.pick(10, short: 4)
         private static let frozenSeconds = 30
-        private static let partedSeconds = LongForm.pick(30, short: 3)
+        private static let partitionSeconds = LongForm.pick(30, short: 3)
 
-        @Test func nodesThatAreKilledOneAfterTheOther() async throws {
+        @Test func nodesKilledOneAfterTheOther() async throws {
             try await Self.underLoad("nodes") { fixture, cluster, _ in
-                // Once nodes were away, the broker puts what is new where it has the fewest leaders of all queues.
+                // Only the first test checks the spread: after a node was down, the broker places all new queues on the
+                // node that leads the fewest queues.
                 try await fixture.expectSpread(Self.shards, cluster)
                 for round in 0..<Self.rounds {
                     for node in cluster.nodes {
                         try await node.kill()
-                        let goesOn = await fixture.areMoreTold(round == 0 ? 100 : 500)
-                        #expect(goesOn, "stood still while \(node.nodeName) was away")
+                        let continues = await fixture.reportsMoreResults(round == 0 ? 100 : 500)
+                        #expect(continues, "no more results while \(node.nodeName) was down")
                         try await node.start()
                     }
                 }
             }
         }
 
-        /// Those who are connected to the node do not see at once that it is on its own: neither workers that have told
-        /// results through the node that leads them, nor such as tell their first when it is cut off.
-        @Test(.enabled(if: PartedNetwork.isThere), arguments: [("parted", nil), ("parted-first", 6)])
+        /// Clients of the node do not notice immediately that it is cut off.
+        ///
+        /// `parted`: workers have published results through the node that leads the results queue. `parted-first`:
+        /// workers publish their first results after the node is cut off.
+        @Test(.enabled(if: PartitionedNetwork.isAvailable), arguments: [("parted", nil), ("parted-first", 6)])
         func aPartitionThatHeals(_ prefix: String, firstAnswersSeconds: Int?) async throws {
-            let network = try await PartedNetwork(Self.nodes.value)
+            let network = try await PartitionedNetwork(Self.nodes.value)
             try await Self.underLoad(prefix, firstAnswersSeconds: firstAnswersSeconds) { fixture, cluster, _ in
-                // Of whom all results wait for, first.
+                // The first node to cut off is the one on which all results depend.
                 let first = try await fixture.leaderOfResults(cluster)
                 for round in 0..<Self.rounds {
                     let node = (first + round) % cluster.nodes.count
-                    try await network.part(node)
+                    try await network.partition(node)
                     if round == 0, firstAnswersSeconds != nil {
                         #expect(await fixture.testClient.collected(fixture.queue("results")).isEmpty)
                         try await fixture.apns.ask("DELETE", "/v1/faults/first")
                     }
                     try await cluster.nodes[(node + 1) % cluster.nodes.count].untilSeeing(cluster.nodes.count - 1)
-                    await fixture.testClient.pass(.seconds(Self.partedSeconds))
-                    let goesOn = await fixture.areMoreTold(100)
-                    #expect(goesOn, "stood still while \(cluster.nodes[node].nodeName) was cut off")
+                    await fixture.testClient.sleep(for: .seconds(Self.partitionSeconds))
+                    let continues = await fixture.reportsMoreResults(100)
+                    #expect(continues, "no more results while \(cluster.nodes[node].nodeName) was cut off")
                     try await network.heal(node)
                     try await cluster.untilWhole()
                 }
             }
         }
 
-        /// Longer than nodes wait for a sign of each other.
+        /// The node freezes for longer than the cluster's net tick timeout.
         @Test(.enabled(if: LongForm.isOn)) func aNodeThatFreezes() async throws {
             try await Self.underLoad("cold") { fixture, cluster, _ in
                 for node in cluster.nodes {
                     await node.pause()
-                    await fixture.testClient.pass(.seconds(Self.frozenSeconds))
-                    _ = await fixture.areMoreTold(100)
+                    await fixture.testClient.sleep(for: .seconds(Self.frozenSeconds))
+                    _ = await fixture.reportsMoreResults(100)
                     await node.resume()
                     try await cluster.untilWhole()
                 }
             }
         }
 
-        /// For each that is killed another comes, and one more in the end: every one takes from all shards.
+        /// A new worker replaces each killed one, and one more is added at the end. Every worker consumes from all
+        /// shards.
         @Test func workersThatAreKilledAndAdded() async throws {
             try await Self.underLoad("workers") { fixture, _, running in
                 for _ in 0..<Self.kills {
                     running.removeFirst().send(signal: SIGKILL)
                     running.append(try await fixture.worker())
-                    let goesOn = await fixture.areMoreTold(200)
-                    #expect(goesOn)
+                    let continues = await fixture.reportsMoreResults(200)
+                    #expect(continues)
                 }
                 running.append(try await fixture.worker())
-                let goesOn = await fixture.areMoreTold(200)
-                #expect(goesOn)
+                let continues = await fixture.reportsMoreResults(200)
+                #expect(continues)
             }
         }
 
-        /// - Parameter firstAnswersSeconds: how long answers take until the trouble ends that.
+        /// Runs workers under steady load, disrupts them or the cluster, and checks that every request is pushed and
+        /// reported.
+        ///
+        /// - Parameter firstAnswersSeconds: the latency of responses until `disrupt` removes the fault.
         private static func underLoad(
             _ prefix: String, firstAnswersSeconds: Int? = nil,
-            _ makeTrouble: (SystemFixture, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void
+            _ disrupt: (SystemFixture, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void
         ) async throws {
             let cluster = try await nodes.value
             var options = SystemFixture.Options(
@@ -114,101 +124,106 @@ extension SystemTests {
                 try await fixture.publishSteadily(from: waiting.count, perSecond: requestsPerSecond)
             }
             do {
-                try await makeTrouble(fixture, cluster, &running)
+                try await disrupt(fixture, cluster, &running)
             } catch {
                 publishing.cancel()
                 for worker in running { print(worker.errors.linesSoFar.suffix(8).joined(separator: "\n")) }
                 for node in cluster.nodes {
                     let seen = try? await node.rabbitmqctl(
                         "list_queues", "name", "leader", "online", "messages", "consumers")
-                    print(node.nodeName, (seen ?? ["is away"]).joined(separator: "\n"))
+                    print(node.nodeName, (seen ?? ["is down"]).joined(separator: "\n"))
                 }
                 throw error
             }
             publishing.cancel()
-            let (coming, often) = try await publishing.value
+            let (published, repeated) = try await publishing.value
 
-            let samples = waiting + coming
-            _ = try await fixture.told(of: samples, within: .seconds(LongForm.pick(600, short: 90)))
+            let samples = waiting + published
+            _ = try await fixture.results(of: samples, within: .seconds(LongForm.pick(600, short: 90)))
             for worker in running { _ = try await worker.stop() }
             let results = try await fixture.allResults()
-            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
-            #expect(odd.isEmpty, "\(odd.prefix(3).map { results[$0] })")
+            let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
+            #expect(unexpected.isEmpty, "\(unexpected.prefix(3).map { results[$0] })")
             try await fixture.expectNothingLeft()
             for shard in 0..<shards {
-                #expect(try await fixture.testClient.takeAll(from: fixture.queue("requests.\(shard)")).isEmpty)
+                #expect(try await fixture.testClient.getAll(from: fixture.queue("requests.\(shard)")).isEmpty)
             }
 
             let pushes = try Pushes(await fixture.end())
-            #expect(samples.filter { pushes.taken($0) == 0 }.map(\.id) == [], "none is lost")
-            let twice = samples.filter { pushes.taken($0) > 1 }
-            // Nobody can know it of what was published again for want of a confirm.
-            let silently = twice.filter { sample in
-                !often.contains(sample.id) && !results[sample].contains { $0.isPossibleDuplicate }
+            #expect(samples.filter { pushes.acceptedCount(of: $0) == 0 }.map(\.id) == [], "requests were lost")
+            let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
+            // A worker cannot detect that the test published a request again because a confirm was missing.
+            let unmarked = twice.filter { sample in
+                !repeated.contains(sample.id) && !results[sample].contains { $0.isPossibleDuplicate }
             }
-            #expect(silently.map(\.id) == [])
+            #expect(unmarked.map(\.id) == [])
             print(
-                "\(prefix): \(twice.count) of \(samples.count) pushed twice, of them "
-                    + "\(twice.count { often.contains($0.id) }) published twice for want of a confirm")
+                "\(prefix): \(twice.count) of \(samples.count) pushed twice, "
+                    + "\(twice.count { repeated.contains($0.id) }) of these published twice because a confirm was missing"
+            )
         }
     }
 }
 
 extension SystemFixture {
-    /// Waits until so many more have been told than by now; whether they have within what it takes to notice that all is
-    /// refused on a channel, and to open another.
-    fileprivate func areMoreTold(_ count: Int) async -> Bool {
+    /// Whether `count` more results arrive within 45 seconds.
+    ///
+    /// This is enough time for a worker to notice that the broker refuses every publish on a channel, and to open
+    /// another.
+    fileprivate func reportsMoreResults(_ count: Int) async -> Bool {
         let clock = ContinuousClock()
         let start = clock.now
-        let told = await testClient.collected(queue("results")).count
-        let all = try? await testClient.collected(queue("results"), atLeast: told + count, within: .seconds(45))
-        print("\(prefix): \(clock.now - start) until more were told")
+        let reported = await testClient.collected(queue("results")).count
+        let all = try? await testClient.collected(queue("results"), atLeast: reported + count, within: .seconds(45))
+        print("\(prefix): \(clock.now - start) until more results arrived")
         return all != nil
     }
 
-    /// Checks that the leaders of shards are on more nodes than one.
+    /// Checks that the leaders of the shards are on more than one node.
     fileprivate func expectSpread(_ shards: Int, _ cluster: PrivateCluster) async throws {
         let all = try await cluster.leaders()
         let leaders = all.filter { $0.key.hasPrefix(queue("requests.")) }.values
         #expect(leaders.count == shards && Set(leaders).count > 1, "\(all)")
     }
 
-    /// The node that leads the queue of results.
+    /// Returns the index of the node that leads the results queue.
     fileprivate func leaderOfResults(_ cluster: PrivateCluster) async throws -> Int {
         let leader = try #require(try await cluster.leaders()[queue("results")])
         return try #require(cluster.nodes.firstIndex { $0.nodeName == leader })
     }
 
-    /// Publishes until the task is cancelled, each until the broker has confirmed it.
+    /// Publishes requests until the task is cancelled, and repeats each until the broker confirms it.
     ///
-    /// - Returns: all that were published, and the ids of those for which that took more than once.
+    /// - Returns: All published requests, and the IDs of those that were published more than once.
     fileprivate func publishSteadily(
         from first: Int, perSecond rate: Int
-    ) async throws -> (samples: [Sample], often: Set<String>) {
+    ) async throws -> (samples: [Sample], repeated: Set<String>) {
         let batch = max(1, rate / 10)
-        var (samples, often) = ([Sample](), Set<String>())
+        var (samples, repeated) = ([Sample](), Set<String>())
         while !Task.isCancelled {
             let next = Sample.make(batch, from: first + samples.count)
             samples += next
-            let unsure = await withTaskGroup(of: String?.self) { group in
+            let unconfirmed = await withTaskGroup(of: String?.self) { group in
                 for sample in next {
                     group.addTask { [testClient, prefix] in
-                        var tries = 0
-                        repeat { tries += 1 } while await testClient.publish(sample.message(to: prefix)) != .confirmed
-                        return tries > 1 ? sample.id : nil
+                        var attempts = 0
+                        repeat {
+                            attempts += 1
+                        } while await testClient.publish(sample.message(to: prefix)) != .confirmed
+                        return attempts > 1 ? sample.id : nil
                     }
                 }
                 return await group.reduce(into: Set<String>()) { if let id = $1 { $0.insert(id) } }
             }
-            often.formUnion(unsure)
-            await testClient.pass(.milliseconds(100))
+            repeated.formUnion(unconfirmed)
+            await testClient.sleep(for: .milliseconds(100))
         }
-        return (samples, often)
+        return (samples, repeated)
     }
 }
 
 extension PrivateCluster {
-    /// The node that leads each queue.
+    /// Returns the name of the leading node by queue name.
     fileprivate func leaders() async throws -> [String: String] {
         let lines = try await nodes[0].rabbitmqctl("list_queues", "name", "leader")
         return lines.reduce(into: [:]) { leaders, line in
@@ -217,14 +232,14 @@ extension PrivateCluster {
         }
     }
 
-    /// Waits until all nodes run, and see each other.
+    /// Waits until all nodes run and are connected to each other.
     fileprivate func untilWhole() async throws {
         for node in nodes { try await node.untilSeeing(nodes.count) }
     }
 }
 
 extension PrivateBroker {
-    /// Waits until so many nodes run as far as this one sees, itself included.
+    /// Waits until this node sees `count` running nodes, including itself.
     fileprivate func untilSeeing(_ count: Int) async throws {
         try await poll(until: "\(nodeName) sees \(count) nodes") {
             let seen = try? await rabbitmqctl("eval", "length(rabbit_mnesia:cluster_nodes(running)).")

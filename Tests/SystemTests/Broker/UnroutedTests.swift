@@ -34,8 +34,8 @@ extension SystemTests {
                 replayed += try #require(summary["replayed"]?.int)
                 return replayed == samples.count
             }
-            let results = try await fixture.told(of: samples)
-            #expect(results.odd(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])
+            let results = try await fixture.results(of: samples)
+            #expect(results.unexpected(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             try await fixture.end()

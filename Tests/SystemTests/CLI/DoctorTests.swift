@@ -4,9 +4,8 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// What operators ask before they start workers, and when something is wrong: topology and doctor, at a broker with its
-    /// management and at the simulator.
-    @Suite struct OperatorsQuestions {
+    /// The commands `topology` and `doctor`, with a broker that runs the management plugin and with the simulator.
+    @Suite struct OperatorCommands {
         private static func martlet(_ arguments: String...) async throws -> (
             code: Int32, output: [String], errors: [String]
         ) {
@@ -17,7 +16,7 @@ extension ToolTests {
             return (code, result.output, result.errors)
         }
 
-        @Test func aTopologyAndAWorkersWorld() async throws {
+        @Test func topologyAndDoctorCommands() async throws {
             let broker = try await PrivateBroker(hasManagement: true)
             let directory = try TemporaryDirectory("doctor")
             let apns = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
@@ -47,13 +46,13 @@ extension ToolTests {
             #expect(before.output.contains(missing))
             #expect(before.output.contains { $0.hasPrefix("differs  queue doc.results: x-max-length is not set") })
 
-            // Two queues of requests, then one again: what the second was bound by goes when somebody says so.
+            // Two request queues, then one again. The binding of the second is removed only with --former.
             let two = try configure("two.yaml", queues: ", request_queues: [{name: doc.requests}, {name: doc.bulk}]")
             let applied = try await Self.martlet("topology", "apply", "--config", two)
             #expect(applied.code == 0, "\(applied.errors)")
             #expect(applied.output.contains("created  doc.bulk to doc.requests by bulk"))
             #expect(applied.output.contains { $0.hasPrefix("kept     queue doc.results: it has other bounds (") })
-            // The statistics that show what a policy comes to are older than the policy.
+            // The broker's statistics, which show the effect of a policy, are older than the policy.
             let straight = try await Self.martlet("doctor", "--config", two)
             #expect(
                 straight.output.filter { $0.contains(" delivery limits ") }.map { $0.prefix(8) } == ["ok      "],
@@ -74,14 +73,14 @@ extension ToolTests {
                 "set_policy", "--apply-to", "queues", "bounds", #"^doc\.results$"#,
                 #"{"message-ttl":1000,"max-length":5}"#)
             // The management API shows the effect of a policy seconds later.
-            try await poll(until: "every part is as it should be") {
+            try await poll(until: "no missing or mismatched objects") {
                 try await Self.martlet("topology", "check", "--config", config).code == 0
             }
             let blind = try await Self.martlet("topology", "check", "--config", configure("b.yaml", management: false))
             #expect(blind.code == 0, "\(blind.output)")
             #expect(blind.output.contains { $0.hasPrefix("unseen   bindings, policies and bounds: ") })
 
-            // As a script, it is what rabbitmqctl takes.
+            // rabbitmqctl accepts the topology as a script.
             let script = try await Self.martlet("topology", "print", "--config", config, "--format", "rabbitmqctl")
             let file = try directory.write("script", script.output.joined(separator: "\n") + "\n")
             let path = try await ChildProcess.run([
@@ -96,11 +95,11 @@ extension ToolTests {
             #expect(well.output.contains { $0.hasPrefix("ok       delivery limits") })
             #expect(well.output.contains { $0.hasPrefix("ok       clock") })
 
-            // What may be wrong, each told with what to do.
+            // Each problem is reported with its remedy.
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "--priority", "2", "limit", #"^doc\.dead$"#,
                 #"{"delivery-limit":5}"#)
-            try await poll(until: "a policy of dead letters") {
+            try await poll(until: "the doctor reports the policy of the dead-letter queue") {
                 try await Self.martlet("doctor", "--config", config).output.contains { $0.contains("(policy limit)") }
             }
             let limited = try await Self.martlet("topology", "check", "--config", config)
@@ -137,7 +136,7 @@ extension ToolTests {
             ])
             let waiting = "3 requests wait and no worker consumes"
             let refused = "doc.own: full (1 ready, max-length 1, policy full) and refuses more: results cannot"
-            try await poll(until: "a queue that is full") {
+            try await poll(until: "the check reports the full queue") {
                 let check = try await Self.martlet("topology", "check", "--config", config)
                 #expect(check.code == 1)
                 #expect(check.output.contains { $0.hasPrefix("differs  queue doc.requests: \(waiting)") })
@@ -148,7 +147,7 @@ extension ToolTests {
             #expect(full.output.contains { $0.hasPrefix("failure  queues") && $0.contains("doc.requests: \(waiting)") })
             #expect(full.output.contains { $0.hasPrefix("failure  queues") && $0.contains(refused) }, "\(full.output)")
 
-            // Without the broker, APNs is asked all the same.
+            // APNs is checked even if the broker is unreachable.
             let away = try configure(
                 "away.yaml", url: "amqp://guest:hunter2@127.0.0.1:\(try FreePort.choose())", management: false)
             let alone = try await Self.martlet("doctor", "--config", away)
@@ -165,8 +164,8 @@ extension ToolTests {
 }
 
 extension TestBrokerClient {
-    /// A queue as earlier versions declared it.
+    /// Declares a queue with the arguments of earlier versions.
     fileprivate func declareAsBefore(_ queue: String) async throws {
-        try await theAdmin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
+        try await brokerAdmin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
     }
 }

@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// `martlet publish --wait`, as one who tries a request by hand.
+    /// `martlet publish --wait`, which publishes requests and waits for their results.
     @Suite struct Publishing {
-        @Test func theResultsOfTheseMessagesAreAwaitedAndDecideTheExitCode() async throws {
+        @Test func waitReportsResultsAndSetsTheExitStatus() async throws {
             let fixture = try await SystemFixture("publish-wait")
             try await fixture.applyTopology()
             let samples = Sample.make(3)
@@ -30,9 +30,9 @@ extension SystemTests {
             let bodies = [samples[0].body, samples[1].body, Array("not JSON".utf8)]
             let first = try await publish("--json", bodies: bodies)
             #expect(first.exit.status == .exited(1))
-            let told = try first.output.map { try JSONDocument($0).root }
-            let results = told.filter { $0["kind"]?.string == "result" }
-            #expect(told.count == 6 && results.count == 3)
+            let events = try first.output.map { try JSONDocument($0).root }
+            let results = events.filter { $0["kind"]?.string == "result" }
+            #expect(events.count == 6 && results.count == 3)
             #expect(
                 Set(results.map { "\($0["outcome"]?.string ?? "-") \($0["reason"]?.string ?? "-")" })
                     == ["accepted -", "rejected BadDeviceToken", "invalid -"])
@@ -40,17 +40,18 @@ extension SystemTests {
             let again = try await publish(bodies: [samples[0].body])
             #expect(again.exit.status == .exited(0))
             #expect(again.output.count == 3 && again.output[2].contains("duplicate"))
-            let anew = try await publish("--new-id", bodies: [samples[0].body, samples[2].body])
-            #expect(anew.exit.status == .exited(0))
-            #expect(!anew.output.joined().contains(samples[0].id) && !anew.output.joined().contains("duplicate"))
-            #expect(anew.output.count { $0.contains("accepted") } == 2)
-            // Told by the id that the worker makes of it, or by the body's own in lower case.
+            let renewed = try await publish("--new-id", bodies: [samples[0].body, samples[2].body])
+            #expect(renewed.exit.status == .exited(0))
+            #expect(!renewed.output.joined().contains(samples[0].id) && !renewed.output.joined().contains("duplicate"))
+            #expect(renewed.output.count { $0.contains("accepted") } == 2)
+            // The result is matched by the ID that the worker derives from the message ID, or by the body's ID in lower
+            // case.
             let own = String(decoding: samples[0].body, as: UTF8.self)
-            let nameless = own.replacing("\"id\":\"\(samples[0].id)\",", with: "")
-            let named = try await publish("--message-id", "order-7", bodies: [Array(nameless.utf8)])
+            let withoutID = own.replacing("\"id\":\"\(samples[0].id)\",", with: "")
+            let named = try await publish("--message-id", "order-7", bodies: [Array(withoutID.utf8)])
             #expect(named.exit.status == .exited(0), "\(named.errors)")
-            let loud = own.replacing(samples[0].id, with: samples[0].id.uppercased())
-            let lowered = try await publish("--message-id", "order-8", bodies: [Array(loud.utf8)])
+            let upperCase = own.replacing(samples[0].id, with: samples[0].id.uppercased())
+            let lowered = try await publish("--message-id", "order-8", bodies: [Array(upperCase.utf8)])
             #expect(lowered.exit.status == .exited(0) && lowered.output.joined().contains("duplicate"))
             _ = try await worker.stop()
             #expect(try await fixture.end().count == 5)

@@ -3,13 +3,13 @@ import JSON
 import TestKit
 
 extension SystemFixture {
-    /// Begins `martlet dead-letters …`.
+    /// Starts `martlet dead-letters` with these arguments.
     func deadLetters(_ words: [String]) async throws -> ChildProcess {
         try await ChildProcess(
             [Products.executable("martlet"), "dead-letters"] + words + ["--config", configuration])
     }
 
-    /// Runs it to its end: what it printed, which is JSON with `--json`.
+    /// Runs `martlet dead-letters --json` with these arguments and returns its JSON output.
     func deadLetters(_ words: String...) async throws -> (exit: ChildExit, lines: [JSONValue], errors: [String]) {
         let child = try await deadLetters(words + ["--json"])
         let exit = try await child.exit()

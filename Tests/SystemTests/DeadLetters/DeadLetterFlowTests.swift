@@ -3,12 +3,12 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// What an operator does after a bad day, with the help of the commands alone.
+    /// The steps of an operator after many failures, using only the commands of the documentation.
     @Suite struct DeadLetterFlow {
         private static let failures = LongForm.pick(5000, short: 500)
         private static let ratePerSecond = 500
 
-        /// Samples whose devices begin alike, so that a fault strikes them.
+        /// Requests whose device tokens share a prefix, which a fault can match.
         private static func group(_ number: Int, percent: Int) -> [Sample] {
             Sample.make(failures * percent / 100, from: number << 16)
         }
@@ -17,7 +17,7 @@ extension SystemTests {
             String(Sample(number << 16).device.dropLast(4))
         }
 
-        @Test func theLargestGroupIsFoundTriedAndSentAndTheRestExported() async throws {
+        @Test func theLargestGroupIsRedrivenAndTheRestExported() async throws {
             let fixture = try await SystemFixture("badday")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -69,15 +69,15 @@ extension SystemTests {
             #expect(sent == largest.count)
             #expect(try Files.lines(of: fixture.directory.file("remain.ndjson")).count == all.count - largest.count)
 
-            let results = try await fixture.told(of: all)
-            #expect(results.odd(largest) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
-            #expect(results.odd(largest) { !$0.contains(where: \.isDuplicate) }.map(\.id) == [])
-            #expect(results.odd(second) { $0.map(\.outcome) == ["rejected"] }.map(\.id) == [])
+            let results = try await fixture.results(of: all)
+            #expect(results.unexpected(largest) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
+            #expect(results.unexpected(largest) { !$0.contains(where: \.isDuplicate) }.map(\.id) == [])
+            #expect(results.unexpected(second) { $0.map(\.outcome) == ["rejected"] }.map(\.id) == [])
             _ = try await worker.stop()
             #expect(
-                try await fixture.testClient.takeAll(from: fixture.queue("dead")).count == all.count - largest.count)
+                try await fixture.testClient.getAll(from: fixture.queue("dead")).count == all.count - largest.count)
             let pushes = try Pushes(await fixture.end())
-            #expect(pushes.notTakenOnce(largest) == [])
+            #expect(pushes.notAcceptedOnce(largest) == [])
         }
     }
 }

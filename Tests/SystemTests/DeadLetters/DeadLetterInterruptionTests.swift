@@ -5,27 +5,27 @@ import JSON
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
-    /// A redrive that is broken off at any moment, and run again to its end.
+extension BrokerFaultTests {
+    /// A redrive that is interrupted at a random moment and then run again to completion.
     @Suite struct DeadLetterInterruption {
         private static let rounds = LongForm.pick(100, short: 6)
-        /// One of so many restarts the broker.
+        /// One round in this many restarts the broker.
         private static let roundsOfARestart = LongForm.pick(10, short: 4)
         private static let letters = 150
         private static let ratePerSecond = 500
         private static let momentMillisecondsMax = 200
-        /// In one of so many rounds APNs goes on refusing, so that each push ends as a dead letter again.
+        /// In one round in this many, APNs keeps refusing: each push becomes a dead letter again.
         private static let roundsOfARefusal = 3
 
         @Test func nothingIsLostAndNothingIsPushedTwice() async throws {
-            let broker = try await TroubledBroker.shared
+            let broker = try await DisruptableBroker.shared
             let fixture = try await SystemFixture("brokenoff", broker: broker.url)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
             var random = SeededRandom(seed: 11)
             var ends: [String] = []
-            /// Rounds in which some had been sent, and some not.
+            /// The number of interrupted rounds in which some dead letters had been sent and others had not.
             var midway = 0
             var (samples, refused): ([Sample], [Sample]) = ([], [])
             for round in 0..<Self.rounds {
@@ -42,10 +42,11 @@ extension TroubledBrokerTests {
                 try await fixture.testClient.publish(batch.map { $0.deadLetter(in: fixture.prefix) })
                 let redrive = try await fixture.deadLetters(
                     ["redrive", "--all", "--rate", "\(Self.ratePerSecond)/s", "--json"])
-                // In most rounds some have been sent, in others it may not even have begun.
+                // In most rounds the interrupt follows the first redrive. In the others it may precede the first
+                // delivery.
                 let hasBegun = round % 3 != 1
                 if hasBegun { _ = try await redrive.output.line { $0.contains("redriven") } }
-                await fixture.testClient.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
+                await fixture.testClient.sleep(for: .milliseconds(random.below(Self.momentMillisecondsMax)))
                 let isRestart = round % Self.roundsOfARestart == Self.roundsOfARestart - 1
                 if isRestart {
                     try await broker.restart()
@@ -62,37 +63,43 @@ extension TroubledBrokerTests {
                 }
                 let redriven = isRefused ? try await refuse(batch, fixture) : try await finish(fixture)
                 if 1..<Self.letters ~= redriven { midway += 1 }
-                _ = try await fixture.told(of: batch)
+                _ = try await fixture.results(of: batch)
             }
-            print("redrives broken off: \(ends), midway \(midway)")
+            print("interrupted redrives: \(ends), midway \(midway)")
             #expect(midway >= Self.rounds / 3)
-            let results = try await fixture.told(of: samples)
-            let odd = samples.filter { sample in results[sample].contains { $0.outcome != "accepted" } }
-            #expect(odd.map(\.id) == [])
-            #expect(results.odd(refused) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
+            let results = try await fixture.results(of: samples)
+            let unexpected = samples.filter { sample in results[sample].contains { $0.outcome != "accepted" } }
+            #expect(unexpected.map(\.id) == [])
+            #expect(results.unexpected(refused) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             let pushes = try Pushes(await fixture.end())
-            #expect(pushes.notTakenOnce(samples) == [])
+            #expect(pushes.notAcceptedOnce(samples) == [])
             #expect(samples.filter { pushes[$0].count != 1 }.map(\.id) == [])
             #expect(refused.filter { pushes[$0].map(\.status) != [400, 200] }.map(\.id) == [])
         }
 
-        /// Finishes a redrive whose pushes are refused, and then one that is not. How many the first sent.
+        /// Finishes a redrive whose pushes are refused, and then one whose pushes are accepted.
+        ///
+        /// - Returns: The number of dead letters that the first redrive sent.
         private func refuse(_ batch: [Sample], _ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
             repeat {
                 redriven += try await redrive(fixture, "--where", "failed_at == \(Sample.failedAt)")
-            } while (try? await fixture.told(of: batch, within: .seconds(1))) == nil
+            } while (try? await fixture.results(of: batch, within: .seconds(1))) == nil
             try await fixture.apns.ask("DELETE", "/v1/faults/refuse")
             _ = try await finish(fixture)
-            while try await fixture.told(of: batch).odd(batch, { $0.count > 1 }).count > 0 {
-                await fixture.testClient.pass(.milliseconds(100))
+            while try await fixture.results(of: batch).unexpected(batch, { $0.count > 1 }).count > 0 {
+                await fixture.testClient.sleep(for: .milliseconds(100))
             }
             return redriven
         }
 
-        /// Runs it again until nothing is left: a broker gives back what a killed one held when it notices. How many it sent.
+        /// Repeats the redrive until the dead-letter queue is empty.
+        ///
+        /// The broker requeues the deliveries of a killed command once it notices that the connection is closed.
+        ///
+        /// - Returns: The number of dead letters sent.
         private func finish(_ fixture: SystemFixture) async throws -> Int {
             var redriven = 0
             repeat {
@@ -113,9 +120,9 @@ extension TroubledBrokerTests {
 }
 
 extension TestBrokerClient {
-    /// Whether nothing is in a queue, neither ready nor with a consumer; false while the broker cannot be asked.
+    /// Whether a queue has no ready messages and no consumers. Returns false while the broker is unreachable.
     fileprivate func isEmpty(_ queue: String) async -> Bool {
-        guard let status = try? await theAdmin.status(ofQueue: queue) else { return false }
+        guard let status = try? await brokerAdmin.status(ofQueue: queue) else { return false }
         return status.messages == 0 && status.consumers == 0
     }
 }
@@ -124,7 +131,7 @@ extension Sample {
     /// In UNIX milliseconds.
     fileprivate static let failedAt: Int64 = 1_750_000_000_000
 
-    /// As a worker would have written it.
+    /// Returns the dead letter that a worker would have published.
     fileprivate func deadLetter(in prefix: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "\(prefix).dead", routingKey: "dead.apns.BadDeviceToken.\(app)", body: body, messageID: id,

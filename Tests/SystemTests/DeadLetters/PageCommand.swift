@@ -1,11 +1,11 @@
 import TestKit
 
-/// A command on the page about dead letters, and what it printed when that was written.
+/// A command of the documentation page on dead letters, with its documented output.
 struct PageCommand {
     let text: String
     let output: [String]
 
-    /// Those of its overview.
+    /// Returns the commands of the page's overview.
     static func all() throws -> [PageCommand] {
         let page = try Files.bytes(of: Products.file("Sources/Documentation/Operators/DeadLetters.md"))
         let block = String(decoding: page, as: UTF8.self).split(separator: "\n```\n")[1]
@@ -15,7 +15,7 @@ struct PageCommand {
         }
     }
 
-    /// Both streams, as a terminal would show them.
+    /// Runs the command and returns the lines of both output streams, as a terminal shows them.
     func run(in directory: TemporaryDirectory) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let script = "cd '\(directory.path)' && PATH=\"/\(folder):$PATH\" && { \(text); } 2>&1"
@@ -24,7 +24,7 @@ struct PageCommand {
         return output
     }
 
-    /// What stays the same from run to run.
+    /// Returns output with IDs, ages and numbers replaced, so that two runs can be compared.
     static func shape(_ output: [String]) -> [String] {
         output.map { line in
             line.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")

@@ -5,9 +5,10 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// What comes once more is delivered once more, unless APNs has it: then that is told.
+    /// A request that is published again is pushed again, unless APNs has accepted it. Then it is reported as a
+    /// duplicate.
     @Suite struct Redrive {
-        @Test func aMessageThatCouldNotBeDeliveredIsWhenItsCauseIsGone() async throws {
+        @Test func aDeadLetterIsDeliveredAfterItsCauseIsFixed() async throws {
             let fixture = try await SystemFixture("redrive")
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
@@ -20,12 +21,12 @@ extension SystemTests {
             var wrong = Sample(3)
             wrong.environment = "elsewhere"
             try await fixture.publish([bad, late, wrong])
-            let first = try await fixture.told(of: [bad, late, wrong])
+            let first = try await fixture.results(of: [bad, late, wrong])
             #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
             #expect(first[late].map(\.outcome) == ["expired"])
             #expect(first[wrong].map(\.outcome) == ["invalid"])
 
-            // The device has registered; the others are corrected.
+            // The device is registered again, and the other requests are corrected.
             try await fixture.apns.ask("DELETE", "/v1/devices/\(bad.device)")
             let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 2)
             let letter = try #require(letters.first { $0.body == bad.body })
@@ -34,7 +35,7 @@ extension SystemTests {
             try await fixture.testClient.publish(
                 [letter.moved(to: fixture.queue("requests"))] + [late, wrong].map { $0.message(to: "redrive") })
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: 6)
-            let results = try await fixture.told(of: [bad, late, wrong])
+            let results = try await fixture.results(of: [bad, late, wrong])
             for sample in [bad, late, wrong] {
                 #expect(results[sample].count == 2)
                 #expect(results[sample].last?.outcome == "accepted")
@@ -43,11 +44,11 @@ extension SystemTests {
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())
             #expect(pushes[bad].map(\.status) == [400, 200])
-            #expect(pushes.notTakenOnce([bad, late, wrong]) == [])
+            #expect(pushes.notAcceptedOnce([bad, late, wrong]) == [])
         }
 
-        /// With the workers' configuration, a request that they would refuse again is not sent.
-        @Test func whatWouldFailAgainStays() async throws {
+        /// A redrive with the workers' configuration does not send requests that workers would reject again.
+        @Test func requestsThatWouldFailAgainStay() async throws {
             let fixture = try await SystemFixture("redrivechecked")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -57,7 +58,7 @@ extension SystemTests {
             try await fixture.apns.ask(
                 "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
             try await fixture.publish([bad] + strange)
-            let first = try await fixture.told(of: [bad] + strange)
+            let first = try await fixture.results(of: [bad] + strange)
             #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
             #expect(strange.allSatisfy { first[$0].map(\.error) == ["app.unknown"] })
 
@@ -70,7 +71,7 @@ extension SystemTests {
                 #expect(summary["would_fail_again"]?["app.unknown"]?.int == 3)
             }
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: 5)
-            let results = try await fixture.told(of: [bad] + strange)
+            let results = try await fixture.results(of: [bad] + strange)
             #expect(results[bad].map(\.outcome) == ["rejected", "accepted"])
             #expect(strange.allSatisfy { results[$0].count == 1 })
             #expect(try await fixture.deadLetters("stats").lines.compactMap { $0["count"]?.int } == [3])
@@ -78,36 +79,36 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func whatAPNsHasIsToldAgainThroughAnyLaneAndNotPushed() async throws {
+        @Test func duplicatesAreReportedByAnyLaneAndNotPushed() async throws {
             let fixture = try await SystemFixture(
                 "again", SystemFixture.Options(simulator: ["--delay-ms", "200"], lanes: 2))
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
             let samples = Sample.make(50)
-            // Some meet the first while that is on its way, some come when it is told.
+            // Some duplicates arrive while the first delivery is in flight, others after its result is published.
             try await fixture.publish(samples + samples + samples)
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: 3 * samples.count)
             try await fixture.publish(samples + samples)
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: 5 * samples.count)
-            let results = try await fixture.told(of: samples)
-            let odd = results.odd(samples) { told in
-                told.count == 5 && told.allSatisfy { $0.outcome == "accepted" && !$0.isPossibleDuplicate }
-                    && told.count { $0.isDuplicate } == 4
+            let results = try await fixture.results(of: samples)
+            let unexpected = results.unexpected(samples) { reported in
+                reported.count == 5 && reported.allSatisfy { $0.outcome == "accepted" && !$0.isPossibleDuplicate }
+                    && reported.count { $0.isDuplicate } == 4
             }
-            #expect(odd.map { results[$0] }.isEmpty)
+            #expect(unexpected.map { results[$0] }.isEmpty)
             let counters = try await worker.stop()
             #expect(counters.root["message.duplicates"]?.int == 4 * samples.count)
             try await fixture.expectNothingLeft()
             let record = try await fixture.end()
             #expect(record.count == samples.count)
-            #expect(Pushes(record).notTakenOnce(samples) == [])
+            #expect(Pushes(record).notAcceptedOnce(samples) == [])
         }
     }
 }
 
 extension IncomingMessage {
-    /// As an operator moves a message from queue to queue.
+    /// Returns the message as an operator moves it to another queue.
     fileprivate func moved(to queue: String) -> OutgoingMessage {
         OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: properties.messageID ?? "",

@@ -4,12 +4,13 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Whatever a producer sends, it ends as a dead letter that says why, with the bytes that came; and the worker lives.
+    /// Invalid messages of any kind become dead letters with a reason and their original bytes, and the worker keeps
+    /// running.
     @Suite struct BadInput {
         private static let seed: UInt64 = 3
         private static let count = LongForm.pick(10_000, short: 800)
 
-        @Test func everyBadMessageEndsAsADeadLetterThatSaysWhy() async throws {
+        @Test func everyInvalidMessageBecomesADeadLetterWithItsReason() async throws {
             let fixture = try await SystemFixture("bad")
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
@@ -26,22 +27,22 @@ extension SystemTests {
             let results = try await fixture.testClient.collected(
                 fixture.queue("results"), atLeast: messages.count, within: .seconds(60))
 
-            var complaints = Complaints()
+            var mismatches = Mismatches()
             var seen: Set<Int> = []
             for letter in letters {
                 guard let number = letter.number, messages.indices.contains(number) else {
-                    complaints.add("a letter from \(letter.routingKey)")
+                    mismatches.add("unknown dead letter: routing key \(letter.routingKey)")
                     continue
                 }
                 seen.insert(number)
-                try complaints.check(letter, of: messages[number])
+                try mismatches.check(letter, of: messages[number])
             }
             #expect(seen.count == messages.count)
             #expect(letters.count == messages.count)
-            try complaints.check(results, of: messages)
-            #expect(complaints.few == [])
+            try mismatches.check(results, of: messages)
+            #expect(mismatches.first20 == [])
 
-            // The same process goes on.
+            // The same process is still running and pushes a valid request.
             #expect(worker.isRunning)
             let good = Sample(messages.count)
             try await fixture.publish([good])
@@ -51,12 +52,12 @@ extension SystemTests {
             let counters = try await worker.stop()
             #expect(counters.root["message.invalid"]?.int == messages.count)
             #expect(counters.root["message.accepted"]?.int == 1)
-            #expect(try await fixture.testClient.takeAll(from: fixture.queue("requests")).isEmpty)
+            #expect(try await fixture.testClient.getAll(from: fixture.queue("requests")).isEmpty)
             #expect(try await fixture.end().count == 1)
         }
 
-        /// The broker adds a header when it delivers again, and so sends a longer frame than was agreed.
-        @Test func headersThatFillAFrameMayComeAgain() async throws {
+        /// On a redelivery, the broker adds a header and exceeds the negotiated frame size.
+        @Test func headersThatFillAFrameCanBeRedelivered() async throws {
             let fixture = try await SystemFixture("full")
             try await fixture.applyTopology()
             let sample = Sample(1)
@@ -68,7 +69,7 @@ extension SystemTests {
                         exchange: "full.requests", routingKey: Array("request".utf8), properties: properties.bytes,
                         body: sample.body)
                 ], to: PrivateBroker.shared.url)
-            await fixture.testClient.touch(fixture.queue("requests"))
+            await fixture.testClient.requeueOne(in: fixture.queue("requests"))
 
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
@@ -82,8 +83,8 @@ extension SystemTests {
     }
 }
 
-/// What is wrong with letters and results; it quotes no message.
-private struct Complaints {
+/// The differences between the expected and the actual dead letters and results. The texts contain no message bodies.
+private struct Mismatches {
     private var all: Set<String> = []
     private let deadLetter: Contract
     private let result: Contract
@@ -93,21 +94,21 @@ private struct Complaints {
             deadLetter = try Contract.deadLetter()
             result = try Contract.result()
         } catch {
-            preconditionFailure("the schemas of results and dead letters: \(error)")
+            preconditionFailure("cannot load the schemas of results and dead letters: \(error)")
         }
     }
 
-    var few: [String] { Array(all.sorted().prefix(20)) }
+    var first20: [String] { Array(all.sorted().prefix(20)) }
 
     mutating func add(_ text: String) { all.insert(text) }
 
     mutating func check(_ letter: IncomingMessage, of message: BadMessage) throws {
-        if letter.body != message.body { add("\(message.kind): the body is another") }
+        if letter.body != message.body { add("\(message.kind): the body differs") }
         guard !message.isOversized else {
             guard case .array(let deaths)? = letter.properties.header("x-death"),
                 case .table(let death)? = deaths.first,
                 death["reason"] == "rejected", letter.exchange == "bad.dlx"
-            else { return add("\(message.kind): not the broker's own dead letter") }
+            else { return add("\(message.kind): not dead-lettered by the broker") }
             return
         }
         let (deadClass, code) = (letter.header("push-reason-class"), letter.header("push-reason-code"))
@@ -115,7 +116,7 @@ private struct Complaints {
             add("\(message.kind): \(deadClass) \(code), not \(message.deadClass) \(message.code)")
         }
         if !letter.routingKey.hasPrefix("dead.\(message.deadClass).\(message.code).") {
-            add("\(message.kind): the key \(letter.routingKey)")
+            add("\(message.kind): routing key \(letter.routingKey)")
         }
         if letter.properties.header("push-attempt")?.integerValue != Int64(message.attempts) {
             add("\(message.kind): \(letter.properties.header("push-attempt") ?? .void) attempts")
@@ -123,7 +124,7 @@ private struct Complaints {
         if let violation = try deadLetter.violation(ofHeaders: letter) { add("\(message.kind): \(violation)") }
     }
 
-    /// Results do not name the message when it could not be read: they must add up.
+    /// Compares the number of results by reason, since the result of an unreadable message has no request ID.
     mutating func check(_ results: [IncomingMessage], of messages: [BadMessage]) throws {
         var wanted: [String: Int] = [:]
         for message in messages { wanted["\(message.deadClass) \(message.code)", default: 0] += 1 }
@@ -141,7 +142,7 @@ private struct Complaints {
 }
 
 extension IncomingMessage {
-    /// Which of the bad messages it is of, by the routing key that that was published with.
+    /// The index of the invalid message that this is the dead letter of, taken from its original routing key.
     fileprivate var number: Int? {
         let key = exchange == "bad.dlx" ? routingKey : header("push-origin-routing-key")
         return Int(key.dropFirst("bad.".count))

@@ -3,17 +3,17 @@ import EventLoop
 import JSON
 import TestKit
 
-/// A message that cannot be sent, and how its dead letter must say so.
+/// An invalid message, with the reason that its dead letter must give.
 struct BadMessage {
-    /// Where it was made, for whoever reads a failure.
+    /// A description of the defect, shown in test failures.
     var kind: String
     var body: [UInt8]
     var deadClass: String
     var code: String
     var properties = RawProperties()
-    /// Of the dead letter's attempts, where the message tries to say how many there were.
+    /// The expected attempt count of the dead letter. Differs from 0 if the message has a valid `push-attempt` header.
     var attempts = 0
-    /// The worker does not keep it; the broker itself makes the dead letter.
+    /// Whether the message exceeds the size limit. The worker rejects it, and the broker dead-letters it.
     var isOversized = false
 
     init(_ kind: String, _ body: [UInt8], _ deadClass: String, _ code: String) {
@@ -29,13 +29,15 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// `count` of all kinds in turns, the large ones behind them. The same seed makes the same.
+    /// Returns `count` messages, cycling through all kinds, followed by the large messages and deeply nested headers.
+    ///
+    /// The same seed produces the same messages.
     static func make(_ count: Int, seed: UInt64) throws -> [BadMessage] {
         var random = SeededRandom(seed: seed)
         let examples = try BadExample.all()
         var messages = (0..<count).map { number in
-            let turn = number % (kinds.count + 1)
-            var message = turn < kinds.count ? kinds[turn](&random) : examples[random.below(examples.count)].message
+            let slot = number % (kinds.count + 1)
+            var message = slot < kinds.count ? kinds[slot](&random) : examples[random.below(examples.count)].message
             if message.properties.messageID == nil, message.code != "message-id", random.chance(percent: 50) {
                 message.properties.messageID = random.bytes(random.below(256))
             }
@@ -52,9 +54,9 @@ struct BadMessage {
         controlCharacter, duplicateKey, badEscape, badSyntax,
         // JSON, but no request
         noObject, hugeNumber, missingProperty, unknownProperty, escapedNUL,
-        // Beyond a limit, or for an app that is not here
+        // Beyond a limit, or for an app that is not configured
         longPayload, longCollapseID, unknownApp, broadcast,
-        // Strange properties
+        // Unusual properties
         contentEncoding, noIdentity, oddAttempts, oddHeaders, oddProperties, nestedHeaders,
     ]
 
@@ -100,7 +102,7 @@ struct BadMessage {
         let number = random.one(of: [
             "00", "01", "-01", "1.", "1.e3", "1e", "1e+", "-", "--1", "0x10", "1.2.3", "1e5e5", "1_0",
         ])
-        // An underscore ends a number, and cannot stand where one has ended.
+        // An underscore ends the number, and is invalid after it.
         return BadMessage(
             "number \(number)", request(&random, ["priority": number]), "json", number == "1_0" ? "syntax" : "number")
     }
@@ -185,7 +187,7 @@ struct BadMessage {
     }
 
     private static func longPayload(_ random: inout SeededRandom) -> BadMessage {
-        // Of the payload's form, `{"aps":{"alert":""}}` are 20 bytes.
+        // `{"aps":{"alert":""}}` has 20 bytes.
         let alert = String(repeating: "a", count: 4096 - 20 + 1 + random.below(random.one(of: [2, 5000])))
         return BadMessage("long payload", request(&random, alert: alert), "limit", "payload")
     }
@@ -255,7 +257,7 @@ struct BadMessage {
                     ("b", 1), ("s", 2), ("I", 4), ("l", 8), ("f", 4), ("d", 8), ("T", 8), ("D", 5), ("t", 1), ("V", 0),
                 ])
                 table.octet(UInt8(ascii: type))
-                // A broker in Erlang knows no infinity: the highest bit of the exponent is left out.
+                // Erlang cannot represent infinity or NaN: clear the highest bit of the exponent.
                 table.raw(
                     random.bytes(count).enumerated().map { $0 == 0 && "fd".contains(Character(type)) ? $1 & 0xBF : $1 })
             case 2:
@@ -327,7 +329,11 @@ struct BadMessage {
         return whole + larger
     }
 
-    /// - Parameter changes: other values, or more properties, as JSON.
+    /// Returns the JSON of a valid request with changes.
+    ///
+    /// - Parameters:
+    ///   - changes: Values in JSON that replace or extend the members.
+    ///   - missing: The member to leave out.
     private static func request(
         _ random: inout SeededRandom, _ changes: KeyValuePairs<String, String> = [:], without missing: String = ""
     ) -> String {
@@ -358,7 +364,7 @@ struct BadMessage {
     }
 }
 
-/// A request of `schemas/examples/invalid`, and the keyword that it breaks.
+/// A request of `schemas/examples/invalid`, with the schema keyword that it violates.
 private struct BadExample {
     let message: BadMessage
 

@@ -7,10 +7,10 @@ import Testing
 
 extension SystemTests {
     @Suite struct EndToEnd {
-        /// More with MARTLET_MESSAGES.
+        /// The number of requests. MARTLET_MESSAGES overrides it.
         private static let count = getenv("MARTLET_MESSAGES").flatMap { Int(String(cString: $0)) } ?? 5000
 
-        @Test func everyMessageIsSentAsItWasWrittenAndToldOnce() async throws {
+        @Test func everyRequestIsPushedUnchangedAndReportedOnce() async throws {
             let fixture = try await SystemFixture("whole")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -22,15 +22,15 @@ extension SystemTests {
             let counters = try await worker.stop()
 
             let contract = try Contract.result()
-            var told: Set<String> = []
+            var reported: Set<String> = []
             for result in results {
                 #expect(try contract.violation(ofBody: result) == nil)
                 let json = try result.json.root
                 #expect(json["outcome"]?.string == "accepted")
                 #expect(json["possible_duplicate"]?.bool == false)
-                told.insert(json["id"]?.string ?? "-")
+                reported.insert(json["id"]?.string ?? "-")
             }
-            #expect(told == Set(samples.map(\.id)))
+            #expect(reported == Set(samples.map(\.id)))
             #expect(counters.root["message.accepted"]?.int == samples.count)
             #expect(counters.root["message.unknown_outcomes"]?.int == 0)
             try await fixture.expectNothingLeft()
@@ -45,8 +45,8 @@ extension SystemTests {
             #expect(samples.filter { hashes[$0.id] != $0.payloadHash }.map(\.id) == [])
         }
 
-        /// Client libraries set one by themselves, such as `binary` for bytes.
-        @Test func aContentEncodingThatNamesNoCompressionIsRead() async throws {
+        /// Some client libraries set a content encoding by default, such as `binary` for bytes.
+        @Test func aContentEncodingWithoutCompressionIsAccepted() async throws {
             let fixture = try await SystemFixture("encodings")
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
@@ -61,14 +61,14 @@ extension SystemTests {
                     message.messageID = "of-the-message"
                     return message
                 })
-            let results = try await fixture.told(of: samples + [compressed])
-            results.expectAcceptedAtOnce(samples)
+            let results = try await fixture.results(of: samples + [compressed])
+            results.expectAcceptedOnFirstAttempt(samples)
             #expect(results[compressed].map(\.error) == ["property.content-encoding"])
             let letter = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1)[0]
             #expect(letter.header("push-apns-id") == compressed.id)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
         }
     }
 }

@@ -4,13 +4,13 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Requests whose AMQP `expiration` ends at the broker.
+    /// Requests whose AMQP `expiration` passes while they are queued at the broker.
     @Suite struct ExpiredRequests {
-        /// The topology has been one of an earlier version, which made each a dead letter.
+        /// The topology was first applied by an earlier version, which dead-lettered expired requests.
         @Test func eachGetsAResultAndIsNoDeadLetter() async throws {
             let fixture = try await SystemFixture("late")
             try await fixture.applyTopology()
-            try await fixture.testClient.lead(fixture.queue("dlx"), to: fixture.queue("dead"))
+            try await fixture.testClient.bindFanout(fixture.queue("dlx"), to: fixture.queue("dead"))
             try await fixture.applyTopology()
             let samples = (1...50).map { Sample($0) }
             try await fixture.testClient.publish(
@@ -21,17 +21,18 @@ extension SystemTests {
                 })
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
-            let told = try await fixture.told(of: samples)
+            let reported = try await fixture.results(of: samples)
             for sample in samples {
-                #expect(told[sample].map(\.outcome) == ["expired"])
-                #expect(told[sample].map(\.isPossibleDuplicate) == [true], "by the broker, not by the worker")
+                #expect(reported[sample].map(\.outcome) == ["expired"])
+                #expect(
+                    reported[sample].map(\.isPossibleDuplicate) == [true], "expired at the broker, not in the worker")
             }
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             try await fixture.end()
         }
 
-        /// It has expired once, in a wait queue.
+        /// The request has expired once before, in a wait queue.
         @Test func aRequestThatWaitedAndIsRejectedBecomesADeadLetter() async throws {
             let fixture = try await SystemFixture("waiting", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
@@ -41,7 +42,7 @@ extension SystemTests {
                 #"{"id":"busy","action":{"answer":{"reason":"TooManyRequests"}},"count_max":1}"#)
             let worker = try await fixture.worker()
             try await fixture.publish([sample])
-            try await fixture.untilAsked(1, counter: "in_flight_max")
+            try await fixture.waitForUnansweredRequests(1, counter: "in_flight_max")
             _ = try await worker.stop()
             await fixture.testClient.reject(from: fixture.queue("requests"))
 

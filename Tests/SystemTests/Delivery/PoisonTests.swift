@@ -5,13 +5,13 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A message that kills each worker that takes it: the test plays its part.
+    /// A request that kills each worker that consumes it. The test kills the workers on its behalf.
     @Suite struct Poison {
-        /// Three in the request queue, two in the quarantine.
+        /// Three deaths with the request queue, two with the quarantine queue.
         private static let deaths = 5
-        private static let neighbours = 40
+        private static let otherRequests = 40
 
-        @Test func itEndsInTheQuarantineAndEveryNeighbourIsTold() async throws {
+        @Test func itMovesToTheQuarantineAndOtherRequestsAreReported() async throws {
             let fixture = try await SystemFixture("poison", SystemFixture.Options(inFlightMax: 20))
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
@@ -19,12 +19,12 @@ extension SystemTests {
             try await fixture.apns.ask(
                 "POST", "/v1/faults",
                 #"{"id":"poison","match":{"device_prefix":"\#(poison.device)"},"action":"silence"}"#)
-            var samples = Sample.make(Self.neighbours, from: 1)
+            var samples = Sample.make(Self.otherRequests, from: 1)
             try await fixture.publish(samples + [poison])
             var newest = 0
             for death in 1...Self.deaths {
                 let worker = try await fixture.startWorker()
-                let more = Sample.make(Self.neighbours, from: 1000 * death)
+                let more = Sample.make(Self.otherRequests, from: 1000 * death)
                 try await fixture.publish(more)
                 samples += more
                 let seen = try await fixture.apns.ask(
@@ -34,18 +34,18 @@ extension SystemTests {
                 _ = try await worker.exit()
             }
             let worker = try await fixture.worker()
-            _ = try await fixture.told(of: samples + [poison])
-            // A request whose worker was killed after its result is still there.
-            try await fixture.untilTaken()
+            _ = try await fixture.results(of: samples + [poison])
+            // A request whose worker was killed after its result was published may still be queued.
+            try await fixture.waitForEmptyRequestQueues()
             let counters = try await worker.stop()
             let results = try await fixture.allResults()
             #expect(results[poison].map(\.outcome) == ["unknown"])
             #expect(results[poison].map(\.error) == ["quarantine.redelivered"])
-            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
-            #expect(odd.map(\.id) == [])
-            // One that was told when its worker died, and not acknowledged yet, is told again.
-            let often = samples.filter { results[$0].count > 1 + Self.deaths }
-            #expect(often.map(\.id) == [])
+            let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
+            #expect(unexpected.map(\.id) == [])
+            // A request that had a result but was unacknowledged when its worker died is reported again.
+            let repeated = samples.filter { results[$0].count > 1 + Self.deaths }
+            #expect(repeated.map(\.id) == [])
             let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1)
             #expect(letters.map { $0.body == poison.body } == [true])
             #expect(letters[0].header("push-reason-class") == "quarantine")
@@ -55,12 +55,12 @@ extension SystemTests {
             try await fixture.expectNothingLeft()
             let pushes = try Pushes(await fixture.end())
             #expect(pushes[poison].count == Self.deaths)
-            let lost = samples.filter { pushes.taken($0) == 0 }
+            let lost = samples.filter { pushes.acceptedCount(of: $0) == 0 }
             #expect(lost.map(\.id) == [])
-            let silently = samples.filter { sample in
-                pushes.taken(sample) > 1 && !results[sample].contains { $0.isPossibleDuplicate }
+            let unmarked = samples.filter { sample in
+                pushes.acceptedCount(of: sample) > 1 && !results[sample].contains { $0.isPossibleDuplicate }
             }
-            #expect(silently.map(\.id) == [])
+            #expect(unmarked.map(\.id) == [])
         }
     }
 }

@@ -1,10 +1,10 @@
 import JSON
 
-/// The pushes that a simulator recorded, by the ids of requests.
+/// The pushes that a simulator recorded, by request ID.
 struct Pushes {
     struct Push {
         let status: Int
-        /// When it came.
+        /// The time of arrival at the simulator.
         let unixMilliseconds: Int64
     }
 
@@ -21,9 +21,9 @@ struct Pushes {
 
     subscript(sample: Sample) -> [Push] { byID[sample.id] ?? [] }
 
-    /// How often APNs has taken the push of a sample.
-    func taken(_ sample: Sample) -> Int { self[sample].count { $0.status == 200 } }
+    /// Returns the number of pushes of a sample that APNs accepted.
+    func acceptedCount(of sample: Sample) -> Int { self[sample].count { $0.status == 200 } }
 
-    /// Those of the samples that APNs has not taken exactly once.
-    func notTakenOnce(_ samples: [Sample]) -> [String] { samples.filter { taken($0) != 1 }.map(\.id) }
+    /// Returns the IDs of the samples that APNs did not accept exactly once.
+    func notAcceptedOnce(_ samples: [Sample]) -> [String] { samples.filter { acceptedCount(of: $0) != 1 }.map(\.id) }
 }

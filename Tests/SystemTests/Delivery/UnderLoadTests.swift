@@ -4,15 +4,15 @@ import JSON
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
-    /// Workers under load, and what may happen to them and to their broker: every message is told, and none lost.
+extension BrokerFaultTests {
+    /// Failures of workers and the broker under load: every request gets a result, and none is lost.
     @Suite struct UnderLoad {
         private static let inFlightMax = 50
         private static let requestsOfAWorker = LongForm.pick(30_000, short: 2000)
 
         @Test func workersThatAreKilled() async throws {
             var workers: [ChildProcess] = []
-            try await Self.underLoad("killed", workers: 3, mayTellTwice: true) { load in
+            try await Self.underLoad("killed", workers: 3, allowsDuplicateResults: true) { load in
                 for kill in 0..<LongForm.pick(10, short: 3) {
                     let results = await load.fixture.testClient.collected(load.fixture.queue("results")).count
                     try await load.fixture.testClient.collected(load.fixture.queue("results"), atLeast: results + 300)
@@ -27,7 +27,7 @@ extension TroubledBrokerTests {
         @Test func connectionsThatTheBrokerCloses() async throws {
             try await Self.underLoad("closed") { load in
                 for _ in 0..<LongForm.pick(10, short: 2) {
-                    try await load.broker.rabbitmqctl("close_all_connections", "the test says so")
+                    try await load.broker.rabbitmqctl("close_all_connections", "closed by the test")
                     try await load.workers[0].said("ready")
                 }
             }
@@ -36,7 +36,7 @@ extension TroubledBrokerTests {
         @Test func aBrokerThatRunsOutOfMemory() async throws {
             try await Self.underLoad("alarm", beforeWorkers: Self.raiseAlarm) { load in
                 try await load.workers[0].said("broker connection lost")
-                await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
+                await load.fixture.testClient.sleep(for: .seconds(LongForm.pick(30, short: 2)))
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
                 try await load.workers[0].said("broker connection restored")
             }
@@ -48,11 +48,11 @@ extension TroubledBrokerTests {
 
         @Test func aQueueOfResultsThatIsFull() async throws {
             try await Self.underLoad("full", beforeWorkers: Self.limitQueue) { load in
-                // The queue of all results drops the oldest instead.
+                // The topology's own results queue would drop its oldest results instead.
                 try await load.fixture.testClient.bind("full.own", to: "full.results", "result.#")
                 try await load.workers[0].said(
                     "publishing blocked, consumption stopped")
-                await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
+                await load.fixture.testClient.sleep(for: .seconds(LongForm.pick(30, short: 2)))
                 await load.fixture.testClient.collect("full.own")
                 try await load.broker.rabbitmqctl("clear_policy", "full")
             }
@@ -67,7 +67,8 @@ extension TroubledBrokerTests {
         @Test func aQueueOfResultsThatIsDeletedAndDeclaredAgain() async throws {
             try await Self.underLoad("deleted", readsUnrouted: true) { load in
                 for _ in 0..<LongForm.pick(10, short: 2) {
-                    // What is in it goes with it, and what is on its way there is confirmed all the same.
+                    // The queue's results are deleted with it. The broker still confirms results that are in flight to
+                    // it.
                     load.lostMax +=
                         try await load.fixture.testClient.delete([load.fixture.queue("results")]) + Self.inFlightMax
                     let unrouted = await load.fixture.testClient.collected(load.fixture.queue("unrouted")).count
@@ -77,21 +78,21 @@ extension TroubledBrokerTests {
             }
         }
 
-        /// Longer than heartbeats let a connection live, and in the long form shorter.
+        /// In the short form, the broker freezes for longer than the heartbeat timeout. In the long form, for less.
         @Test func aBrokerThatFreezes() async throws {
             try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
                 await load.broker.pause()
-                await load.fixture.testClient.pass(.seconds(LongForm.pick(15, short: 5)))
+                await load.fixture.testClient.sleep(for: .seconds(LongForm.pick(15, short: 5)))
                 await load.broker.resume()
             }
         }
 
-        /// What a trouble finds, and may exchange.
+        /// The state that a disruption works on and may change.
         private final class Load {
             let fixture: SystemFixture
             let broker: PrivateBroker
             var workers: [ChildProcess]
-            /// Results that the test itself has thrown away.
+            /// The number of results that the test itself may have deleted.
             var lostMax = 0
 
             init(_ fixture: SystemFixture, _ broker: PrivateBroker, _ workers: [ChildProcess]) {
@@ -99,15 +100,16 @@ extension TroubledBrokerTests {
             }
         }
 
-        /// Runs workers with so much to do that it lasts for seconds, makes trouble, and checks what became of all.
+        /// Runs workers under load, disrupts them or the broker, and checks the result of every request.
         ///
-        /// - Parameter beforeWorkers: prepares a trouble by what may take longer than all the work does.
+        /// - Parameter beforeWorkers: Prepares the disruption before the workers start. Use it for commands that may
+        ///   take longer than the workers need for all requests.
         private static func underLoad(
-            _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false, mayTellTwice: Bool = false,
+            _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false, allowsDuplicateResults: Bool = false,
             heartbeatSeconds: Int? = nil, beforeWorkers: (PrivateBroker) async throws -> Void = { _ in },
-            _ makeTrouble: (Load) async throws -> Void
+            _ disrupt: (Load) async throws -> Void
         ) async throws {
-            let broker = try await TroubledBroker.shared
+            let broker = try await DisruptableBroker.shared
             let fixture = try await SystemFixture(
                 prefix, broker: broker.url,
                 SystemFixture.Options(
@@ -121,35 +123,35 @@ extension TroubledBrokerTests {
             try await beforeWorkers(broker)
             var workers: [ChildProcess] = []
             for _ in 0..<count { workers.append(try await fixture.worker()) }
-            try await fixture.untilAsked(inFlightMax * 8 / 10, counter: "in_flight_max")
+            try await fixture.waitForUnansweredRequests(inFlightMax * 8 / 10, counter: "in_flight_max")
             let load = Load(fixture, broker, workers)
-            try await makeTrouble(load)
+            try await disrupt(load)
 
             let queues = readsUnrouted ? ["results", "unrouted"] : ["results"]
-            _ = try await fixture.told(
+            _ = try await fixture.results(
                 of: samples, lostMax: load.lostMax, in: queues, within: .seconds(LongForm.pick(600, short: 60)))
-            // Those whose results are lost may not have been pushed yet.
+            // Requests whose results were deleted may not have been pushed yet.
             try await poll(until: "a push of each request") { try fixture.recorded().count >= samples.count }
-            try await fixture.untilTaken()
+            try await fixture.waitForEmptyRequestQueues()
             var accepted = 0
             for worker in load.workers { accepted += try await worker.stop().root["message.accepted"]?.int ?? 0 }
             let results = try await fixture.allResults(in: queues)
-            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
-            #expect(odd.isEmpty, "\(odd.prefix(3).map { results[$0] })")
-            if !mayTellTwice {
+            let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
+            #expect(unexpected.isEmpty, "\(unexpected.prefix(3).map { results[$0] })")
+            if !allowsDuplicateResults {
                 #expect(accepted == samples.count)
-                let often = samples.filter { results[$0].count > 1 }
-                #expect(often.isEmpty, "\(often.prefix(3).map { results[$0] })")
+                let repeated = samples.filter { results[$0].count > 1 }
+                #expect(repeated.isEmpty, "\(repeated.prefix(3).map { results[$0] })")
             }
             if !readsUnrouted { try await fixture.expectNothingLeft() }
 
             let pushes = try Pushes(await fixture.end())
-            let lost = samples.filter { pushes.taken($0) == 0 }
+            let lost = samples.filter { pushes.acceptedCount(of: $0) == 0 }
             #expect(lost.map(\.id) == [])
-            let twice = samples.filter { pushes.taken($0) > 1 }
-            if !mayTellTwice { #expect(twice.map(\.id) == []) }
-            let silently = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
-            #expect(silently.map(\.id) == [])
+            let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
+            if !allowsDuplicateResults { #expect(twice.map(\.id) == []) }
+            let unmarked = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
+            #expect(unmarked.map(\.id) == [])
             if !twice.isEmpty { print("\(prefix): \(twice.count) of \(samples.count) pushed twice") }
         }
     }

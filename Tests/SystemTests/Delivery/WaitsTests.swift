@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The cause of an hour's wait is repaired.
+    /// The cause of a one-hour wait is fixed.
     @Suite struct Waits {
-        @Test func whatWaitsIsPushedAtOnceWhenItIsBroughtBack() async throws {
+        @Test func requestsBroughtBackArePushedImmediately() async throws {
             let fixture = try await SystemFixture("broughtback")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -21,19 +21,19 @@ extension SystemTests {
             }
             try await fixture.apns.ask("DELETE", "/v1/faults/busy")
 
-            // A breaker that is still open sends some back to wait.
+            // A breaker that is still open returns some requests to a wait queue.
             var results: Results?
             try await poll(until: "a result of each request", every: .zero) {
                 let last = try await martlet(fixture, "bring-back", "--all").last
                 #expect(last?["event"]?.string == "summary" && last?["failed"]?.int == 0)
-                results = try? await fixture.told(of: samples, within: .seconds(1))
+                results = try? await fixture.results(of: samples, within: .seconds(1))
                 return results != nil
             }
-            #expect(results?.odd(samples) { $0.map(\.outcome) == ["accepted"] }.isEmpty == true)
+            #expect(results?.unexpected(samples) { $0.map(\.outcome) == ["accepted"] }.isEmpty == true)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             let pushes = try Pushes(await fixture.end())
-            #expect(pushes.notTakenOnce(samples) == [])
+            #expect(pushes.notAcceptedOnce(samples) == [])
         }
 
         private func martlet(_ fixture: SystemFixture, _ words: String...) async throws -> [JSONValue] {

@@ -4,7 +4,7 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// What `schemas/` promises to those who read results and dead letters.
+/// A schema of `schemas/` that results or dead letters must satisfy.
 struct Contract {
     private let validator: SchemaValidator
 
@@ -16,7 +16,7 @@ struct Contract {
         validator = SchemaValidator(try CompiledSchema(JSONDocument(text)))
     }
 
-    /// How a result's body breaks it; nil when it does not.
+    /// Returns the first schema violation of a result's body, or nil if it is valid.
     func violation(ofBody message: IncomingMessage) throws -> String? {
         try violation(of: message.body)
     }
@@ -25,7 +25,7 @@ struct Contract {
         try validator.firstViolation(in: JSONDocument(body).root)?.description
     }
 
-    /// How the headers that a worker wrote on a dead letter break it; nil when they do not.
+    /// Returns the first schema violation of the headers that a worker adds to a dead letter, or nil if they are valid.
     func violation(ofHeaders message: IncomingMessage) throws -> String? {
         var json = JSONWriter()
         json.beginObject()
@@ -37,7 +37,7 @@ struct Contract {
             case .boolean(let value): json.member(entry.name, value)
             case .timestamp(let seconds): json.member(entry.name, Int64(truncatingIfNeeded: seconds))
             case .double, .decimal, .bytes, .table, .array, .void, .unreadable:
-                return "\(entry.name) is of a strange type"
+                return "\(entry.name) has an unexpected type"
             }
         }
         json.endObject()

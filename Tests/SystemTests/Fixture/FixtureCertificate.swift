@@ -3,16 +3,16 @@ import Crypto
 import JSON
 import TestKit
 
-/// A provider certificate of a team with one app, and the files that a worker reads it from.
+/// A provider certificate of a team with one app, and the files from which a worker reads it.
 struct FixtureCertificate {
     enum Form: CaseIterable {
         case pem
-        /// With the authority between it and the one at the top.
+        /// With the intermediate authority.
         case chain
-        /// The private key in a file of its own, with a passphrase.
+        /// The private key is in a separate, encrypted file.
         case encryptedKey
         case pkcs12
-        /// As macOS's keychain writes it.
+        /// PKCS #12 with legacy algorithms, as exported by macOS's Keychain Access.
         case keychain
     }
 
@@ -32,7 +32,7 @@ struct FixtureCertificate {
             extensions: PushCertificate.extensions(environments: [.production], topics: [(app, "app")]))
     }
 
-    /// As operators know it.
+    /// The name that logs and commands show.
     var name: String { "\(app)/production" }
 
     /// An entry of `apns.certificates`.
@@ -44,7 +44,7 @@ struct FixtureCertificate {
         }
     }
 
-    /// Makes team, app and certificate known, and writes the files.
+    /// Registers team, app and certificate at the simulator, and writes the files.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
         try directory.write("passphrase", Self.passphrase + "\n")
         try directory.write("\(app).pem", form == .pem || form == .chain ? pem : issued.certificatePEM)
@@ -60,12 +60,13 @@ struct FixtureCertificate {
                 ["pkcs12", "-export", "-in", certificate, "-inkey", plainKey, "-out", directory.file("\(app).p12")]
                     + (form == .keychain ? ["-legacy"] : []) + output)
         }
-        try await makeKnown(at: simulator)
+        try await register(at: simulator)
     }
 
-    func makeKnown(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
+    /// Registers team, app and certificate at the simulator.
+    func register(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
 
-    /// Certificate and private key in one file, with what is above it.
+    /// The certificate, its private key and the intermediate certificate, if any.
     var pem: String {
         issued.certificatePEM + issued.privateKeyPEM + (form == .chain ? Self.intermediate.certificatePEM : "")
     }

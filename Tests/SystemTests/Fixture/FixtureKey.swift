@@ -1,13 +1,13 @@
 import Crypto
 import TestKit
 
-/// A key of the demonstration's team, and the apps that are pushed to with it.
+/// A provider key of the demonstration's team, and the apps that use it.
 struct FixtureKey {
     let id: String
     let apps: [String]
-    /// Where APNs takes it.
+    /// The environments in which APNs accepts the key.
     let environments: [String]
-    /// Whether the worker's configuration says so, too.
+    /// Whether the worker's configuration limits the key to these environments.
     let isPinned: Bool
     private let privateKey: ES256PrivateKey
 
@@ -17,7 +17,7 @@ struct FixtureKey {
         self.init(id, apps: apps, environments: environments, isPinned: isPinned, try .generate())
     }
 
-    /// The same key for other apps.
+    /// Returns the same key for other apps.
     func with(apps: [String]) -> FixtureKey {
         FixtureKey(id, apps: apps, environments: environments, isPinned: isPinned, privateKey)
     }
@@ -31,18 +31,19 @@ struct FixtureKey {
 
     var fileName: String { "\(id).p8" }
 
-    /// The content of its file.
+    /// The content of the key file.
     var pem: String { get throws { try privateKey.pkcs8PEM() } }
 
-    /// Makes key and apps known, and writes the key's file.
+    /// Registers key and apps at the simulator, and writes the key file.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
         try directory.write(fileName, pem)
-        try await makeKnown(at: simulator)
+        try await register(at: simulator)
     }
 
-    func makeKnown(at simulator: SimulatorProcess) async throws {
+    /// Registers key and apps at the simulator.
+    func register(at simulator: SimulatorProcess) async throws {
         for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
-        try await simulator.makeKnown(id, privateKey)
+        try await simulator.register(id, privateKey)
         try await allow(environments, at: simulator)
     }
 

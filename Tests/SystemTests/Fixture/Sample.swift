@@ -1,21 +1,21 @@
 import AMQP
 import TestKit
 
-/// A request that is good, as a producer writes it.
+/// A valid request as a producer publishes it.
 struct Sample {
     let id: String
-    /// As it must reach APNs.
+    /// The payload, which must reach APNs byte for byte.
     let payload: String
     var app = "com.example.app"
-    /// nil: the app's.
+    /// nil uses the app's default environment.
     var environment: String?
-    /// In UNIX seconds.
+    /// In UNIX seconds; nil for none.
     var expiration: Int?
 
     init(_ number: Int) {
         let digits = String(number, radix: 16)
         id = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
-        // What a program that reads and writes JSON anew would change.
+        // Decoding and encoding this JSON again would change it.
         payload =
             #"{ "aps":{"alert":"N\u00b0 \#(number), gr"# + #"üß","badge": 1.50e1}, "z":[1,2 ,3],"a":\#(number)}"#
     }

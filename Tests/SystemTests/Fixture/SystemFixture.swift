@@ -5,18 +5,20 @@ import JSON
 import TestKit
 import Testing
 
-/// A broker with names of the test's own, a simulator, and a configuration that leads to both.
+/// A topology with its own prefix, a simulator, and a worker configuration that connects to both.
 struct SystemFixture {
     let prefix: String
     let testClient: TestBrokerClient
     let apns: SimulatorProcess
     let directory: TemporaryDirectory
-    /// The file that its workers read.
+    /// The path of the workers' configuration file.
     let configuration: String
     private let delays: [String]
     private let brokerURL: String
 
-    /// - Parameter broker: its plain URL, for the test itself; nil: the one that all share.
+    /// - Parameters:
+    ///   - prefix: The prefix of the topology's names. Different for each test.
+    ///   - broker: The `amqp` URL that the test itself uses; nil for the shared broker.
     init(_ prefix: String, broker: String? = nil, _ options: Options = Options()) async throws {
         self.prefix = prefix
         delays = options.delays
@@ -43,25 +45,25 @@ struct SystemFixture {
             "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))
     }
 
-    /// Has the configuration say something else from now on.
+    /// Replaces the configuration file.
     func write(_ options: Options) throws {
         try replace("martlet.yaml", options.configuration(prefix: prefix, brokerURL: brokerURL, apns))
     }
 
-    /// A file has another content at once, as editors and deployments do it.
+    /// Replaces a file atomically, as editors and deployments do.
     func replace(_ name: String, _ text: String) throws {
         let new = try directory.write(name + ".new", text)
         try #require(rename(new, directory.file(name)) == 0)
     }
 
     var simulator: ChildProcess { apns.process }
-    /// Where the simulator listens.
+    /// The port of the simulator's production endpoint.
     var port: UInt16 { UInt16(apns.port) }
 
-    /// The name of the queue of requests, results, dead letters and so on.
+    /// Returns the name of a queue or exchange of the topology, such as `results`.
     func queue(_ word: String) -> String { "\(prefix).\(word)" }
 
-    /// The queues in which messages wait to be tried again, and the exchanges that lead to them.
+    /// The names of the wait queues, which are also the names of their exchanges.
     var waitQueues: [String] { delays.flatMap { delay in (1...3).map { "\(prefix).wait.\(delay).\($0)" } } }
 
     func applyTopology() async throws {
@@ -71,15 +73,15 @@ struct SystemFixture {
         try #require(result.exit.status == .exited(0), "\(result.errors)")
     }
 
-    /// A worker that has been started, and may not be ready yet.
+    /// Starts a worker and does not wait until it is ready.
     ///
-    /// - Parameter environment: as `env` takes it, besides that of the tests.
+    /// - Parameter environment: Arguments of `env`, which change the environment of the tests.
     func startWorker(_ environment: [String] = []) async throws -> ChildProcess {
         try await ChildProcess(
             ["/usr/bin/env"] + environment + [Products.executable("martlet"), "worker", "--config", configuration])
     }
 
-    /// A worker that is ready.
+    /// Starts a worker and waits until it is ready.
     func worker(_ environment: [String] = []) async throws -> ChildProcess {
         let worker = try await startWorker(environment)
         try await worker.said("ready")
@@ -90,33 +92,33 @@ struct SystemFixture {
         try await testClient.publish(samples.map { $0.message(to: prefix) })
     }
 
-    /// Takes the requests that are still in their queue, of which there should be so many.
-    func left(_ count: Int) async throws -> [IncomingMessage] {
+    /// Consumes and returns the requests in the request queue. Waits for at least `count`.
+    func remainingRequests(_ count: Int) async throws -> [IncomingMessage] {
         await testClient.collect(queue("requests"))
         try await testClient.collected(queue("requests"), atLeast: count)
-        let more = try await testClient.takeAll(from: queue("requests"))
+        let more = try await testClient.getAll(from: queue("requests"))
         return await testClient.collected(queue("requests")) + more
     }
 
-    /// Takes the messages that wait to be tried again.
-    func takeWaiting() async throws -> [IncomingMessage] {
-        var taken: [IncomingMessage] = []
-        for queue in waitQueues { taken += try await testClient.takeAll(from: queue) }
-        return taken
+    /// Consumes and returns the messages in the wait queues.
+    func drainWaitQueues() async throws -> [IncomingMessage] {
+        var messages: [IncomingMessage] = []
+        for queue in waitQueues { messages += try await testClient.getAll(from: queue) }
+        return messages
     }
 
-    /// Checks that no message is anywhere but among the results and, so many, among the dead letters.
+    /// Checks that all queues except the results are empty, and that there are `dead` dead letters.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
-            let count = try await testClient.takeAll(from: queue).count
+            let count = try await testClient.getAll(from: queue).count
             #expect(count == (queue == self.queue("dead") ? dead : 0), "\(queue)", sourceLocation: sourceLocation)
         }
     }
 
-    /// Waits until the simulator has so many requests that it has not answered.
+    /// Waits until the simulator has at least `count` unanswered requests.
     ///
-    /// - Parameter counter: `in_flight_max`: has or had.
-    func untilAsked(
+    /// - Parameter counter: With `in_flight_max`, an earlier maximum also counts.
+    func waitForUnansweredRequests(
         _ count: Int, counter: String = "in_flight", within deadline: Duration = .seconds(30)
     ) async throws {
         try await poll(until: "\(count) unanswered requests", within: deadline, every: .zero) {
@@ -124,7 +126,7 @@ struct SystemFixture {
         }
     }
 
-    /// Ends simulator and connections; what the simulator recorded.
+    /// Stops the simulator, closes the test's connections, and returns the simulator's record.
     @discardableResult
     func end() async throws -> [JSONDocument] {
         await testClient.close()
@@ -132,32 +134,32 @@ struct SystemFixture {
         return try recorded()
     }
 
-    /// What a simulator recorded by now.
+    /// Returns the pushes that a simulator has recorded so far.
     func recorded(in file: String = "record") throws -> [JSONDocument] {
         try Files.lines(of: directory.file(file)).map { try JSONDocument($0) }
     }
 }
 
 extension ChildProcess {
-    /// Waits until a worker has logged a message.
+    /// Waits until a worker logs a message, and returns the log line.
     @discardableResult
     func said(_ message: String) async throws -> JSONDocument {
         let text = #""message":"\#(message)""#
         return try JSONDocument(await errors.line { $0.contains(text) })
     }
 
-    /// What a worker has logged by now.
+    /// The lines that a worker has logged so far.
     var logged: [JSONDocument] { get throws { try errors.linesSoFar.map { try JSONDocument($0) } } }
 
-    /// How often a worker has logged a message by now.
+    /// Returns how often a worker has logged a message so far.
     func count(of message: String) throws -> Int { try logged.count { $0.root["message"]?.string == message } }
 
-    /// The errors that a worker has logged with a message by now.
+    /// Returns the errors that a worker has logged with a message so far.
     func errors(of message: String) throws -> [String] {
         try logged.filter { $0.root["message"]?.string == message }.map { $0.root["error"]?.string ?? "-" }
     }
 
-    /// Tells a worker to stop and waits for its end, which must be in order; its last log line.
+    /// Stops a worker with SIGTERM, checks its exit status, and returns its last log line.
     func stop(_ sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSONDocument {
         #expect(try await terminate().status == .exited(0), sourceLocation: sourceLocation)
         let last = try JSONDocument(#require(await errors.allLines().last))
@@ -172,6 +174,6 @@ extension IncomingMessage {
 }
 
 extension IncomingMessage {
-    /// A header that is text; "-" where it is missing.
+    /// Returns a string header, or "-" if it is missing.
     func header(_ name: String) -> String { properties.header(name)?.stringValue ?? "-" }
 }

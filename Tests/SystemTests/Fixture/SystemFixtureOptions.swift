@@ -2,58 +2,58 @@ import Crypto
 import TestKit
 
 extension SystemFixture {
-    /// What is special about a fixture.
+    /// The settings in which a fixture differs from the default.
     struct Options {
-        /// More arguments of the simulator.
+        /// Additional arguments of the simulator.
         var simulator: [String] = []
         var inFlightMax = 1000
         var drainDeadlineSeconds = 25
         var resendsUnknown = true
-        /// Of the worker, when it is not the simulator's.
+        /// The provider key that the worker uses; nil for the simulator's demonstration key.
         var keyPEM: String?
-        /// Where the worker finds the broker, when it is not the shared one.
+        /// The broker URL of the worker; nil for the URL that the test uses.
         var url: String?
-        /// PEM; what an `amqps` URL is trusted by.
+        /// The authority of the broker's TLS certificate, in PEM.
         var brokerAuthority: String?
-        /// What the worker shows to it.
+        /// The TLS client certificate of the worker at the broker.
         var brokerIdentity: IssuedCertificate?
-        /// Besides the demonstration's.
+        /// Keys in addition to the demonstration key.
         var keys: [FixtureKey] = []
         var certificates: [FixtureCertificate] = []
-        /// In YAML's flow style, by app; of those of `keys`.
+        /// The limits of apps of `keys`, in YAML's flow style, by bundle ID.
         var appLimits: [String: String] = [:]
-        /// After which messages come back, as the configuration writes them.
+        /// The retry delays, in the configuration's format.
         var delays = ["1h"]
         var lanes = 1
         var connectionsMax = 2
-        /// By which the worker knows the simulator.
+        /// The host name of the production endpoint.
         var host = "127.0.0.1"
-        /// URL of the proxy on the way to APNs; nil: as the worker's environment says.
+        /// The URL of the HTTP proxy; "none" for no proxy, nil for the environment's proxy.
         var proxy: String? = "none"
         var heartbeatSeconds: Int?
-        /// Whether both environments are there.
+        /// Whether the simulator also serves the sandbox environment.
         var hasSandbox = false
-        /// Whether the configuration says where the second is.
+        /// Whether the configuration contains the sandbox endpoint.
         var namesSandbox = true
-        /// Where the sandbox is if it is not the simulator's.
+        /// The port of the sandbox endpoint; nil for the simulator's.
         var sandboxPort: Int?
-        /// Of production, where it is not that of pushes to devices.
+        /// The broadcast host of the production endpoint; nil for the host of device pushes.
         var broadcastHost: String?
-        /// Last words of the names of several request queues; none: there is one.
+        /// The name suffixes of the request queues; empty for a single queue.
         var requestQueues: [String] = []
-        /// Of the queue of requests, where it is the only one.
+        /// The shard count of a single request queue.
         var shards = 1
-        /// The section of the configuration, in YAML's flow style.
+        /// The `admin` section of the configuration, in YAML's flow style.
         var admin = "{enabled: false}"
-        /// Further sections, a line each in YAML's flow style.
+        /// Additional sections of the configuration, one line each.
         var sections: [String] = []
-        /// Contents by name, beside the configuration.
+        /// Additional files in the configuration's folder: contents by name.
         var files: [String: String] = [:]
     }
 }
 
 extension SystemFixture.Options {
-    /// The file that a worker of the fixture reads.
+    /// Returns the text of the configuration file.
     func configuration(prefix: String, brokerURL: String, _ simulator: SimulatorProcess) -> String {
         var lines = ["amqp:", "  url: \(url ?? brokerURL)", "  prefix: \(prefix)"]
         let identity = brokerIdentity == nil ? "" : ", certificate_file: worker.pem, key_file: worker.key"

@@ -3,10 +3,12 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// Clients that know nothing of this project, against the simulator as a process.
+    /// Third-party clients with a simulator process.
     @Suite struct ForeignClients {
-        /// aioapns overlooks RST_STREAM, so that of pushes that begin at once those wait for ever whose stream is refused;
-        /// and told of one stream, as by `announce`, it miscounts its own. h2load fails what is refused.
+        /// The option for clients that cannot handle refused streams.
+        ///
+        /// aioapns ignores RST_STREAM: a concurrent push whose stream is refused waits forever. With a limit of one
+        /// stream, as in `announce`, aioapns miscounts its streams. h2load counts refused streams as failures.
         private static let gateOff = ["--gate", "off"]
 
         private func start(_ options: [String]) async throws -> (SimulatorProcess, TemporaryDirectory) {
@@ -24,7 +26,7 @@ extension ToolTests {
                 environment: ["SSL_CERT_FILE": directory.file("ca.pem")])
         }
 
-        @Test func aioapnsIsToldWhatBecameOfItsPushes() async throws {
+        @Test func aioapnsReceivesEachStatus() async throws {
             let (simulator, directory) = try await start([])
             let answers = try await push(to: simulator, directory, "aa01", "dead01", "badbad01", "aa02")
                 .map { try JSONDocument($0).root.elements.map { $0.string ?? "\($0.kind)" } }
@@ -44,15 +46,16 @@ extension ToolTests {
             #expect(counters["distinct_ids"]?.int == 1000)
             #expect(counters["requests_abandoned"]?.int == 0)
             #expect(counters["connections"]?.int == 1)
-            // It takes about half a millisecond to write one, so that some hundred wait for their answer at a time; one
-            // after the other they would take 100 seconds.
+            // aioapns needs about half a millisecond to write a push, so some hundred are in flight at a time.
+            // Sequential pushes would take 100 seconds.
             let peak = try #require(counters["in_flight_max"]?.int)
             #expect((32...1000).contains(peak), "\(peak) in flight")
             try await simulator.process.terminate()
         }
 
-        /// With default options and provider tokens of their own: `iat` has a fraction in one, is a text in the other.
-        @Test(arguments: ["apns2", "kalyke"]) func clientsOfTheFieldSignTheirOwnTokens(client: String) async throws {
+        /// Clients with default options that sign their own tokens: one writes `iat` with a fraction, the other as a
+        /// string.
+        @Test(arguments: ["apns2", "kalyke"]) func otherClientsSignTheirOwnTokens(client: String) async throws {
             let (simulator, directory) = try await start([])
             let folder = Products.file("Tests/SystemTests/ForeignClients/\(client)")
             let python = try await PythonEnvironment(client, requirements: "\(folder)/requirements.txt")
@@ -77,7 +80,7 @@ extension ToolTests {
             _ = try await load.run(20_000, port: simulator.port)
             let counters = try await simulator.counters().root
             #expect(counters["accepted"]?.int == 20_000)
-            // Once for each connection, not for each request.
+            // The token is verified once per connection, not once per request.
             #expect(counters["tokens_verified"]?.int == 4)
             try await simulator.process.terminate()
         }

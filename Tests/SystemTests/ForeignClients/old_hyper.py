@@ -1,4 +1,4 @@
-"""What clients that are built on hyper 0.7 need: the names that Python moved in 3.10, and an authority to trust."""
+"""Compatibility for clients that use hyper 0.7: restores names that Python 3.10 moved, and sets the trusted authority."""
 
 import collections
 import collections.abc

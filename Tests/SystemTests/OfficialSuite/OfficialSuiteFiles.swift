@@ -1,7 +1,7 @@
 import JSON
 import TestKit
 
-/// The official suite as the source package of Python's `jsonschema` brings it, fetched from PyPI once.
+/// The official test suite from the source package of Python's `jsonschema`, downloaded from PyPI once.
 struct OfficialSuiteFiles {
     private static let package = "jsonschema-4.26.0"
     private let folder: String
@@ -24,10 +24,9 @@ struct OfficialSuiteFiles {
         return OfficialSuiteFiles(folder: "\(home)/\(package)/json")
     }
 
-    /// Asks `martlet validate` about each value of the files in a folder of the suite, and in folders inside but that of
-    /// optional cases.
+    /// Runs `martlet validate` on each case of a folder of the suite and its subfolders, except `optional`.
     ///
-    /// - Returns: how many there are, and those that the suite judges otherwise.
+    /// - Returns: The number of cases, and the cases whose result differs from the suite's.
     func judged(
         _ name: String, draft: String, assertsFormat: Bool
     ) async throws -> (count: Int, wrong: [String]) {
@@ -57,7 +56,7 @@ struct OfficialSuiteFiles {
         return (count, wrong)
     }
 
-    /// A value's text, in which line ends are nothing but space.
+    /// Returns a value's JSON on one line. Line breaks in JSON are whitespace only.
     private static func line(_ value: JSONValue?) -> String {
         String(
             decoding: (value?.sourceBytes ?? []).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 },

@@ -3,19 +3,21 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The official JSON Schema test suite, newer than the distribution's, through the command that users run.
+    /// The official JSON Schema test suite, run through `martlet validate`.
+    ///
+    /// Newer than the suite that the Linux distribution packages.
     @Suite struct OfficialSuite {
         @Test(arguments: [("2020-12", "draft2020-12", 1257), ("draft-07", "draft7", 913)])
-        func everyRequiredCaseIsJudgedAsTheSuiteSays(_ draft: String, _ folder: String, _ count: Int) async throws {
+        func everyRequiredCasePasses(_ draft: String, _ folder: String, _ count: Int) async throws {
             let judged = try await OfficialSuiteFiles.fetched().judged(
                 "tests/\(folder)", draft: draft, assertsFormat: false)
             #expect(judged.wrong == [])
             #expect(judged.count == count)
         }
 
-        /// Contents are annotations: `Schemas.md` says so of draft-07.
+        /// `contentEncoding` and `contentMediaType` are annotations. `Schemas.md` documents this for draft-07.
         @Test(arguments: [("2020-12", "draft2020-12", 649, 0), ("draft-07", "draft7", 552, 4)])
-        func soIsEveryOptionalOneButContents(
+        func everyOptionalCaseExceptContentsPasses(
             _ draft: String, _ folder: String, _ count: Int, _ contents: Int
         ) async throws {
             let judged = try await OfficialSuiteFiles.fetched().judged(

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// What `deploy` gives to Kubernetes and Compose is what they take.
+    /// The Kubernetes and Compose manifests of `deploy` are valid.
     @Suite struct Manifests {
         @Test func everyObjectIsValid() async throws {
             let directory = try TemporaryDirectory()
@@ -11,7 +11,7 @@ extension ToolTests {
                 """
                 amqp:
                   url: amqp://rabbitmq
-                  username: somebody
+                  username: push-worker
                   request_queues: [{name: push.requests, shards: 2}, {name: jobs, shards: 2}, {name: "It's one"}]
                 apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: key.p8}]}
                 apps: {com.example.app: {}}
@@ -22,7 +22,7 @@ extension ToolTests {
                 "--broker", "4.1",
             ])
             #expect(printed.exit.status == .exited(0), "\(printed.errors)")
-            // What they are to be in.
+            // The cluster to which the printed objects belong.
             let cluster = try Files.lines(of: Products.file("deploy/kubernetes/production/rabbitmq.yaml"))
                 .prefix { $0 != "---" }
             let file = try directory.write("printed.yaml", (cluster + ["---"] + printed.output).joined(separator: "\n"))

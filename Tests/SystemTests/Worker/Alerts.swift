@@ -1,23 +1,23 @@
 import TestKit
 
-/// The alerts of `deploy/monitoring`, as Prometheus would judge metrics that stay as they are.
+/// The alerts of `deploy/monitoring`, evaluated by promtool on metrics with constant values.
 struct Alerts {
-    /// Longer than any alert waits.
+    /// The evaluation time. Longer than the `for` duration of every alert.
     private static let minutes = 120
     private static let rules = Products.file("deploy/monitoring/alerts.yaml")
 
     let directory: TemporaryDirectory
 
-    /// What whoever is alerted reads, on one line.
+    /// Returns the rule of an alert, including its annotations, on one line.
     static func text(of alert: String) throws -> String {
         let lines = try Files.lines(of: rules).map { $0.split(separator: " ").joined(separator: " ") }
         let rule = lines.drop { $0 != "- alert: \(alert)" }.dropFirst().prefix { !$0.hasPrefix("- alert:") }
         return rule.joined(separator: " ")
     }
 
-    /// Names of the alerts that fire.
+    /// Returns the names of the alerts that fire.
     ///
-    /// - Parameter metrics: in Prometheus' text format.
+    /// - Parameter metrics: Metrics in Prometheus' text format.
     func firing(metrics: String) async throws -> Set<String> {
         let series = metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line -> String? in
             guard let space = line.lastIndex(of: " ") else { return nil }
@@ -37,13 +37,13 @@ struct Alerts {
                   - {expr: 'count by (alertname) (ALERTS{alertstate="firing"})', eval_time: \(Self.minutes)m, exp_samples: []}
 
             """)
-        // It fails, and says what there is instead of nothing.
+        // The test fails because it expects no samples, and the output lists the actual ones.
         let (_, output, errors) = try await ChildProcess.run(["promtool", "test", "rules", test])
         let text = (output + errors).joined(separator: "\n")
         return Set(text.matches(of: /alertname="(\w+)"/).map { String($0.output.1) })
     }
 
-    /// As a scrape would label it.
+    /// Adds the labels that a scrape adds to a series.
     private static func withInstance(_ series: String) -> String {
         let labels = #"instance="127.0.0.1:9780",job="martlet""#
         guard let brace = series.firstIndex(of: "{") else { return "\(series){\(labels)}" }

@@ -5,66 +5,67 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A worker that is told to stop while answers take 100 ms and hundreds of pushes wait for theirs.
+    /// A worker that is stopped while responses take 100 ms and hundreds of pushes are in flight.
     @Suite struct Drain {
         private static let drainDeadlineSeconds = 20
 
         @Test(arguments: [1, 700, 2200])
-        func whatWasSentIsToldAndTheRestStaysInTheQueue(afterResults count: Int) async throws {
+        func sentPushesAreReportedAndTheRestStaysInTheQueue(afterResults count: Int) async throws {
             let fixture = try await SystemFixture(
                 "drain\(count)",
                 SystemFixture.Options(
                     simulator: ["--delay-ms", "100"], inFlightMax: 2000, drainDeadlineSeconds: Self.drainDeadlineSeconds
                 ))
-            let (ending, counters) = try await Self.drain(fixture, samples: 8000, afterResults: count) { _ in }
-            #expect(ending.inFlight >= 200)
-            #expect(ending.outcomes == ["accepted": ending.told.count])
-            #expect(ending.retried.isEmpty)
-            #expect(counters.root["message.accepted"]?.int == ending.told.count)
+            let (summary, counters) = try await Self.drain(fixture, samples: 8000, afterResults: count) { _ in }
+            #expect(summary.inFlight >= 200)
+            #expect(summary.outcomes == ["accepted": summary.reported.count])
+            #expect(summary.retried.isEmpty)
+            #expect(counters.root["message.accepted"]?.int == summary.reported.count)
             #expect(counters.root["message.unknown_outcomes"]?.int == 0)
 
-            // APNs saw those that are told, each once, and no other.
+            // APNs received each reported request once, and no others.
             let seen = try await fixture.end().compactMap { $0.root["apns_id"]?.string }
-            #expect(Set(seen) == ending.told)
-            #expect(seen.count == ending.told.count)
+            #expect(Set(seen) == summary.reported)
+            #expect(seen.count == summary.reported.count)
         }
 
-        @Test func whatHasNoAnswerIsCounted() async throws {
+        @Test func unansweredPushesAreCounted() async throws {
             let fixture = try await SystemFixture(
                 "unanswered",
                 SystemFixture.Options(
                     simulator: ["--delay-ms", "1000"], drainDeadlineSeconds: Self.drainDeadlineSeconds,
                     resendsUnknown: false))
-            let (ending, counters) = try await Self.drain(fixture, samples: 4000, afterResults: 1) { worker in
-                // The gate has opened: wait until as many are out as may be, then cut them off.
-                try await fixture.untilAsked(500)
+            let (summary, counters) = try await Self.drain(fixture, samples: 4000, afterResults: 1) { worker in
+                // The simulator now accepts concurrent pushes. Wait until 500 are unanswered, then kill it.
+                try await fixture.waitForUnansweredRequests(500)
                 fixture.simulator.send(signal: SIGKILL)
             }
-            let unknown = ending.outcomes["unknown"] ?? 0
+            let unknown = summary.outcomes["unknown"] ?? 0
             #expect(unknown >= 500)
             #expect(counters.root["message.unknown_outcomes"]?.int == unknown)
             #expect(counters.root["message.unknown"]?.int == unknown)
             #expect(counters.root["message.dead_letters"]?.int == unknown)
-            let dead = try await fixture.testClient.takeAll(from: fixture.queue("dead"))
+            let dead = try await fixture.testClient.getAll(from: fixture.queue("dead"))
             #expect(dead.count == unknown)
             #expect(Set(dead.map { $0.header("push-reason-class") }) == ["unknown"])
             await fixture.testClient.close()
         }
 
-        /// Where every message was when the worker had ended.
-        private struct Ending {
+        /// The location of every request after the worker has exited.
+        private struct DrainSummary {
             var inFlight = 0
-            var told: Set<String> = []
+            var reported: Set<String> = []
             var outcomes: [String: Int] = [:]
             var retried: Set<String> = []
         }
 
-        /// Runs a worker, tells it to stop once so many results are out and `prepare` has returned, and checks that no
-        /// message is lost and none is at two places.
+        /// Runs a worker and stops it after `afterResults` results and the return of `prepare`.
+        ///
+        /// Checks that no request is lost and none is in two places.
         private static func drain(
             _ fixture: SystemFixture, samples count: Int, afterResults: Int,
             _ prepare: (ChildProcess) async throws -> Void
-        ) async throws -> (Ending, JSONDocument) {
+        ) async throws -> (DrainSummary, JSONDocument) {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let samples = Sample.make(count)
@@ -78,26 +79,26 @@ extension ChangingWorkerTests {
             let counters = try await worker.stop()
             #expect(clock.now - start < .seconds(drainDeadlineSeconds))
 
-            var ending = Ending()
+            var summary = DrainSummary()
             for line in await worker.errors.allLines() where line.contains(#""message":"draining""#) {
-                ending.inFlight = try JSONDocument(line).root["message.in_flight"]?.int ?? 0
+                summary.inFlight = try JSONDocument(line).root["message.in_flight"]?.int ?? 0
             }
             let accepted = counters.root["message.accepted"]?.int ?? 0
             let unknown = counters.root["message.unknown"]?.int ?? 0
             let results = try await fixture.testClient.collected(fixture.queue("results"), atLeast: accepted + unknown)
             for result in results {
                 let json = try result.json.root
-                ending.told.insert(json["id"]?.string ?? "-")
-                ending.outcomes[json["outcome"]?.string ?? "-", default: 0] += 1
+                summary.reported.insert(json["id"]?.string ?? "-")
+                summary.outcomes[json["outcome"]?.string ?? "-", default: 0] += 1
             }
-            let retried = try await fixture.takeWaiting()
-            ending.retried = Set(retried.compactMap(\.properties.messageID))
-            let left = try await fixture.left(count - results.count - retried.count)
+            let retried = try await fixture.drainWaitQueues()
+            summary.retried = Set(retried.compactMap(\.properties.messageID))
+            let left = try await fixture.remainingRequests(count - results.count - retried.count)
             let waiting = Set(left.compactMap(\.properties.messageID))
 
             #expect(results.count + retried.count + left.count == count)
-            #expect(ending.told.union(ending.retried).union(waiting) == Set(samples.map(\.id)))
-            return (ending, counters)
+            #expect(summary.reported.union(summary.retried).union(waiting) == Set(samples.map(\.id)))
+            return (summary, counters)
         }
     }
 }

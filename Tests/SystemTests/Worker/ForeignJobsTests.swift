@@ -12,8 +12,8 @@ import Testing
 import Threads
 
 extension SystemTests {
-    /// A lane needs no other thread: a job that one hands it has been through Swift's global pool, which costs more than
-    /// all else that is done for a message.
+    /// A lane runs on its own thread only. A job from another thread has passed through Swift's global pool, which
+    /// costs more than all other work for a request.
     @Suite struct ForeignJobs {
         @Test func noJobOfALaneComesFromAnotherThread() async throws {
             #expect(try await Self.jobsFromOtherThreads(prefix: "own-thread", messages: 20_000) == 0)
@@ -24,16 +24,16 @@ extension SystemTests {
             #expect(jobs > 0)
         }
 
-        /// The jobs that other threads give a lane from when it is ready until it has published that many results.
+        /// Returns the number of jobs that other threads enqueue between the lane's readiness and its last result.
         ///
-        /// - Parameter isDisturbed: whether a task of the global pool calls the lane once.
+        /// - Parameter isDisturbed: Whether a task of the global pool calls the lane once.
         private static func jobsFromOtherThreads(
             prefix: String, messages count: Int, isDisturbed: Bool = false
         ) async throws -> Int {
             let fixture = try await SystemFixture(prefix)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
-            // A duplicate waits for the first delivery, perhaps of another lane.
+            // Each request has a duplicate, which waits for the first delivery.
             try await fixture.publish(Sample.make(count / 2).flatMap { [$0, $0] })
             let lane = try LaneInThisProcess(fixture, broker: AMQPURL(await PrivateBroker.shared.url))
             let before = try await lane.start()
@@ -48,9 +48,9 @@ extension SystemTests {
     }
 }
 
-/// A lane as a worker has it, on a loop and thread of its own.
+/// A lane with its own event loop and thread, as in a worker.
 ///
-/// `@unchecked Sendable`: what changes is touched on the loop's thread only.
+/// `@unchecked Sendable`: mutable state is accessed only on the loop's thread.
 private final class LaneInThisProcess: @unchecked Sendable {
     let loop: EpollLoop
     private let configuration: LaneConfiguration
@@ -58,7 +58,7 @@ private final class LaneInThisProcess: @unchecked Sendable {
     private let apns: Endpoint
     private let tls: TLSContext
     private var lane: Lane?
-    private var whenReady: UnsafeContinuation<Int, Never>?
+    private var readyContinuation: UnsafeContinuation<Int, Never>?
 
     init(_ fixture: SystemFixture, broker: AMQPURL) throws {
         loop = try EpollLoop()
@@ -81,12 +81,14 @@ private final class LaneInThisProcess: @unchecked Sendable {
             worker: "in this process")
     }
 
-    /// Starts it and waits until it is ready; the jobs that other threads gave its loop until then.
+    /// Starts the lane and waits until it is ready.
+    ///
+    /// - Returns: The number of jobs that other threads have enqueued so far.
     func start() async throws -> Int {
         try DetachedThread.start { self.loop.run() }
         return await withUnsafeContinuation { continuation in
             loop.post { [self] in
-                whenReady = continuation
+                readyContinuation = continuation
                 let lane = Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(
@@ -96,8 +98,8 @@ private final class LaneInThisProcess: @unchecked Sendable {
                     counters: LaneCounters(MetricsRegistry()), duplicates: DuplicateMemory(), log: .silent,
                     onStateChange: { [self] state in
                         guard state.isReady else { return }
-                        whenReady?.resume(returning: loop.jobsFromOtherThreads)
-                        whenReady = nil
+                        readyContinuation?.resume(returning: loop.jobsFromOtherThreads)
+                        readyContinuation = nil
                     })
                 self.lane = lane
                 Task(executorPreference: loop) { await lane.start() }
@@ -110,7 +112,9 @@ private final class LaneInThisProcess: @unchecked Sendable {
         await Task.detached(executorPreference: globalConcurrentExecutor) { [self] in _ = await lane?.status() }.value
     }
 
-    /// Has it settle what it holds and ends its thread; how many deliveries were left.
+    /// Drains the lane and stops its thread.
+    ///
+    /// - Returns: The number of unfinished deliveries.
     func drain() async -> Int {
         await withUnsafeContinuation { continuation in
             loop.post { [self] in

@@ -4,12 +4,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Here, not among the unit suites, because a sanitizer's own memory has no room beside such stacks.
+    /// Threads that cannot be started.
+    ///
+    /// Not part of the unit suites: a sanitizer cannot map its own memory together with stacks of this size.
     @Suite struct LaneThread {
-        @Test func aWorkerThatGetsNoThreadEnds() async throws {
+        @Test func aWorkerThatCannotStartAThreadExits() async throws {
             let fixture = try await SystemFixture("threadless")
             try await fixture.applyTopology()
-            // No machine has room for stacks of a pebibyte.
+            // A stack size of one pebibyte, which no machine can map.
             let command = "ulimit -s 1099511627776 && exec \"$0\" worker --config \"$1\""
             let result = try await ChildProcess.run([
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
@@ -19,12 +21,12 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        @Test func aWorkerThatGetsNoThreadForAnotherConfigurationGoesOn() async throws {
+        @Test func aReloadThatCannotStartThreadsIsRetried() async throws {
             var options = SystemFixture.Options(delays: ["1s"])
             let fixture = try await SystemFixture("fewthreads", options)
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
-            // Room for some threads, whose stacks take nearly all of it.
+            // Enough address space for some threads with stacks of 1 GiB, but not for 32.
             let command = "ulimit -s 1048576 && ulimit -v 10485760 && exec \"$0\" worker --config \"$1\""
             let worker = try await ChildProcess([
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
@@ -44,7 +46,7 @@ extension SystemTests {
             try await worker.said("previous lanes stopped")
             _ = try await change(lanes: 2, "configuration reloaded")
             try await fixture.publish(Array(samples[50...]))
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             _ = try await worker.stop()
             try await fixture.end()
         }

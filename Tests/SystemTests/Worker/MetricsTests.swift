@@ -3,10 +3,10 @@ import JSON
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
-    /// Of a worker that has seen something, Prometheus is told what the documentation says, and nothing else.
+extension BrokerFaultTests {
+    /// A worker that has processed requests of all kinds exports exactly the documented metrics.
     @Suite struct Metrics {
-        @Test func areThoseOfThePage() async throws {
+        @Test func matchTheDocumentation() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled", "com.example.limited"])
             var options = SystemFixture.Options(
                 keys: [key], certificates: [try FixtureCertificate("com.example.certified")], delays: ["1s"])
@@ -15,46 +15,46 @@ extension TroubledBrokerTests {
             ]
             options.appLimits = ["com.example.limited": "{pushes_per_second: 1}"]
             options.files = ["any.schema.json": "{}"]
-            try await Operator.with("metrics", options) { look in
+            try await OperatorHarness.with("metrics", options) { harness in
                 let samples = Sample.make(4)
-                try await look.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
-                try await look.fixture.apns.ask(
+                try await harness.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
+                try await harness.fixture.apns.ask(
                     "PUT", "/v1/devices/\(samples[1].device)", #"{"app":"com.example.app","state":"bad"}"#)
-                try await look.fixture.apns.ask(
+                try await harness.fixture.apns.ask(
                     "POST", "/v1/faults",
                     """
                     {"id":"busy","match":{"device_prefix":"\(samples[2].device)"},"count_max":1,
                      "action":{"answer":{"reason":"TooManyRequests"}}}
                     """)
-                try await look.broker.rabbitmqctl("close_all_connections", "the test says so")
-                try await look.logs("broker.lost")
-                try await look.worker.said("ready")
-                // What follows is held up.
-                try await look.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
-                try await look.logs("breaker.opened")
-                try await look.fixture.publish(samples)
-                let results = try await look.fixture.told(of: samples)
+                try await harness.broker.rabbitmqctl("close_all_connections", "closed by the test")
+                try await harness.logs("broker.lost")
+                try await harness.worker.said("ready")
+                // The following request is held.
+                try await harness.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
+                try await harness.logs("breaker.opened")
+                try await harness.fixture.publish(samples)
+                let results = try await harness.fixture.results(of: samples)
                 #expect(
                     samples.map { results[$0].map(\.outcome) } == [
                         ["accepted"], ["rejected"], ["accepted"], ["accepted"],
                     ])
                 let campaign = Sample.make(30, from: 300, app: "com.example.limited")
-                try await look.fixture.publish(campaign)
-                try await look.logs("app.limited")
-                try look.fixture.directory.write("any.schema.json", #"{"title":"changed"}"#)
-                try await look.logs("payload_schema.read")
+                try await harness.fixture.publish(campaign)
+                try await harness.logs("app.limited")
+                try harness.fixture.directory.write("any.schema.json", #"{"title":"changed"}"#)
+                try await harness.logs("payload_schema.read")
                 let unreadable = OutgoingMessage(
-                    exchange: "", routingKey: look.fixture.queue("channels"), body: Array("{}".utf8),
+                    exchange: "", routingKey: harness.fixture.queue("channels"), body: Array("{}".utf8),
                     messageID: Sample(200).id)
-                try await look.fixture.testClient.publish([unreadable])
-                try await look.logs("channel.command")
-                try await look.expectMetricsOfThePage()
+                try await harness.fixture.testClient.publish([unreadable])
+                try await harness.logs("channel.command")
+                try await harness.expectDocumentedMetrics()
             }
         }
     }
 }
 
-/// A name with its type and the names of its labels.
+/// The name, type and label names of a metric.
 private struct Metric: Hashable, CustomStringConvertible {
     var name: String
     var type: String
@@ -63,23 +63,24 @@ private struct Metric: Hashable, CustomStringConvertible {
     var description: String { "\(name) \(type) \(labels.sorted())" }
 }
 
-extension Operator {
-    fileprivate func expectMetricsOfThePage() async throws {
-        // Those of queues are what the broker said last.
+extension OperatorHarness {
+    /// Checks that the exported metrics are those of the documentation page.
+    fileprivate func expectDocumentedMetrics() async throws {
+        // Queue metrics appear after the first query of the broker.
         var text = try await ask("/metrics").1
         while !text.contains("\nmartlet_queue_messages{") {
-            await fixture.testClient.pass(.milliseconds(200))
+            await fixture.testClient.sleep(for: .milliseconds(200))
             text = try await ask("/metrics").1
         }
         let file = try fixture.directory.write("metrics", text)
         let check = try await ChildProcess.run(["sh", "-c", "promtool check metrics < '\(file)'"])
         #expect(check.exit.status == .exited(0) && check.errors.isEmpty, "\(check.output + check.errors)")
-        let (told, documented) = (Self.metrics(in: text), try Self.documented())
-        #expect(told.subtracting(documented) == [])
-        #expect(documented.subtracting(told) == [])
+        let (scraped, documented) = (Self.metrics(in: text), try Self.documented())
+        #expect(scraped.subtracting(documented) == [])
+        #expect(documented.subtracting(scraped) == [])
     }
 
-    /// Those of Prometheus' text format.
+    /// Parses metrics in Prometheus' text format.
     private static func metrics(in text: String) -> Set<Metric> {
         Set(
             text.matches(of: /TYPE (\w+) (\w+)\n(.+)/).map { match in

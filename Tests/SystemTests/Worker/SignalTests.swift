@@ -4,7 +4,7 @@ import Testing
 
 extension ChangingWorkerTests {
     @Suite struct Signals {
-        @Test func hangingUpDoesNotEndTheWorker() async throws {
+        @Test func aHangupDoesNotStopTheWorker() async throws {
             let fixture = try await SystemFixture("hangup")
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -13,12 +13,12 @@ extension ChangingWorkerTests {
             try await worker.said("configuration unchanged")
             let samples = Sample.make(10)
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             _ = try await worker.stop()
             try await fixture.end()
         }
 
-        @Test func systemdHearsHowItStands() async throws {
+        @Test func systemdReceivesNotifications() async throws {
             let fixture = try await SystemFixture("notify")
             try await fixture.applyTopology()
             let path = fixture.directory.file("notify")

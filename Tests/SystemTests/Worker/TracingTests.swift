@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A producer's trace goes on through a worker, and what the worker did is at the collector.
+    /// A worker continues a producer's trace and exports its spans to the collector.
     @Suite struct Tracing {
         private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
         private static let producer = "00f067aa0ba902b7"
@@ -31,7 +31,7 @@ extension SystemTests {
                 messages[2].body = Array("{}".utf8)
                 try await fixture.testClient.publish(messages)
                 try await fixture.testClient.collected(fixture.queue("results"), atLeast: 3)
-                // What has ended is handed over before the worker's end, without waiting for its second.
+                // A stopping worker exports its finished spans without waiting for the one-second interval.
                 _ = try await worker.stop()
 
                 let spans = try collector.documents().flatMap { $0.spans.map(ReceivedSpan.init) }
@@ -45,7 +45,7 @@ extension SystemTests {
                 #expect(processes.map(\.failure).sorted() == ["", "schema.required"])
                 #expect(processes.allSatisfy { process in spans.contains { $0.parentID == process.id } })
 
-                // Whoever takes a result goes on with the span that it came from.
+                // The consumer of a result can continue the trace with the span of its request.
                 let results = await fixture.testClient.collected(fixture.queue("results"))
                 let parents = Set(results.map { $0.header("traceparent") })
                 let unkept = "00-\(Self.traceID)-\(Self.producer)-00"

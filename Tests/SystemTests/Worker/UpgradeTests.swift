@@ -3,22 +3,23 @@ import JSON
 import TestKit
 import Testing
 
-/// The command of the earlier version, where there is one.
+/// The path of the earlier version's `martlet` command; nil if the test does not run.
 private let earlierMartlet = getenv("MARTLET_BEFORE").map { String(cString: $0) }
 
 extension SystemTests {
-    /// Workers of an earlier version and of this one take each other's place, forth and back, under load.
-    /// `deploy/trial/upgrade` builds the earlier one.
+    /// An upgrade and a rollback under load, during which workers of both versions consume the same queues.
+    ///
+    /// `deploy/trial/upgrade` builds the earlier version.
     @Suite(.enabled(if: earlierMartlet != nil)) struct Upgrade {
         private static let requestsPerSecond = 300
-        /// So many are told until something changes.
+        /// The number of results until the next change.
         private static let requestsOfAPhase = LongForm.pick(6000, short: 1000)
 
-        @Test func workersTakeEachOthersPlace() async throws {
+        @Test func workersReplaceEachOther() async throws {
             let before = try #require(earlierMartlet)
             let fixture = try await SystemFixture(
                 "upgrade", SystemFixture.Options(simulator: ["--delay-ms", "50"], delays: ["1s", "2s"]))
-            // So that messages wait when the other version begins or ends.
+            // Requests are in wait queues when a worker starts or stops.
             try await fixture.apns.ask(
                 "POST", "/v1/faults",
                 #"{"id":"busy","share":0.1,"action":{"answer":{"reason":"TooManyRequests","retry_after_seconds":1}}}"#)
@@ -34,7 +35,7 @@ extension SystemTests {
                 return worker
             }
             let results = fixture.queue("results")
-            func aPhase() async throws {
+            func waitForPhase() async throws {
                 let count = await fixture.testClient.collected(results).count
                 try await fixture.testClient.collected(results, atLeast: count + Self.requestsOfAPhase)
             }
@@ -45,55 +46,56 @@ extension SystemTests {
             let messages = samples.map { $0.message(to: fixture.prefix) }
             async let publishing = fixture.testClient.publish(messages, perSecond: Self.requestsPerSecond)
             let first = try await startBefore()
-            try await aPhase()
+            try await waitForPhase()
             try await fixture.applyTopology()
             let now = try await fixture.worker()
-            try await aPhase()
+            try await waitForPhase()
             var accepted = [try await Self.accepted(first)]
-            try await aPhase()
+            try await waitForPhase()
             let again = try await startBefore()
-            try await aPhase()
+            try await waitForPhase()
             accepted.append(try await Self.accepted(now))
             _ = try await publishing
-            _ = try await fixture.told(of: samples)
+            _ = try await fixture.results(of: samples)
             accepted.append(try await Self.accepted(again))
-            let told = try await fixture.allResults()
+            let reported = try await fixture.allResults()
 
             try await fixture.expectNothingLeft()
-            // Where requests waited before.
-            #expect(try await fixture.testClient.takeAll(from: fixture.queue("retry.1s")).isEmpty)
+            // The wait queue of the earlier version.
+            #expect(try await fixture.testClient.getAll(from: fixture.queue("retry.1s")).isEmpty)
             #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)
             let pushes = try Pushes(await fixture.end())
-            #expect(told.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }.map(\.id) == [])
-            #expect(samples.filter { pushes.taken($0) == 0 }.map(\.id) == [])
+            #expect(reported.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }.map(\.id) == [])
+            #expect(samples.filter { pushes.acceptedCount(of: $0) == 0 }.map(\.id) == [])
             #expect(accepted.allSatisfy { $0 > 0 }, "\(accepted)")
-            let twice = samples.filter { pushes.taken($0) > 1 }
-            let silently = twice.filter { sample in !told[sample].contains { $0.isPossibleDuplicate } }
-            #expect(silently.map(\.id) == [])
-            // What is pushed twice has a reason, such as a connection to the broker that was lost: then the log has it.
+            let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
+            let unmarked = twice.filter { sample in !reported[sample].contains { $0.isPossibleDuplicate } }
+            #expect(unmarked.map(\.id) == [])
+            // A duplicate push has a cause, such as a lost broker connection. Print the log lines that name it.
             for worker in twice.isEmpty ? [] : [first, now, again] {
-                let isNoted = #""level":"info""#
-                for line in worker.errors.linesSoFar where !line.contains(isNoted) { print(line) }
+                let isInfo = #""level":"info""#
+                for line in worker.errors.linesSoFar where !line.contains(isInfo) { print(line) }
             }
-            let toldTwice = samples.count { told[$0].count > 1 }
+            let reportedTwice = samples.count { reported[$0].count > 1 }
             let refused = pushes.byID.values.reduce(0) { $0 + $1.count { $0.status == 429 } }
             print(
-                "upgrade: \(samples.count) requests at \(Self.requestsPerSecond)/s, all told; \(accepted[0]) accepted by "
+                "upgrade: \(samples.count) requests at \(Self.requestsPerSecond)/s, all reported; \(accepted[0]) accepted by "
                     + "the earlier version, \(accepted[1]) by this one, \(accepted[2]) by the earlier one again; "
-                    + "\(refused) refused with 429 and tried again; \(twice.count) pushed twice, \(toldTwice) told twice"
+                    + "\(refused) refused with 429 and retried; \(twice.count) pushed twice, \(reportedTwice) reported twice"
             )
         }
 
-        /// Ends a worker in order; what it had accepted.
+        /// Stops a worker and returns the number of requests that it counted as accepted.
         private static func accepted(_ worker: ChildProcess) async throws -> Int {
             try #require(try await worker.stop().root["message.accepted"]?.int)
         }
 
-        /// What the earlier version (commit 0f9dd8a) knows of a configuration.
+        /// Returns a configuration without the settings that the earlier version (commit 0f9dd8a) does not have.
         private static func asBefore(_ text: String) -> String {
             text.split(separator: "\n").filter { !$0.hasPrefix("admin:") && !$0.hasPrefix("  proxy:") }
                 .joined(separator: "\n")
-                // It would give up after five tries, as this one does after eight: eight refusals in a row do not happen.
+                // The earlier version allows five attempts by default. With eight, as in this version, no request
+                // exhausts its attempts.
                 .replacing(/delays: \[(\d+)s.*\]/) { "attempts_max: 8, delay_seconds: \($0.output.1)" }
                 .replacing(/, channel_port: \d+/, with: "")
         }

@@ -38,13 +38,13 @@ import Testing
         totals: 160
         """
 
-    @Test func costsAreCountedOnceAndByModule() throws {
+    @Test func instructionsAreCountedOnceAndByModule() throws {
         let profile = try CallgrindProfile(lines: Self.lines(Self.file), program: "/tmp/bench")
         #expect(profile.total == 160)
         #expect(profile.byModule == ["libc": 30, "Delivery": 120, "other": 10])
     }
 
-    @Test func aFileThatIsCutShortIsRefused() {
+    @Test func aTruncatedFileIsRejected() {
         let cut = Self.lines(Self.file).filter { $0 != "41 100" }
         #expect(throws: ProcessError.self) {
             try CallgrindProfile(lines: cut, program: "/tmp/bench")
@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: [
         ("$s8Delivery4LaneC5startyyF", "Delivery"),
-        // A method of a type of Hashing in an extension of Delivery.
+        // A method in Delivery's extension of a type of Hashing.
         ("$s7Hashing11SecretMixerV8DeliveryE7copyKey2id4bodyAD04CopyF0V6Crypto9UUIDValueV_Says5UInt8VGtF", "Delivery"),
         ("$s4JSON9JSONValueV6member33_0652071F8562AFB291C2F1A962D0EABBLLyACSgSPys5UInt8VG_SitF", "JSON"),
         ("$s7HTTP2sd", "HTTP2sd"),

@@ -8,7 +8,7 @@ import Testing
         accepted = try InstructionCount(lines: ["# measured long ago", "60000 libnghttp2", "30000 JSON", "10000 AMQP"])
     }
 
-    @Test func linesAreReadAsTheyAreWritten() throws {
+    @Test func linesRoundTrip() throws {
         #expect(accepted.lines == ["60000 libnghttp2", "30000 JSON", "10000 AMQP"])
         #expect(try InstructionCount(lines: accepted.lines) == accepted)
         let specialized = try InstructionCount(lines: ["7 Swift, specialized"])
@@ -16,23 +16,23 @@ import Testing
     }
 
     @Test(arguments: ["many JSON", "12", "JSON 12", "-"])
-    func aLineThatSaysSomethingElseIsRefused(line: String) {
+    func aMalformedLineIsRejected(line: String) {
         #expect(throws: ProcessError.self) { try InstructionCount(lines: [line]) }
     }
 
-    @Test func onePercentMoreIsAllowed() throws {
+    @Test func anIncreaseOfOnePercentIsAllowed() throws {
         let most = try InstructionCount(lines: ["60000 libnghttp2", "31000 JSON", "10000 AMQP"])
         #expect(most.objection(accepted: accepted) == nil)
         #expect(try InstructionCount(lines: ["1 JSON"]).objection(accepted: accepted) == nil)
     }
 
-    @Test func whatIsMoreNamesTheModuleThatGrewMost() throws {
+    @Test func theErrorNamesTheModuleWithTheLargestIncrease() throws {
         let more = try InstructionCount(lines: ["50000 libnghttp2", "31000 JSON", "20001 Delivery"])
         #expect(
             more.objection(accepted: accepted)
                 == """
-                a message costs 101001 instructions, and 101000 at most were accepted (100000 and 1 %); Delivery grew \
-                most, from 0 to 20001
+                101001 instructions per message exceed the limit of 101000 (100000 accepted plus 1 %); largest increase: \
+                Delivery, from 0 to 20001
                 """)
     }
 

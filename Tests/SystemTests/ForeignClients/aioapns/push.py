@@ -1,7 +1,7 @@
-"""Pushes with aioapns as it comes from PyPI; only host and port are set, and SSL_CERT_FILE names the authority.
+"""Pushes with an unmodified aioapns from PyPI. Only host and port are set; SSL_CERT_FILE names the authority.
 
-    push.py PORT KEY-FILE DEVICE-TOKEN...     to each device in turn: prints a JSON line for each answer
-    push.py PORT KEY-FILE --at-once COUNT     to so many devices at once: prints how many had which status
+    push.py PORT KEY-FILE DEVICE-TOKEN...     Push to each device in turn; print a JSON line per response.
+    push.py PORT KEY-FILE --at-once COUNT     Push to COUNT devices concurrently; print the count of each status.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Pushes with apns2 as it comes from PyPI, and its forks; only host, port and authority are set.
+"""Pushes with an unmodified apns2 from PyPI or one of its forks. Only host, port and authority are set.
 
-    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     prints a JSON line for each answer
+    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     Print a JSON line per response.
 """
 
 import json

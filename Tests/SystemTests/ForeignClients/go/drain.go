@@ -1,6 +1,6 @@
-// Pushes with Go's x/net/http2 while the server sends GOAWAY again and again.
+// Pushes with Go's x/net/http2 while the server repeatedly sends GOAWAY.
 //
-//	drain PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     prints a JSON object of what became of them
+//	drain PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     Print the outcomes as a JSON object.
 package main
 
 import (

@@ -1,6 +1,6 @@
-"""Pushes with gobiko.apns as it comes from PyPI; only host, port and authority are set.
+"""Pushes with an unmodified gobiko.apns from PyPI. Only host, port and authority are set.
 
-    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     prints a JSON line for each answer
+    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     Print a JSON line per response.
 """
 
 import functools
@@ -17,7 +17,7 @@ from gobiko.apns import client as module  # noqa: E402
 port, key_file, authority_file, *device_tokens = sys.argv[1:]
 old_hyper.trust(authority_file)
 module.PRODUCTION_HOST = f"localhost:{port}"
-# hyper speaks TLS by itself at port 443 alone.
+# By default, hyper uses TLS only on port 443.
 module.HTTP20Connection = functools.partial(module.HTTP20Connection, secure=True)
 client = APNsClient(
     "DEMOTEAM01", "DEMOKEY001", auth_key_filepath=key_file, bundle_id="com.example.app", force_proto="h2"

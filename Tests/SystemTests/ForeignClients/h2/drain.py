@@ -1,7 +1,8 @@
-"""Pushes with python's h2 while the server sends GOAWAY again and again. h2 takes a GOAWAY that it receives for the end of
-the connection, so that what is open then is lost: counted.
+"""Pushes with Python's h2 while the server repeatedly sends GOAWAY.
 
-    drain.py PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     prints a JSON object of what became of them
+h2 treats a received GOAWAY as the end of the connection. The open streams are lost, and the program counts them.
+
+    drain.py PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     Print the outcomes as a JSON object.
 """
 
 import json
@@ -20,14 +21,14 @@ PAYLOAD = b'{"aps":{"alert":"Hi"}}'
 context = ssl.create_default_context(cafile=authority)
 context.load_cert_chain(certificate, key)
 context.set_alpn_protocols(["h2"])
-told = {"accepted": 0, "lost": 0, "connections": 0}
+counts = {"accepted": 0, "lost": 0, "connections": 0}
 left = int(count)
 
 
 def serve_one_connection():
-    """Pushes until the connection ends."""
+    """Pushes until the connection is closed."""
     global left
-    told["connections"] += 1
+    counts["connections"] += 1
     with socket.create_connection(("localhost", int(port))) as plain:
         with context.wrap_socket(plain, server_hostname="localhost") as connection:
             session = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
@@ -53,19 +54,19 @@ def serve_one_connection():
                 try:
                     events = session.receive_data(data)
                 except h2.exceptions.ProtocolError:
-                    # It takes nothing after a GOAWAY.
+                    # h2 rejects every frame after a GOAWAY.
                     events = [h2.events.ConnectionTerminated()] if data else []
                 for event in events:
                     if isinstance(event, h2.events.RemoteSettingsChanged):
                         settled = True
                     if isinstance(event, h2.events.StreamEnded):
                         pending.discard(event.stream_id)
-                        told["accepted"] += 1
+                        counts["accepted"] += 1
                 if not data or any(isinstance(event, h2.events.ConnectionTerminated) for event in events):
-                    told["lost"] += len(pending)
+                    counts["lost"] += len(pending)
                     return
 
 
 while left > 0:
     serve_one_connection()
-print(json.dumps(told))
+print(json.dumps(counts))

@@ -1,6 +1,6 @@
-"""Pushes with kalyke as it comes from PyPI; only host and port are set, and SSL_CERT_FILE names the authority.
+"""Pushes with an unmodified kalyke from PyPI. Only host and port are set; SSL_CERT_FILE names the authority.
 
-    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     prints a JSON line for each answer
+    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     Print a JSON line per response.
 """
 
 import asyncio

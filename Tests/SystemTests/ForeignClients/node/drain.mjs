@@ -1,6 +1,8 @@
-// Pushes with Node's http2 while the server sends GOAWAY again and again: lets what is open end, goes on elsewhere.
+// Pushes with Node's http2 while the server repeatedly sends GOAWAY.
 //
-//     drain.mjs PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     prints a JSON object of what became of them
+// Open streams complete on the old connection; new pushes use a new one.
+//
+//     drain.mjs PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     Print the outcomes as a JSON object.
 
 import { readFileSync } from "node:fs";
 import http2 from "node:http2";
@@ -10,7 +12,7 @@ const openMax = 100;
 const payload = '{"aps":{"alert":"Hi"}}';
 const files = { ca: readFileSync(authority), cert: readFileSync(certificate), key: readFileSync(key) };
 
-const told = { accepted: 0, repeated: 0, lost: 0, connections: 0 };
+const counts = { accepted: 0, repeated: 0, lost: 0, connections: 0 };
 let next = 0;
 let open = 0;
 let again = [];
@@ -18,8 +20,8 @@ let session = null;
 
 function connect() {
   const made = http2.connect(`https://localhost:${port}`, files);
-  told.connections += 1;
-  // Node closes the session by itself then, when its streams have ended.
+  counts.connections += 1;
+  // After a GOAWAY, Node closes the session by itself when its streams have ended.
   made.on("goaway", () => {
     if (session === made) session = null;
     fill();
@@ -47,11 +49,11 @@ function push(number) {
   stream.on("error", () => {});
   stream.on("close", () => {
     open -= 1;
-    if (status === 200) told.accepted += 1;
+    if (status === 200) counts.accepted += 1;
     else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) {
-      told.repeated += 1;
+      counts.repeated += 1;
       again.push(number);
-    } else told.lost += 1;
+    } else counts.lost += 1;
     fill();
   });
   stream.resume();
@@ -61,7 +63,7 @@ function push(number) {
 function fill() {
   while (open < openMax && (again.length > 0 || next < count)) push(again.length > 0 ? again.pop() : next++);
   if (open > 0 || next < count) return;
-  console.log(JSON.stringify(told));
+  console.log(JSON.stringify(counts));
   process.exit(0);
 }
 

@@ -1,4 +1,4 @@
-"""Asks with direct reply-to, one command after the other, and prints each reply: ask.py URL QUEUE COMMAND..."""
+"""Sends commands with direct reply-to, one at a time, and prints each reply: ask.py URL QUEUE COMMAND..."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Publishes one command with direct reply-to and goes before anybody can reply: leave.py URL QUEUE COMMAND"""
+"""Publishes one command with direct reply-to and disconnects before the reply: leave.py URL QUEUE COMMAND"""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Pushes with pyapns_client as it comes from PyPI; only host, port and authority are set.
+"""Pushes with an unmodified pyapns_client from PyPI. Only host, port and authority are set.
 
-    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     prints a JSON line for each answer
+    push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     Print a JSON line per response.
 """
 
 import json

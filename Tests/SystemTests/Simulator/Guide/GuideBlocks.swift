@@ -1,17 +1,17 @@
-/// The commands of a page of the documentation, with what the page says that they print.
+/// A block of commands on a documentation page, with its documented output.
 struct GuideBlock {
     var script: String
-    /// nil where the page does not say.
+    /// nil if the page documents no output.
     var output: String?
-    /// Line of the page on which the commands begin, counted from 1.
+    /// The line of the page on which the commands begin, starting at 1.
     var line: Int
 
-    /// The blocks marked `sh`, each with the block marked `text` that follows it at once.
+    /// Returns the `sh` blocks, each with the `text` block that directly follows it.
     static func all(of page: String) -> [GuideBlock] {
         var blocks: [GuideBlock] = []
         var language: Substring?
         var text: [Substring] = []
-        // The line behind a block of commands, where its output would stand.
+        // The line after a block of commands, where an output block would begin.
         var outputLine: Int?
         for (index, line) in page.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             guard line.hasPrefix("```") else {
@@ -36,7 +36,7 @@ struct GuideBlock {
         return blocks
     }
 
-    /// Whether it printed what the page says, where `…` stands for anything within a line.
+    /// Whether printed lines match the documented output. `…` matches any text within a line.
     func matches(_ printed: [String]) -> Bool {
         guard let output else { return true }
         let wanted = output.split(separator: "\n", omittingEmptySubsequences: false)

@@ -3,7 +3,8 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The page for those who use the simulator without Martlet: its commands do what it says.
+    /// The pages for users of the simulator: their commands print the documented output, and they document every
+    /// setting.
     @Suite struct SimulatorGuide {
         private static let ports: [(option: String, documented: String)] = [
             ("--listen", "2197"), ("--listen-production", "2198"), ("--listen-channels", "2195"),
@@ -17,14 +18,14 @@ extension ToolTests {
         }
 
         @Test(arguments: [("Guide", 14), ("Recipes", 11), ("ContinuousIntegration", 2)])
-        func `its commands print what it says`(page: String, countMin: Int) async throws {
+        func `commands print the documented output`(page: String, countMin: Int) async throws {
             let blocks = GuideBlock.all(of: try Self.page(page))
             #expect(blocks.count >= countMin)
             let directory = try TemporaryDirectory("guide")
             let ports = try Self.ports.map {
                 (option: $0.option, documented: $0.documented, free: try FreePort.choose())
             }
-            // The same command at free ports.
+            // The documented command, with free ports.
             let listen = ports.map { "\($0.option) 127.0.0.1:\($0.free)" }.joined(separator: " ")
             let command = try Products.executable("apns-simulator")
             try directory.write(
@@ -44,7 +45,7 @@ extension ToolTests {
 
                 """
             for (index, block) in blocks.enumerated() { script += "echo '@@ \(index)'\n\(block.script)\n" }
-            // All at once: a free port may begin like one that is documented.
+            // Replace all ports in one pass, because a free port can start with the digits of a documented port.
             script.replace(/localhost:(\d+)/) { match in
                 let free = ports.first { "\($0.documented)" == match.output.1 }?.free
                 return "localhost:" + (free.map { "\($0)" } ?? String(match.output.1))
@@ -67,7 +68,7 @@ extension ToolTests {
             }
         }
 
-        @Test func `it tells of every route and every switch`() async throws {
+        @Test func `documents every route and every switch`() async throws {
             let page = try Self.page()
             let directory = try TemporaryDirectory("guide")
             let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
@@ -78,7 +79,7 @@ extension ToolTests {
             let rows = Self.section("Switches", of: page).filter { $0.hasPrefix("| `") }
             #expect(switches.filter { start in !rows.contains { $0.hasPrefix(start) } } == [])
             #expect(rows.count == switches.count)
-            // It lists what there is to whoever asks for what there is not.
+            // The error for an unknown route lists all routes.
             let error = try await Self.json(from: "\(admin)/nothing").root["error"]?.string
             let routes = try #require(error?.split(separator: "there are: ").last).split(separator: ", ")
             #expect(routes.count > 20)
@@ -86,12 +87,12 @@ extension ToolTests {
             try await simulator.process.terminate()
         }
 
-        @Test func `it tells of all that a fault can have`() async throws {
+        @Test func `documents every member of a fault`() async throws {
             let section = Self.section("Make a fault", of: try Self.page()).joined(separator: "\n")
             let directory = try TemporaryDirectory("guide")
             let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
             let faults = "http://127.0.0.1:\(try #require(simulator.adminPort))/v1/faults"
-            // What is there it tells to whoever asks for what is not.
+            // The error for an unknown member lists all members.
             let unknown = #"{"unheard-of":1}"#
             let bodies =
                 [unknown, #"{"action":"silence","match":\#(unknown)}"#, #"{"action":"unheard-of"}"#]
@@ -102,21 +103,21 @@ extension ToolTests {
             for body in bodies {
                 let error = try #require(try await Self.json(from: faults, "-d", body).root["error"]?.string)
                 let list = try #require(error.firstMatch(of: /; (?:it has|there are) ([a-z0-9_, ]+)/)).1
-                let untold = list.split(separator: ", ").filter {
+                let undocumented = list.split(separator: ", ").filter {
                     !section.contains("`\($0)`") && !section.contains("\"\($0)\"")
                 }
-                #expect(untold == [], "\(error)")
+                #expect(undocumented == [], "\(error)")
             }
             try await simulator.process.terminate()
         }
 
-        /// The lines below a heading.
+        /// Returns the lines below a heading.
         private static func section(_ heading: String, of page: String) -> ArraySlice<Substring> {
             let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
             return lines.drop { $0 != "## \(heading)" }.dropFirst().prefix { !$0.hasPrefix("## ") }
         }
 
-        /// A value as the page's tables have it.
+        /// Returns a value in the format of the page's tables.
         private static func cell(_ value: JSONValue) -> String {
             if let word = value.string { return "`\(word)`" }
             if let flag = value.bool { return "\(flag)" }

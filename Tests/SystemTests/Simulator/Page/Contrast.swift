@@ -1,7 +1,8 @@
-/// Whether texts stand out from what is behind them (WCAG 2.2, 1.4.3).
+/// A check of the contrast of texts (WCAG 2.2, 1.4.3).
 enum Contrast {
-    /// An expression of JavaScript: the texts that are to be seen and whose contrast is below 4.5, one a line. Behind a
-    /// text can be several colours, as in a gradient; the worst counts.
+    /// A JavaScript expression that returns the visible texts with a contrast below 4.5, one per line.
+    ///
+    /// If the background has several colors, as in a gradient, the lowest contrast counts.
     static let belowLimit = """
         (() => {
           const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

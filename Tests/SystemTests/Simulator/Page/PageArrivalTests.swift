@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// What the page does while requests come.
+/// Tests of the page while requests arrive.
 extension ToolTests.Page {
     @Test func `shows figures that add up`() async throws {
         let fixture = try await PageFixture()
@@ -29,8 +29,8 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    /// The animation of one arrival would last until the next.
-    @Test func `draws requests that follow each other fast without motion`() async throws {
+    /// An animation would last until the next request arrives.
+    @Test func `draws rapid requests without animation`() async throws {
         let fixture = try await PageFixture()
         let payload = #"{"aps":{"alert":"Hello"}}"#
         try await fixture.push(payload)

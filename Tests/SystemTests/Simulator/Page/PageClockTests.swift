@@ -1,9 +1,9 @@
 import TestKit
 import Testing
 
-/// The clock, and starting over.
+/// Tests of the clock and the reset.
 extension ToolTests.Page {
-    @Test func `sets the clock, and starts over`() async throws {
+    @Test func `sets the clock, and resets the simulator`() async throws {
         let fixture = try await PageFixture()
         let payload = #"{"aps":{"alert":"Hello"}}"#
         #expect(try await fixture.push(payload) == 200)
@@ -12,7 +12,7 @@ extension ToolTests.Page {
         try await fixture.browser.press(.enter)
         try await fixture.browser.wait(
             until: "document.querySelector('#clock-reading').textContent.includes('1 h 5 min ahead')")
-        // The token was made by this machine's clock.
+        // The provider token was issued by this machine's clock.
         #expect(try await fixture.push(payload) == 403)
         try await fixture.tab(to: "#reset")
         try await fixture.browser.press(.enter)

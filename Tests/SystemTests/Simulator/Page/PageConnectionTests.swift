@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The connections.
+/// Tests of the connection list.
 extension ToolTests.Page {
     @Test func `shows each connection with its streams`() async throws {
         let fixture = try await PageFixture("--delay-ms", "600000")
@@ -18,7 +18,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `does things to connections at once`() async throws {
+    @Test func `acts on connections immediately`() async throws {
         let fixture = try await PageFixture("--delay-ms", "600000")
         try await fixture.tab(to: "[data-action='goaway']")
         try await fixture.browser.press(.enter)

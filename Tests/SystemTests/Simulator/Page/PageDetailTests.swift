@@ -1,11 +1,11 @@
 import TestKit
 import Testing
 
-/// One request with all that is known of it.
+/// Tests of the detail view of a request.
 extension ToolTests.Page {
-    @Test func `shows a request whole, by keyboard alone`() async throws {
+    @Test func `shows a complete request using only the keyboard`() async throws {
         let fixture = try await PageFixture()
-        // What a program that reads and writes JSON anew would change.
+        // Decoding and encoding this JSON again would change it.
         try await fixture.push(#"{"aps":{"alert":"N\u00b0","badge":1.50e1},"a":1,"a":12345678901234567890}"#)
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
         try await fixture.tab(to: "#rows .opener")
@@ -15,7 +15,7 @@ extension ToolTests.Page {
         for word in ["1.50e1", #""N\u00b0""#, "12345678901234567890", ":path", "apns-topic", "com.example.app"] {
             #expect(text.contains(word), "\(word) in \(text)")
         }
-        // nghttp never lets a provider token into a table.
+        // nghttp sends the provider token as a never-indexed field.
         let token =
             "[...document.querySelectorAll('.headers li')].find((li) => li.textContent.startsWith('authorization'))"
         #expect(try await fixture.browser.text("\(token).textContent").contains("never"))
@@ -25,7 +25,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `opens a request by its link, its neighbours, and as a command`() async throws {
+    @Test func `opens a request by link, steps to its neighbors, and copies it as a command`() async throws {
         let fixture = try await PageFixture()
         let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
         for text in ["One", "Two", "It's three"] {
@@ -62,7 +62,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `makes a command that shows the certificate and sends what is empty`() async throws {
+    @Test func `copies a command with the client certificate and empty headers`() async throws {
         let directory = try TemporaryDirectory("demo")
         let fixture = try await PageFixture("--write-demo", directory.path)
         _ = try await ChildProcess.run([
@@ -84,7 +84,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `says that a payload is cut, and does not offer to send it again`() async throws {
+    @Test func `marks a truncated payload and offers no command to resend it`() async throws {
         let fixture = try await PageFixture()
         let text = String(repeating: "x", count: 6000 - 20)
         #expect(try await fixture.push(#"{"aps":{"alert":"\#(text)"}}"#) == 413)
@@ -96,7 +96,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `goes to the older and the newer of those that are listed`() async throws {
+    @Test func `steps to older and newer requests of the list`() async throws {
         let fixture = try await PageFixture()
         for text in ["Odd one", "Even", "Odd three"] { try await fixture.push(#"{"aps":{"alert":"\#(text)"}}"#) }
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 3")
@@ -115,7 +115,7 @@ extension ToolTests.Page {
         try await isShown(2, "Even")
         try await browser.press(.enter)
         try await isShown(1, "Odd one", isLast: true)
-        // The button that had the focus can no longer be pressed; keys are heard all the same.
+        // The focused button is now disabled, but the page still handles keys.
         try await browser.press(.left)
         try await isShown(2, "Even")
         try await browser.press(.right)
@@ -134,7 +134,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `gives a link that opens the request`() async throws {
+    @Test func `copies a link that opens the request`() async throws {
         let fixture = try await PageFixture()
         for text in ["One", "Two"] { try await fixture.push(#"{"aps":{"alert":"\#(text)"}}"#) }
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The faults.
+/// Tests of the fault list and its form.
 extension ToolTests.Page {
     @Test func `adds and removes a fault by keyboard`() async throws {
         let fixture = try await PageFixture()
@@ -54,7 +54,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells why a fault was refused`() async throws {
+    @Test func `shows why a fault was refused`() async throws {
         let fixture = try await PageFixture()
         try await fixture.tab(to: "#fault-topic")
         try await fixture.browser.type(String(repeating: "x", count: 300))
@@ -69,6 +69,6 @@ extension ToolTests.Page {
             #expect(try await fixture.browser.text(Contrast.belowLimit) == "", "\(scheme)")
             try await fixture.writePicture("failure-\(scheme)")
         }
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
     }
 }

@@ -2,15 +2,15 @@ import Glibc
 import TestKit
 import Testing
 
-/// A simulator as a process, and its page in a real Chromium.
+/// A simulator process, and its page in a headless Chromium.
 struct PageFixture {
     let browser: Browser
     let simulator: SimulatorProcess
-    /// The page's address without the slash at its end.
+    /// The page's URL without the trailing slash.
     let origin: String
     private let directory: TemporaryDirectory
 
-    /// - Parameter options: more of the simulator's.
+    /// - Parameter options: Additional options of the simulator.
     init(_ options: String...) async throws {
         directory = try TemporaryDirectory("page")
         simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"] + options)
@@ -20,32 +20,32 @@ struct PageFixture {
         try await open()
     }
 
-    /// Loads the page and waits until it has heard from the simulator.
+    /// Loads the page and waits until it shows data of the simulator.
     func open(_ part: String = "") async throws {
-        // A page that differs in its fragment alone would not be loaded anew.
+        // The browser would not reload a URL that differs only in its fragment.
         try await browser.open("about:blank")
         try await browser.open("\(origin)/\(part)")
         try await browser.wait(until: "document.querySelector('#link').dataset.state === 'there'")
         try await browser.wait(until: "document.querySelector('#figure-requests').textContent !== '–'")
     }
 
-    /// Pushes with a client that knows nothing of APNs; the status that it is answered.
+    /// Pushes with nghttp and returns the status of the response.
     ///
-    /// - Parameter headers: more of them, or others, as `name: value`.
+    /// - Parameter headers: Additional or replacing headers, as `name: value`.
     @discardableResult
     func push(_ payload: String, to device: String = "00fc13adff785122", _ headers: [String] = []) async throws -> Int {
         let lines = try await ChildProcess.run(command(payload, device, headers)).output
         return try #require(lines.firstMatch(of: ":status: "))
     }
 
-    /// Pushes and does not wait for the answer; the client, to be ended.
+    /// Starts a push without waiting for the response, and returns the client's process.
     func startPush(
         _ payload: String, to device: String = "00fc13adff785122", _ headers: [String] = []
     ) async throws -> ChildProcess {
         try await ChildProcess(command(payload, device, headers))
     }
 
-    /// Pushes so many times, to 50 devices; each is answered with 200.
+    /// Pushes `requests` times to 50 devices. Throws unless each is answered with 200.
     func load(_ requests: Int) async throws {
         let load = try LoadGenerator(
             connections: 1, streams: 10, devices: 50, authorization: try simulator.authorization(), in: directory)
@@ -61,28 +61,30 @@ struct PageFixture {
             + ["https://127.0.0.1:\(simulator.port)/3/device/\(device)"]
     }
 
-    /// Presses the tabulator until `selector` has the focus.
+    /// Presses the Tab key until the element of `selector` has the focus.
     func tab(to selector: String, atMost pressesMax: Int = 80) async throws {
         for _ in 0..<pressesMax {
             try await browser.press(.tab)
             if try await browser.holds("document.activeElement.matches(`\(selector)`)") { return }
         }
-        Issue.record("\(selector) cannot be reached by the tabulator")
+        Issue.record("\(selector) cannot be reached with the Tab key")
     }
 
-    /// Ends both. The page has asked nobody else for anything, and its console is empty.
+    /// Closes the browser and stops the simulator.
     ///
-    /// - Parameter complains: whether there was a reason to.
-    func end(complains: Bool = false) async throws {
+    /// Checks that the page has requested nothing from other origins and that its console is empty.
+    ///
+    /// - Parameter allowsConsoleMessages: Whether the page may have logged to its console.
+    func end(allowsConsoleMessages: Bool = false) async throws {
         let elsewhere = try await browser.requestedURLs().filter { !$0.hasPrefix("\(origin)/") && $0 != "about:blank" }
         #expect(elsewhere == [])
-        if !complains { #expect(try await browser.complaints() == []) }
+        if !allowsConsoleMessages { #expect(try await browser.consoleMessages() == []) }
         try await writePicture("end")
         try await browser.close()
         #expect(try await simulator.process.terminate().status == .exited(0))
     }
 
-    /// For people who want to look: a picture in the folder that MARTLET_PICTURES names, if there is one.
+    /// Writes a screenshot to the folder that MARTLET_PICTURES names, if it is set.
     func writePicture(_ name: String) async throws {
         guard let folder = getenv("MARTLET_PICTURES").map({ String(cString: $0) }) else { return }
         let arrived = "Promise.all(document.getAnimations().map((animation) => animation.finished)).then(() => true)"
@@ -92,7 +94,7 @@ struct PageFixture {
 }
 
 extension [String] {
-    /// The number behind `text` in the first line that has it.
+    /// Returns the three-digit number after `text` in the first line that contains it.
     fileprivate func firstMatch(of text: String) -> Int? {
         for line in self {
             if let range = line.firstRange(of: text) { return Int(line[range.upperBound...].prefix(3)) }

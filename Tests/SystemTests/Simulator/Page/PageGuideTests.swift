@@ -1,19 +1,19 @@
 import TestKit
 import Testing
 
-/// The guide.
+/// Tests of the guide.
 extension ToolTests.Page {
-    @Test func `shows how to push until somebody has`() async throws {
+    @Test func `shows how to push until the first request`() async throws {
         let fixture = try await PageFixture("--listen-channels", "127.0.0.1:0")
         let guide = "document.querySelector('#guide')"
         try await fixture.browser.wait(until: "\(guide).querySelector('pre')")
-        let told = try await fixture.browser.text("\(guide).textContent")
+        let guideText = try await fixture.browser.text("\(guide).textContent")
         for word in [
             "localhost:\(fixture.simulator.port)", "DEMOKEY001", "DEMOTEAM01", "ca.pem", "Channel management",
         ] {
-            #expect(told.contains(word), "\(word)")
+            #expect(guideText.contains(word), "\(word)")
         }
-        #expect(!told.contains("Pushes and broadcasts, sandbox"), "it does not listen there")
+        #expect(!guideText.contains("Pushes and broadcasts, sandbox"), "the simulator has no such endpoint")
         try await fixture.browser.run(
             """
             navigator.clipboard.writeText = async (text) => { window.copied = text; },
@@ -25,7 +25,7 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
         #expect(try await fixture.browser.holds("!\(guide).checkVisibility()"))
         #expect(try await fixture.browser.text("document.querySelector('.pill').textContent") == "200")
-        // As a command it shows the certificate again.
+        // The command of the recorded request also uses the certificate.
         try await fixture.browser.run(
             """
             window.copied = "",
@@ -40,7 +40,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `comes first on a phone, until something is delivered`() async throws {
+    @Test func `shows the guide first on a phone until a push is delivered`() async throws {
         let fixture = try await PageFixture()
         try await fixture.browser.resize(width: 390, height: 844, isPhone: true)
         try await fixture.open()
@@ -52,7 +52,7 @@ extension ToolTests.Page {
                 "document.querySelector('#guide \(part)').getBoundingClientRect().bottom <= innerHeight"
             #expect(try await fixture.browser.holds(isOnFirstScreen), "\(part)")
         }
-        // Why it was refused is there, too.
+        // The request list also shows why a push was refused.
         #expect(try await fixture.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
         #expect(try await fixture.browser.holds(isAt("requests")))
@@ -60,7 +60,7 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: isAt("lock"))
         #expect(try await fixture.browser.holds("document.querySelector('#stacks .card').checkVisibility()"))
 
-        // A part that somebody has chosen stays.
+        // A view that the user has chosen stays.
         try await fixture.open("#faults")
         try await fixture.simulator.ask("POST", "/v1/reset")
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")

@@ -1,9 +1,9 @@
 import TestKit
 import Testing
 
-/// The list of requests.
+/// Tests of the request list.
 extension ToolTests.Page {
-    @Test func `finds requests by answer and device, and those further down`() async throws {
+    @Test func `filters requests by response and device, and loads older ones`() async throws {
         let fixture = try await PageFixture("--gate", "off")
         try await fixture.push(#"{"aps":{"alert":"The first"}}"#, to: "aa01")
         for _ in 0..<2 { try await fixture.push(#"{"aps":{"alert":"Gone"}}"#, to: "dead01") }
@@ -28,13 +28,13 @@ extension ToolTests.Page {
         let device = try await fixture.browser.text("document.querySelectorAll('#addressees option')[0].value")
         #expect(try await choose("addressee", device) == 1)
         #expect(try await choose("addressee", "") == 4)
-        // What is chosen stays, however many others are pushed to.
+        // The chosen device stays chosen when many other devices appear.
         #expect(try await choose("addressee", device) == 1)
         #expect(
             try await fixture.browser.text("document.querySelector('.why').textContent")
                 == "PayloadEmpty The payload is empty.")
 
-        // Past the 500 that are listed at first.
+        // More than the 500 requests that are listed at first.
         try await fixture.load(600)
         try await fixture.browser.wait(
             until: "document.querySelector('#requests-note').textContent.includes('of the 500')")
@@ -50,7 +50,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells in plain words why a push was refused`() async throws {
+    @Test func `explains why a push was refused`() async throws {
         let fixture = try await PageFixture()
         #expect(try await fixture.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
         try await fixture.browser.wait(until: "document.querySelector('#rows .refused')")
@@ -61,7 +61,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `says what exactly was wrong, whatever faults do`() async throws {
+    @Test func `shows the exact reason of a refusal, also while a fault is active`() async throws {
         let fixture = try await PageFixture()
         func why(_ push: () async throws -> Int) async throws -> String {
             let before = try await fixture.browser.number("document.querySelectorAll('#rows .row').length")
@@ -91,7 +91,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `counts what broke the rules of HTTP`() async throws {
+    @Test func `counts malformed HTTP requests`() async throws {
         let fixture = try await PageFixture()
         let client = try await fixture.startPush(#"{"aps":{"alert":"Hello"}}"#, ["connection: close"])
         _ = try await client.exit()

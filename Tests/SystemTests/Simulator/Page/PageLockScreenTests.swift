@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The lock screen.
+/// Tests of the lock screen.
 extension ToolTests.Page {
     @Test func `shows a push as a lock screen would`() async throws {
         let fixture = try await PageFixture()
@@ -25,7 +25,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `stacks a thread, and lets one push take another's place`() async throws {
+    @Test func `stacks a thread, and replaces an updated notification`() async throws {
         let fixture = try await PageFixture()
         for (title, thread) in [("One", "a"), ("Two", "a"), ("Other", "b"), ("Three", "a")] {
             try await fixture.push(#"{"aps":{"alert":{"title":"\#(title)"},"thread-id":"\#(thread)"}}"#)
@@ -51,7 +51,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `tells devices apart whose tokens begin alike`() async throws {
+    @Test func `distinguishes devices whose tokens share a prefix`() async throws {
         let fixture = try await PageFixture()
         let padding = String(repeating: "0", count: 62)
         for device in ["a1", "b2", "A1"] {
@@ -70,7 +70,7 @@ extension ToolTests.Page {
         let titles = "[...document.querySelectorAll('.card.alert .title')].map((title) => title.textContent)"
         #expect(try await fixture.browser.text("\(titles).join(', ')") == "To A1, To b2")
 
-        // Each is suggested once, by names that differ.
+        // Each device is suggested once, with a distinct name.
         let names = "[...document.querySelectorAll('#devices option')].map((option) => option.value)"
         #expect(try await fixture.browser.number("new Set(\(names)).size") == 2)
         #expect(try await fixture.browser.holds("\(names).every((name) => name.startsWith('00000000…+56'))"))
@@ -97,7 +97,6 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    /// A part of a token finds all devices whose tokens have it.
     @Test func `finds devices by a part of their tokens`() async throws {
         let fixture = try await PageFixture()
         for device in ["aabb00010001", "aabb00010002", "ccdd00010001"] {
@@ -112,7 +111,9 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    /// - Parameter text: an expression of the page.
+    /// Filters the lock screen by device.
+    ///
+    /// - Parameter text: A JavaScript expression that returns the filter text.
     private func find(_ text: String, in fixture: PageFixture) async throws {
         try await fixture.browser.run(
             """

@@ -1,9 +1,9 @@
 import TestKit
 import Testing
 
-/// A saved run.
+/// Tests of saved runs.
 extension ToolTests.Page {
-    @Test func `opens a run that was saved`() async throws {
+    @Test func `opens a saved run`() async throws {
         let directory = try TemporaryDirectory("record")
         let file = directory.file("run.jsonl")
         let before = try await PageFixture("--gate", "off", "--record", file, "--record-detail", "full")
@@ -39,7 +39,7 @@ extension ToolTests.Page {
                 until: "document.querySelector('#record-outcome').textContent.includes('\(words)')")
         }
         #expect(try await fixture.browser.number("document.querySelectorAll('#rows .row').length") == 601)
-        // The disk was full, or the simulator is still writing.
+        // A truncated file, as after a full disk or while the simulator is still writing.
         let cut = try directory.write("cut.jsonl", try directory.read("run.jsonl").prefix(4000).description)
         try await fixture.browser.choose(file: cut, in: "#record-file")
         try await fixture.browser.wait(
@@ -47,7 +47,7 @@ extension ToolTests.Page {
         #expect(try await fixture.browser.text("\(last).textContent") == "One")
         try await fixture.browser.choose(file: file, in: "#record-file")
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")
-        // Back to what comes.
+        // Return to the live requests.
         try await fixture.browser.run("document.querySelector('#pause').click()")
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
         #expect(try await fixture.browser.text("\(last).textContent") == "Of this one")

@@ -2,12 +2,14 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The simulator's page, as people see and use it. Its parts have a file each; here is what concerns all of them.
+    /// The simulator's page in a browser.
+    ///
+    /// This file has the tests that concern the whole page. Each part of the page has its own file.
     @Suite struct Page {}
 }
 
 extension ToolTests.Page {
-    @Test func `shows markup as text, and runs nothing of it`() async throws {
+    @Test func `shows markup as text, and runs no script in it`() async throws {
         let fixture = try await PageFixture()
         let title = "<img src=/x onerror=window.owned=1>"
         let body = "<script>window.owned=1</script><b>&amp;</b>"
@@ -27,20 +29,20 @@ extension ToolTests.Page {
         let made = "document.querySelectorAll('img, b, i, u, s, em, body script').length"
         #expect(try await fixture.browser.number(made) == 0)
         #expect(try await fixture.browser.holds("window.owned === undefined"))
-        // Were there a line of script that makes markup, it would throw.
+        // The page's policy makes every script that creates markup throw.
         await #expect(throws: ProcessError.self) {
             try await fixture.browser.run("document.body.insertAdjacentHTML('beforeend', '<p>')")
         }
         try await fixture.browser.press(.escape)
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
     }
 
-    @Test func `no shape of a payload breaks it`() async throws {
+    @Test func `handles a payload of any shape`() async throws {
         let fixture = try await PageFixture()
         for push in Samples.oddPushes { try await fixture.push(push.json, to: push.device, push.headers) }
         let count = Samples.oddPushes.count
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === \(count)")
-        // Each can be looked at.
+        // Every request can be opened.
         try await fixture.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
         try await fixture.browser.run(
             """
@@ -51,14 +53,14 @@ extension ToolTests.Page {
               document.querySelector("#detail").close();
             })
             """)
-        // What every object has, taken for a name that the page knows.
+        // The name of a built-in property must not be taken for a name that the page knows.
         #expect(try await fixture.browser.holds("shown.includes('constructor') && !shown.includes('native code')"))
         #expect(try await fixture.browser.holds("document.documentElement.scrollWidth <= innerWidth"))
         #expect(try await fixture.browser.text("document.querySelector('#link').dataset.state") == "there")
         try await fixture.end()
     }
 
-    @Test func `fits a phone, and can be read in light and dark`() async throws {
+    @Test func `fits a phone, and is readable in light and dark mode`() async throws {
         let fixture = try await PageFixture()
         let word = String(repeating: "Donaudampfschifffahrt", count: 8)
         for push in Samples.payloads(longWord: word) {
@@ -84,10 +86,10 @@ extension ToolTests.Page {
                     try await browser.wait(until: "document.body.dataset.view === '\(part)'")
                     let size = try await browser.number("document.documentElement.scrollWidth")
                     #expect(size <= width, "\(part) on a \(device)")
-                    // What stands above it stays in sight.
+                    // The header above the view stays visible.
                     #expect(try await browser.number("Math.round(scrollY)") == 0, "\(part) on a \(device)")
                     if device == "desktop" {
-                        // Its columns scroll, not the whole.
+                        // The columns scroll, not the page.
                         #expect(try await browser.holds("document.documentElement.scrollHeight <= innerHeight"))
                     }
                     #expect(try await browser.text(Contrast.belowLimit) == "", "\(part) on a \(device), \(scheme)")
@@ -99,7 +101,7 @@ extension ToolTests.Page {
                 #expect(try await browser.holds(isInside), "a request on a \(device)")
                 try await fixture.writePicture("\(device)-\(scheme)-detail")
                 try await browser.press(.escape)
-                // Else it takes its name out of the address after the next part's has come into it.
+                // Otherwise the dialog would remove the fragment of the next view from the URL.
                 try await browser.wait(until: "!location.hash.startsWith('#request-')")
             }
         }
@@ -107,7 +109,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `goes on after a mistake of its own`() async throws {
+    @Test func `continues after an exception in its script`() async throws {
         let fixture = try await PageFixture()
         try await fixture.browser.run(
             """
@@ -121,10 +123,10 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: "window.failed")
         try await fixture.push(#"{"aps":{"alert":"Hello"}}"#)
         try await fixture.browser.wait(until: "document.querySelector('#figure-requests').textContent === '1'")
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
     }
 
-    @Test func `says that the simulator is gone, and comes back with it`() async throws {
+    @Test func `reports a lost simulator, and reconnects`() async throws {
         let fixture = try await PageFixture()
         try await fixture.push(#"{"aps":{"alert":"Before"}}"#)
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
@@ -136,9 +138,9 @@ extension ToolTests.Page {
         let again = try await SimulatorProcess(
             in: directory, options: ["--admin", "127.0.0.1:\(try #require(fixture.simulator.adminPort))"])
         try await fixture.browser.wait(until: "document.querySelector('#gone').hidden")
-        // What it shows is what the new one remembers.
+        // The page shows the requests of the new simulator process.
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")
-        try await fixture.end(complains: true)
+        try await fixture.end(allowsConsoleMessages: true)
         try await again.process.terminate()
     }
 }

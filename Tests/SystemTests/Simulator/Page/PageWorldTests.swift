@@ -1,16 +1,16 @@
 import TestKit
 import Testing
 
-/// What the simulator knows of the world.
+/// Tests of the simulator's state: devices, keys, channels and switches.
 extension ToolTests.Page {
-    @Test func `shows and changes what it knows, and why connections failed`() async throws {
+    @Test func `shows and changes the state, and shows why connections failed`() async throws {
         let fixture = try await PageFixture()
         _ = try? await ChildProcess.run([
             "curl", "--silent", "--http1.1", "--insecure", "https://127.0.0.1:\(fixture.simulator.port)/",
         ])
         try await fixture.browser.wait(until: "document.querySelector('#failure-list').textContent.includes('ALPN')")
-        let told = try await fixture.simulator.process.errors.line { $0.contains("ALPN") }
-        #expect(told.hasPrefix("apns-simulator: connection 1 (production"), "\(told)")
+        let line = try await fixture.simulator.process.errors.line { $0.contains("ALPN") }
+        #expect(line.hasPrefix("apns-simulator: connection 1 (production"), "\(line)")
         try await fixture.browser.run(
             "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
         try await fixture.browser.wait(
@@ -23,7 +23,7 @@ extension ToolTests.Page {
             document.querySelector("#device-form button").click()
             """)
         try await fixture.browser.wait(until: "document.querySelector('#device-list li')")
-        // It is drawn whole, not when it is looked at again.
+        // The new row is complete immediately, not only after the next refresh.
         #expect(
             try await fixture.browser.text("document.querySelector('#device-list select').value") == "unregistered")
         #expect(
@@ -101,7 +101,7 @@ extension ToolTests.Page {
         try await fixture.end()
     }
 
-    @Test func `lists a hundred devices and channels, and says how many more there are`() async throws {
+    @Test func `lists 100 devices and channels, and counts the rest`() async throws {
         let fixture = try await PageFixture()
         for number in 1000..<1102 {
             try await fixture.simulator.ask("PUT", "/v1/devices/\(number)", #"{"app":"com.example.app"}"#)
@@ -119,13 +119,13 @@ extension ToolTests.Page {
                 try await fixture.browser.text("\(names).at(0) + ' to ' + \(names).at(-1)") == "\(first) to \(last)")
             #expect(try await fixture.browser.holds("\(more).checkVisibility()"))
             #expect(try await fixture.browser.text("\(more).textContent") == "2 more are not listed.")
-            // Those that go make room.
-            for left in [1, 0] {
+            // Deleting a row makes room for a hidden one.
+            for hidden in [1, 0] {
                 let next = try await fixture.browser.text("\(names).at(1)")
                 try await fixture.browser.run("\(button).click()")
                 try await fixture.browser.wait(until: "\(names).at(0) === '\(next)'")
                 #expect(try await fixture.browser.number("\(names).length") == 100)
-                #expect(try await fixture.browser.holds("\(more).hidden === \(left == 0)"))
+                #expect(try await fixture.browser.holds("\(more).hidden === \(hidden == 0)"))
             }
         }
         try await fixture.end()

@@ -1,4 +1,4 @@
-/// One push of each look that the page has.
+/// Sample pushes for every style of the page.
 enum Samples {
     struct Push {
         var json: String
@@ -6,7 +6,9 @@ enum Samples {
         var headers: [String] = []
     }
 
-    /// - Parameter longWord: where nothing can be broken.
+    /// Returns one push for each style of notification.
+    ///
+    /// - Parameter longWord: A text without a place for a line break.
     static func payloads(longWord: String) -> [Push] {
         [
             Push(json: #"{"aps":{"alert":{"title":"\#(longWord)","body":"\#(longWord)"},"thread-id":"t","badge":0}}"#),
@@ -37,7 +39,9 @@ enum Samples {
         ]
     }
 
-    /// Of each kind, with all that one can be told of; the first holds what is pushed to `ff`.
+    /// One fault of each kind, with all the members that the page can show.
+    ///
+    /// The first fault leaves pushes to devices that start with `ff` unanswered.
     static let faults: [String] = [
         #"{"match":{"device_prefix":"ff"},"action":"silence"}"#,
         #"{"match":{"topic":"com.example.other","push_type":"alert"},"share":0.125,"count_max":1000,"#
@@ -49,7 +53,7 @@ enum Samples {
         #"{"match":{"idle_seconds_min":3600},"action":{"goaway":{"debug":"x"}}}"#,
     ]
 
-    /// What a provider may send by mistake or on purpose; some of it is refused.
+    /// Malformed and unusual pushes, some of which the simulator refuses.
     static let oddPushes: [Push] =
         oddPayloads.map { Push(json: $0) } + [
             Push(json: #"{"aps":{"alert":"Hello"}}"#, headers: ["apns-push-type: constructor"]),

@@ -2,26 +2,26 @@ import JSON
 import TestKit
 import Testing
 
-/// One who looks after a worker, by the commands and addresses that operators have.
-final class Operator {
+/// A worker with the commands and HTTP endpoints that an operator uses.
+final class OperatorHarness {
     let fixture: SystemFixture
     let broker: PrivateBroker
     let worker: ChildProcess
-    /// What was published.
+    /// All requests that `publish(_:)` has published.
     private(set) var samples: [Sample] = []
     private let address: String
 
-    /// A worker that is ready, on a broker that may be troubled, and has pushed something.
+    /// Runs `body` with a ready worker on a broker that may be disrupted.
     ///
-    /// - Parameter broker: the one that `TroubledBrokerTests` have by default.
+    /// - Parameter broker: Defaults to the broker of `BrokerFaultTests`.
     static func with(
         _ prefix: String, on broker: PrivateBroker? = nil,
         _ options: SystemFixture.Options = SystemFixture.Options(delays: ["1s"]),
-        _ look: (Operator) async throws -> Void
+        _ body: (OperatorHarness) async throws -> Void
     ) async throws {
         var options = options
         options.admin = Self.admin
-        let broker = if let broker { broker } else { try await TroubledBroker.shared }
+        let broker = if let broker { broker } else { try await DisruptableBroker.shared }
         let fixture = try await SystemFixture(prefix, broker: broker.url, options)
         try await fixture.applyTopology()
         await fixture.testClient.collect(fixture.queue("results"))
@@ -29,10 +29,10 @@ final class Operator {
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
         try await worker.said("ready")
         let port = try #require(JSONDocument(address).root["admin.address"]?.string)
-        let one = Operator(fixture, broker, worker, port)
-        for path in ["/livez", "/readyz"] { #expect(try await one.ask(path) == (200, "ok\n")) }
-        try await look(one)
-        // What is on its way may not be told in time; that is for other tests.
+        let harness = OperatorHarness(fixture, broker, worker, port)
+        for path in ["/livez", "/readyz"] { #expect(try await harness.ask(path) == (200, "ok\n")) }
+        try await body(harness)
+        // Kill both: pushes in flight may not complete in time, which other tests cover.
         worker.send(signal: 9)
         fixture.simulator.send(signal: 9)
         await fixture.testClient.close()
@@ -42,7 +42,7 @@ final class Operator {
         (self.fixture, self.broker, self.worker, self.address) = (fixture, broker, worker, address)
     }
 
-    /// The section of the worker's configuration.
+    /// The `admin` section of the worker's configuration.
     static let admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
 
     var socket: String { fixture.directory.file("worker.sock") }
@@ -53,9 +53,9 @@ final class Operator {
         try await fixture.publish(new)
     }
 
-    /// Waits for a line of the worker's log.
+    /// Waits for a log line of the worker with an event code.
     ///
-    /// - Parameter text: to be found in the line.
+    /// - Parameter text: A text that the line must contain.
     @discardableResult
     func logs(_ event: String, with text: String = "") async throws -> JSONValue {
         try JSONDocument(
@@ -65,7 +65,7 @@ final class Operator {
         ).root
     }
 
-    /// Status and body.
+    /// Returns the status and the body of an HTTP response.
     func ask(_ path: String) async throws -> (Int, String) {
         let (exit, output, errors) = try await ChildProcess.run([
             "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "%{http_code}",
@@ -77,7 +77,7 @@ final class Operator {
         return (status, output.dropLast().map { $0 + "\n" }.joined())
     }
 
-    /// Its exit code.
+    /// Runs `martlet` and returns its exit status; nil if a signal ended it.
     func martlet(_ arguments: String...) async throws -> Int32? { try await martlet(arguments) }
 
     func martlet(_ arguments: [String]) async throws -> Int32? { try await run(arguments).code }
@@ -88,21 +88,24 @@ final class Operator {
         return (nil, result.output)
     }
 
-    /// Checks that each of the places where one may look names what is wrong.
+    /// Checks that status, `/readyz`, metrics and log report a problem.
     ///
     /// - Parameters:
-    ///   - unready: what `/readyz` says; nil where the worker stays ready.
-    ///   - named: what it says besides.
-    ///   - remedy: what mends it, as all of them say it, and the line of the log.
+    ///   - words: Texts in the output of `martlet status`.
+    ///   - unready: A text in the response of `/readyz`; nil if the worker stays ready.
+    ///   - named: Another text in the response of `/readyz`.
+    ///   - alert: The name of the alert that must fire.
+    ///   - remedy: A text that status, `/readyz`, the alert and the log line must contain.
+    ///   - line: The log line of the problem.
     func expect(
         status words: [String], unready: String?, named: String = "", alert: String,
         remedy: String = "", log line: JSONValue? = nil,
         _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         var (code, lines) = try await run(["status", "--socket", socket])
-        // A route may be probed again and again before all are held.
+        // The worker may probe some routes several times before all of them are held.
         for _ in 0..<20 where unready != nil && code != 1 {
-            await fixture.testClient.pass(.milliseconds(200))
+            await fixture.testClient.sleep(for: .milliseconds(200))
             (code, lines) = try await run(["status", "--socket", socket])
         }
         let text = lines.joined(separator: "\n")

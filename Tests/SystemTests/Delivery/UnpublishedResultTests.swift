@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// What was decided and cannot be published is kept until it can.
-    @Suite struct Untold {
-        /// As long as it once took until a lane gave up.
+    /// Results and held requests that cannot be published are kept until they can.
+    @Suite struct UnpublishedResults {
+        /// The time after which earlier versions of a lane gave up.
         private static let outage = LongForm.pick(Duration.seconds(60), short: .seconds(14))
         private static let stuck = "publishing blocked, consumption stopped"
         private static let mended = "publishing resumed"
 
-        @Test func resultsThatNoQueueTakesAreToldWhenOneDoesAndNothingIsPushedAgain() async throws {
+        @Test func resultsWithoutAQueueAreKeptAndPublishedLater() async throws {
             let fixture = try await SystemFixture("untold", SystemFixture.Options(inFlightMax: 200, lanes: 2))
             try await fixture.applyTopology()
             let worker = try await fixture.worker()
@@ -18,22 +18,22 @@ extension SystemTests {
             let samples = Sample.make(1000)
             try await fixture.publish(samples)
             try await worker.said(Self.stuck)
-            await fixture.testClient.pass(Self.outage)
+            await fixture.testClient.sleep(for: Self.outage)
             #expect(try fixture.recorded().count <= 400)
             #expect(try worker.count(of: "not ready") >= 1)
 
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try await worker.said(Self.mended)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             let record = try await fixture.end()
             #expect(record.count == samples.count)
-            #expect(Pushes(record).notTakenOnce(samples) == [])
+            #expect(Pushes(record).notAcceptedOnce(samples) == [])
         }
 
-        @Test func aWaitQueueThatIsMissingIsWaitedFor() async throws {
+        @Test func aMissingWaitQueueDelaysItsRequests() async throws {
             let fixture = try await SystemFixture("unwaited", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
@@ -50,14 +50,14 @@ extension SystemTests {
             let stuck = try await worker.said(Self.stuck)
             #expect(stuck.root["error"]?.string?.contains("martlet topology apply") == true)
             try await fixture.applyTopology()
-            let results = try await fixture.told(of: samples)
-            results.expectAcceptedAtOnce(Array(samples.dropFirst()))
+            let results = try await fixture.results(of: samples)
+            results.expectAcceptedOnFirstAttempt(Array(samples.dropFirst()))
             #expect(results[samples[0]].map(\.outcome) == ["accepted"])
             #expect(results[samples[0]].map(\.attempts) == [2])
             try await worker.said(Self.mended)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])
         }
     }
 }

@@ -3,9 +3,9 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// What was pushed before the configuration changed is not pushed again after it.
-    @Suite struct ReloadCopies {
-        @Test func aCopyIsKnownWhereItsAppHasAnotherPlace() async throws {
+    /// Requests that were pushed before a reload are recognized as duplicates after it.
+    @Suite struct ReloadDuplicates {
+        @Test func duplicatesAreDetectedAfterAppsChangeTheirOrder() async throws {
             let key = try FixtureKey("COPYKEY001", apps: ["com.example.stays"])
             var options = SystemFixture.Options(keys: [key], delays: ["1s"])
             let fixture = try await SystemFixture("reload-copies", options)
@@ -14,10 +14,10 @@ extension ChangingWorkerTests {
             let worker = try await fixture.worker()
             let samples = Sample.make(20, app: "com.example.stays")
             try await fixture.publish(samples)
-            try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
+            try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
 
             options.keys = [key.with(apps: ["com.example.comes", "com.example.stays"])]
-            try await options.keys[0].makeKnown(at: fixture.apns)
+            try await options.keys[0].register(at: fixture.apns)
             try fixture.write(options)
             worker.send(signal: SIGHUP)
             try await worker.said("configuration reloaded")
@@ -25,10 +25,10 @@ extension ChangingWorkerTests {
             let last = Sample.make(1, from: 100, app: "com.example.stays")
             _ = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 2 * samples.count)
             try await fixture.publish(last)
-            let results = try await fixture.told(of: samples + last)
-            #expect(results.odd(samples) { $0.map(\.isDuplicate) == [false, true] }.isEmpty)
+            let results = try await fixture.results(of: samples + last)
+            #expect(results.unexpected(samples) { $0.map(\.isDuplicate) == [false, true] }.isEmpty)
             _ = try await worker.stop()
-            #expect(try Pushes(await fixture.end()).notTakenOnce(samples + last) == [])
+            #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples + last) == [])
         }
     }
 }

@@ -3,13 +3,13 @@ import JSON
 import TestKit
 import Testing
 
-/// What a result says of how a request ended.
-struct Told {
+/// The fields of a result message that tests compare.
+struct ReportedResult {
     let outcome: String
     let attempts: Int
     let isDuplicate: Bool
     let isPossibleDuplicate: Bool
-    /// `class.code`; "-" where nobody has to act.
+    /// The error as `class.code`; "-" if the result has no error.
     let error: String
 
     init(_ result: JSONValue) {
@@ -21,51 +21,60 @@ struct Told {
     }
 }
 
-/// What was told, by the ids of requests.
+/// The results that workers have published, by request ID.
 struct Results {
-    private(set) var byID: [String: [Told]] = [:]
+    private(set) var byID: [String: [ReportedResult]] = [:]
     private var bodies: Set<[UInt8]> = []
     private var read: [String: Int] = [:]
-    /// Messages read from all queues.
+    /// The number of messages read from all queues.
     var readCount: Int { read.values.reduce(0, +) }
 
-    /// - Parameter messages: all that came out of a queue, those before included.
+    /// Adds the messages that were collected from a queue since the previous call.
+    ///
+    /// - Parameter messages: All messages collected from the queue so far.
     mutating func read(_ messages: [IncomingMessage], from queue: String) throws {
         for message in messages[read[queue, default: 0]...]
         where message.properties.messageID != SystemFixture.resultsMarker {
             let result = try message.json.root
-            let told = Told(result)
-            // Published again because its confirm was lost, or delivered to the test again.
+            let reported = ReportedResult(result)
+            // A result with a known body was published again after a lost confirm, or redelivered to the test.
             let isKnown = !bodies.insert(message.body).inserted
-            if isKnown && (message.isRedelivered || !told.isDuplicate) { continue }
-            // Where the body was not looked at, the id is that of the message.
+            if isKnown && (message.isRedelivered || !reported.isDuplicate) { continue }
+            // If the worker could not read the body, the ID is the message ID.
             let id = result["id"]?.string ?? message.properties.messageID ?? "-"
-            byID[id, default: []].append(told)
+            byID[id, default: []].append(reported)
         }
         read[queue] = messages.count
     }
 
-    subscript(sample: Sample) -> [Told] { byID[sample.id] ?? [] }
+    subscript(sample: Sample) -> [ReportedResult] { byID[sample.id] ?? [] }
 
-    /// Those of the samples for which something does not hold of what was told of them.
-    func odd(_ samples: [Sample], _ isRight: ([Told]) -> Bool) -> [Sample] { samples.filter { !isRight(self[$0]) } }
+    /// Returns the samples whose results do not satisfy a condition.
+    func unexpected(_ samples: [Sample], _ isExpected: ([ReportedResult]) -> Bool) -> [Sample] {
+        samples.filter { !isExpected(self[$0]) }
+    }
 
-    /// Checks that each was told once, `accepted` at its first try.
-    func expectAcceptedAtOnce(_ samples: [Sample], _ sourceLocation: SourceLocation = #_sourceLocation) {
-        let odd = odd(samples) { told in
-            told.count == 1 && told[0].outcome == "accepted" && told[0].attempts == 1 && !told[0].isDuplicate
+    /// Checks that each sample has one result: `accepted` on the first attempt.
+    func expectAcceptedOnFirstAttempt(_ samples: [Sample], _ sourceLocation: SourceLocation = #_sourceLocation) {
+        let unexpected = unexpected(samples) { reported in
+            reported.count == 1 && reported[0].outcome == "accepted" && reported[0].attempts == 1
+                && !reported[0].isDuplicate
         }
-        #expect(odd.isEmpty, "\(odd.count): \(odd.prefix(3).map { ($0, self[$0]) })", sourceLocation: sourceLocation)
+        #expect(
+            unexpected.isEmpty, "\(unexpected.count): \(unexpected.prefix(3).map { ($0, self[$0]) })",
+            sourceLocation: sourceLocation)
     }
 }
 
 extension SystemFixture {
-    /// Waits until each sample is told, which must be collected; all that was told.
+    /// Waits until each sample has a result, and returns all results.
+    ///
+    /// The result queues must be collected.
     ///
     /// - Parameters:
-    ///   - lostMax: so many of them may have been taken away from the test.
-    ///   - queues: last words of their names.
-    func told(
+    ///   - lostMax: The number of samples whose results the test may have deleted.
+    ///   - queues: The result queues' names without the prefix.
+    func results(
         of samples: [Sample], lostMax: Int = 0, in queues: [String] = ["results"],
         within deadline: Duration = .seconds(90)
     ) async throws -> Results {
@@ -79,7 +88,8 @@ extension SystemFixture {
             if missing.count <= lostMax { return results }
             let left = clock.now.duration(to: end)
             guard left > .zero else {
-                throw ProcessError("\(missing.count) of \(samples.count) are not told, such as \(missing.first ?? "")")
+                throw ProcessError(
+                    "\(missing.count) of \(samples.count) have no result, such as \(missing.first ?? "")")
             }
             // Each result reports one request.
             _ = try await testClient.hasCollected(
@@ -87,8 +97,8 @@ extension SystemFixture {
         }
     }
 
-    /// Waits until workers have taken every request, those in quarantine included.
-    func untilTaken() async throws {
+    /// Waits until the request queue and the quarantine queue have no ready messages.
+    func waitForEmptyRequestQueues() async throws {
         try await poll(until: "empty request queues") {
             for queue in ["requests", "quarantine"] where try await testClient.count(in: self.queue(queue)) > 0 {
                 return false
@@ -97,16 +107,18 @@ extension SystemFixture {
         }
     }
 
-    /// The message ID of a message that is no result.
+    /// The message ID of the marker, which is not a result.
     fileprivate static let resultsMarker = "marker"
 
-    /// Returns every result. Call it once all workers have ended: a request with a result may be pushed again until then.
+    /// Returns every result.
     ///
-    /// - Parameter queues: last words of their names. Each is collected.
+    /// Call it after all workers have exited: until then, a request with a result may be pushed again.
+    ///
+    /// - Parameter queues: The result queues' names without the prefix. Each must be collected.
     func allResults(in queues: [String] = ["results"]) async throws -> Results {
         var results = Results()
         for queue in queues {
-            // A queue keeps the order: what comes before this message is complete.
+            // A queue keeps the order, so every result precedes the marker.
             let marker = OutgoingMessage(
                 exchange: "", routingKey: self.queue(queue), body: [], messageID: Self.resultsMarker)
             try await testClient.publish([marker])

@@ -2,7 +2,10 @@ public import AMQP
 public import EventLoop
 
 extension TestBrokerClient {
-    /// Publishes at a steady rate and waits for the confirms; when each was handed over.
+    /// Publishes messages at a steady rate and waits for the confirms.
+    ///
+    /// - Returns: The time at which each message was passed to the publisher.
+    /// - Throws: `ProcessError` if a message is not confirmed.
     public func publish(_ messages: [OutgoingMessage], perSecond rate: Int) async throws -> [MonotonicTime] {
         let begin = loop.now.monotonic
         var times: [MonotonicTime] = []

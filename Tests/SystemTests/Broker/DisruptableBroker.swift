@@ -1,31 +1,31 @@
 import Crypto
 import TestKit
 
-/// A broker that tests may stop and trouble, and reach over TLS as well: not the one that others share.
-struct TroubledBroker {
-    /// That of `TroubledBrokerTests`.
+/// A broker that tests may stop and disrupt, and that also accepts TLS. Other suites do not use it.
+struct DisruptableBroker {
+    /// The broker of `BrokerFaultTests`.
     static var shared: PrivateBroker {
         get async throws { try await start.value.broker }
     }
-    /// That of `ChangingWorkerTests`.
-    static var ofChanges: PrivateBroker {
-        get async throws { try await startOfChanges.value.broker }
+    /// The broker of `ChangingWorkerTests`.
+    static var forChangingWorkers: PrivateBroker {
+        get async throws { try await startForChangingWorkers.value.broker }
     }
-    /// PEM; what its `amqps` URL is trusted by.
+    /// The authority of the broker's TLS certificate, in PEM.
     static var authority: String {
         get async throws { try await start.value.authority }
     }
-    private static let start = Task { try await TroubledBroker() }
-    private static let startOfChanges = Task { try await TroubledBroker() }
+    private static let start = Task { try await DisruptableBroker() }
+    private static let startForChangingWorkers = Task { try await DisruptableBroker() }
 
     private let broker: PrivateBroker
     private let authority: String
-    /// Of its certificate's files.
+    /// Contains the files of the TLS certificate.
     private let directory: TemporaryDirectory
 
     private init() async throws {
-        directory = try TemporaryDirectory("troubled")
-        let authority = try CertificateAuthority.make(name: "troubled-broker")
+        directory = try TemporaryDirectory("disruptable")
+        let authority = try CertificateAuthority.make(name: "disruptable-broker")
         let server = try authority.issueServer(dnsNames: ["localhost"], ipAddresses: [])
         self.authority = authority.certificatePEM
         broker = try await PrivateBroker(

@@ -3,19 +3,19 @@ import JSON
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
-    /// A broker that is not there, comes, crashes and comes back, and is reached over TLS.
-    @Suite struct BrokerAway {
-        @Test func aWorkerWaitsForItsBrokerAndLosesNothingWhenThatCrashes() async throws {
-            let broker = try await TroubledBroker.shared
+extension BrokerFaultTests {
+    /// A broker that is down when the worker starts, and later crashes and restarts. Connections use TLS.
+    @Suite struct BrokerOutage {
+        @Test func aWorkerWaitsForItsBrokerAndLosesNothingInACrash() async throws {
+            let broker = try await DisruptableBroker.shared
             let fixture = try await SystemFixture(
                 "away", broker: broker.url,
-                SystemFixture.Options(url: broker.tlsURL, brokerAuthority: TroubledBroker.authority))
+                SystemFixture.Options(url: broker.tlsURL, brokerAuthority: DisruptableBroker.authority))
             try await fixture.applyTopology()
             var samples = Sample.make(LongForm.pick(3000, short: 1000))
             try await fixture.publish(samples)
-            // RabbitMQ 3.10 writes the names of new quorum queues to disk late: killed before, it comes back with queues
-            // that never answer. A stop in order writes them.
+            // RabbitMQ 3.10 writes the names of new quorum queues to disk late. If it is killed before, these queues
+            // never respond after the restart. A regular stop writes the names.
             try await broker.stop()
             let worker = try await fixture.startWorker()
             let away = try await worker.said("broker unreachable, retrying")
@@ -30,18 +30,18 @@ extension TroubledBrokerTests {
             try await broker.start()
             try await worker.said("ready")
 
-            // A result whose confirm was lost, or a delivery to this test, comes again: with the same message id.
+            // Results whose confirms were lost, and deliveries to this test, are repeated with the same message ID.
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)
-            // Behind all that comes again.
+            // This request is queued behind everything that is repeated.
             samples.append(Sample(samples.count))
             try await fixture.publish([samples[samples.count - 1]])
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)
             let results = await fixture.testClient.collected(fixture.queue("results"))
-            let told = try Set(results.map { try $0.json.root["id"]?.string })
-            #expect(told == Set(samples.map(\.id)))
-            #expect(results.allSatisfy { $0.properties.messageID.map { told.contains($0) } == true })
+            let reported = try Set(results.map { try $0.json.root["id"]?.string })
+            #expect(reported == Set(samples.map(\.id)))
+            #expect(results.allSatisfy { $0.properties.messageID.map { reported.contains($0) } == true })
 
-            // The same process settles and sends none of them twice.
+            // The same process is still running, and has pushed each request once.
             #expect(worker.isRunning)
             let counters = try await worker.stop()
             #expect(counters.root["message.accepted"]?.int == samples.count)

@@ -3,10 +3,10 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A queue of requests is divided into shards, and put together again, while requests come.
-    @Suite struct Dividing {
+    /// A request queue is split into shards and merged again while requests are published.
+    @Suite struct Sharding {
         private static let shardsMost = 8
-        /// One after the other; some of them change nothing.
+        /// The shard counts to apply, in order. Some steps change nothing.
         private static let shards = LongForm.pick([4, 4, 2, 1, 8, 3, 1, 64, 1], short: [4, 4, 2, 1])
 
         private static func broker() async throws -> PrivateBroker {
@@ -14,7 +14,7 @@ extension ChangingWorkerTests {
         }
 
         private static func topology(_ command: String, _ shards: Int, _ fixture: SystemFixture) async throws -> (
-            code: ChildExit.Status, said: [String]
+            code: ChildExit.Status, lines: [String]
         ) {
             var options = SystemFixture.Options()
             options.shards = shards
@@ -25,7 +25,7 @@ extension ChangingWorkerTests {
             return (result.exit.status, result.output + result.errors)
         }
 
-        @Test func requestsThatComeMeanwhileReachOneQueueEach() async throws {
+        @Test func requestsPublishedDuringAChangeReachOneQueueEach() async throws {
             let broker = try await Self.broker()
             let fixture = try await SystemFixture("divided", broker: broker.url)
             try await fixture.applyTopology()
@@ -39,15 +39,15 @@ extension ChangingWorkerTests {
                             exchange: "divided.requests", routingKey: "any", body: [], messageID: "\(first + number)")
                     }
                     count += 100
-                    await testClient.pass(.milliseconds(10))
+                    await testClient.sleep(for: .milliseconds(10))
                 }
                 return count
             }
             for queue in queues.prefix(Self.shardsMost + 1) { await fixture.testClient.collect(queue) }
             for shards in Self.shards {
-                let (code, said) = try await Self.topology("apply", shards, fixture)
-                #expect(code == .exited(0), "\(shards): \(said)")
-                await fixture.testClient.pass(.milliseconds(300))
+                let (code, lines) = try await Self.topology("apply", shards, fixture)
+                #expect(code == .exited(0), "\(shards): \(lines)")
+                await fixture.testClient.sleep(for: .milliseconds(300))
             }
             publishing.cancel()
             let published = try await publishing.value
@@ -58,25 +58,25 @@ extension ChangingWorkerTests {
             let clock = ContinuousClock()
             let end = clock.now + .seconds(30)
             while Set(found).count < published, clock.now < end {
-                await fixture.testClient.pass(.milliseconds(100))
+                await fixture.testClient.sleep(for: .milliseconds(100))
                 found = []
                 for queue in queues.prefix(Self.shardsMost + 1) {
                     found += await fixture.testClient.collected(queue).compactMap(\.properties.messageID)
                 }
-                // Nobody takes from the rest.
+                // The remaining shards have no consumers.
                 for queue in queues.dropFirst(Self.shardsMost + 1) {
                     found +=
-                        (try? await fixture.testClient.takeAll(from: queue).compactMap(\.properties.messageID)) ?? []
+                        (try? await fixture.testClient.getAll(from: queue).compactMap(\.properties.messageID)) ?? []
                 }
             }
-            #expect(Set(found).count == published, "none is lost")
-            #expect(found.count == published, "none is in two queues")
-            print("\(published) requests while the shards became \(Self.shards)")
+            #expect(Set(found).count == published, "requests were lost")
+            #expect(found.count == published, "requests are in two queues")
+            print("\(published) requests during the shard counts \(Self.shards)")
             try await fixture.end()
             try await broker.end()
         }
 
-        /// What the pages of the exchange promise, and what its messages without an id become.
+        /// The documented guarantees of the consistent hash exchange, and its handling of messages without an ID.
         @Test func aRequestGoesToAShardByItsMessageID() async throws {
             let broker = try await Self.broker()
             let fixture = try await SystemFixture("hashed", broker: broker.url)
@@ -86,7 +86,7 @@ extension ChangingWorkerTests {
             func depths() async throws -> [[String]] {
                 var ids: [[String]] = []
                 for shard in shards {
-                    ids.append(try await fixture.testClient.takeAll(from: shard).map { $0.properties.messageID ?? "-" })
+                    ids.append(try await fixture.testClient.getAll(from: shard).map { $0.properties.messageID ?? "-" })
                 }
                 return ids
             }
@@ -99,21 +99,23 @@ extension ChangingWorkerTests {
             try await publish()
             try await publish()
             let twice = try await depths()
-            #expect(twice.allSatisfy { ids in ids.count == Set(ids).count * 2 }, "copies meet")
+            #expect(twice.allSatisfy { ids in ids.count == Set(ids).count * 2 }, "duplicates are in different shards")
             let first = twice.map { Array(Set($0)) }
             #expect(first.joined().count == 2000)
             #expect(first.allSatisfy { 400...600 ~= $0.count }, "\(first.map(\.count))")
             try await broker.restart()
             try await publish()
             let second = try await depths()
-            // Which is led to by which part of the ids may be another: bindings are restored in any order.
-            #expect(Set(first.map { Set($0) }) == Set(second.map { Set($0) }), "those that were together are")
+            // After a restart, bindings are restored in any order: another shard may receive the same group of IDs.
+            #expect(Set(first.map { Set($0) }) == Set(second.map { Set($0) }), "a group of IDs was split")
 
             let raw = RawPublisher.Message(
                 exchange: "hashed.requests", routingKey: Array("any".utf8), properties: RawProperties().bytes, body: [])
             try await RawPublisher.publish(Array(repeating: raw, count: 50), to: broker.url)
-            #expect(try await depths().map(\.count).filter { $0 > 0 } == [50], "all in one shard, and none lost")
-            #expect(try await fixture.testClient.takeAll(from: fixture.queue("requests")).isEmpty)
+            #expect(
+                try await depths().map(\.count).filter { $0 > 0 } == [50], "not all in one shard, or requests were lost"
+            )
+            #expect(try await fixture.testClient.getAll(from: fixture.queue("requests")).isEmpty)
             try await fixture.end()
             try await broker.end()
         }
@@ -121,20 +123,20 @@ extension ChangingWorkerTests {
         @Test func aMissingPluginIsNamedAndNothingElseChanges() async throws {
             let fixture = try await SystemFixture("plain")
             try await fixture.applyTopology()
-            let (code, said) = try await Self.topology("apply", 3, fixture)
+            let (code, lines) = try await Self.topology("apply", 3, fixture)
             #expect(code == .exited(1))
             let words = "rabbitmq-plugins enable rabbitmq_consistent_hash_exchange"
             #expect(
-                said.contains {
+                lines.contains {
                     $0.hasPrefix("martlet: failed   exchange plain.requests.shards: ") && $0.contains(words)
                 })
-            #expect(said.contains("created  queue plain.requests.2"))
+            #expect(lines.contains("created  queue plain.requests.2"))
             let check = try await Self.topology("check", 3, fixture)
             #expect(check.code == .exited(1))
-            #expect(check.said.contains { $0.hasPrefix("missing  plugin rabbitmq_consistent_hash_exchange: ") })
-            // Requests still come to where they did.
+            #expect(check.lines.contains { $0.hasPrefix("missing  plugin rabbitmq_consistent_hash_exchange: ") })
+            // Requests still reach the original queue.
             try await fixture.publish([Sample(1)])
-            #expect(try await fixture.testClient.takeAll(from: fixture.queue("requests")).count == 1)
+            #expect(try await fixture.testClient.getAll(from: fixture.queue("requests")).count == 1)
             try await fixture.end()
         }
     }

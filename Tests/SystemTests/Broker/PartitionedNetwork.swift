@@ -1,17 +1,20 @@
 import Glibc
 import TestKit
 
-/// Has packets between the nodes of a cluster lost without a word, as a network does: by rules of iptables, in a network
-/// of this process's own, which `deploy/trial/cluster` makes where it is root.
-struct PartedNetwork {
-    static let isThere = Glibc.getenv("MARTLET_OWN_NETWORK") != nil
+/// A network that silently drops packets between the nodes of a cluster.
+///
+/// The rules are iptables rules in this process's own network namespace. `deploy/trial/cluster` creates the namespace
+/// if it runs as root.
+struct PartitionedNetwork {
+    /// Whether the process runs in its own network namespace.
+    static let isAvailable = Glibc.getenv("MARTLET_OWN_NETWORK") != nil
 
-    /// The group of users of the first node; that of each other follows.
+    /// The group ID of the first node's process. Each further node has the next ID.
     static let firstGroup = 60_001
 
     private let ports: String
 
-    /// Has the kernel know whose a connection is by the groups of who is at its ends.
+    /// Adds rules that mark each connection with the nodes at its ends, which are identified by their group IDs.
     init(_ cluster: PrivateCluster) async throws {
         ports = cluster.nodes.map { "\($0.distributionPort)" }.joined(separator: ",")
         for node in cluster.nodes.indices {
@@ -21,12 +24,13 @@ struct PartedNetwork {
         }
     }
 
-    /// Cuts a node off from the others, though not from its clients.
-    func part(_ node: Int) async throws { try await Self.change(["-A"] + lost(node)) }
+    /// Cuts a node off from the other nodes, but not from its clients.
+    func partition(_ node: Int) async throws { try await Self.change(["-A"] + rule(node)) }
 
-    func heal(_ node: Int) async throws { try await Self.change(["-D"] + lost(node)) }
+    /// Reconnects a node that `partition(_:)` cut off.
+    func heal(_ node: Int) async throws { try await Self.change(["-D"] + rule(node)) }
 
-    private func lost(_ node: Int) -> [String] {
+    private func rule(_ node: Int) -> [String] {
         [
             "INPUT", "-p", "tcp", "-m", "connmark", "--mark", "\(1 << node)/\(1 << node)", "-m", "multiport", "--ports",
             ports, "-j", "DROP",
