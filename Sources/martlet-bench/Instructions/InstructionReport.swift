@@ -21,7 +21,7 @@ struct InstructionReport {
         let modules = count.modules.filter { max(cost($0, count), cost($0, yardstick)) >= Self.shownMin }
         let rest = (now: count.total - sum(modules, count), yardstick: yardstick.total - sum(modules, yardstick))
         let rows =
-            [Self.line("all", count.total, yardstick.total)]
+            [Self.line("total", count.total, yardstick.total)]
             + modules.map { Self.line($0, cost($0, count), cost($0, yardstick)) }
             + [Self.line("the rest", rest.now, rest.yardstick)]
         return """
