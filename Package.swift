@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The profile of a worker under load, which guides the optimization of release builds (decision 28). `deploy/check/profile`
-/// writes it. Another version of the compiler may be unable to read it.
+/// The profile of a worker under load, which guides the optimization of release builds (decision 28).
+/// `deploy/check/profile` writes it. Another version of the compiler may be unable to read it.
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
@@ -27,7 +27,8 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"] + profileFlags, .when(configuration: .release)),
 ]
 
-/// A C library of the distribution, imported through its module map. The architecture page lists the targets that import it.
+/// A C library of the distribution, imported through its module map. The architecture page lists the targets that
+/// import it.
 func clibrary(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
@@ -263,8 +264,8 @@ let package = Package(
     ] + fuzzer
 )
 
-/// The test targets to build, separated by spaces (default: all). `deploy/test` sets this variable to the suites that it runs
-/// under a sanitizer.
+/// The test targets to build, separated by spaces (default: all). `deploy/test` sets this variable to the suites that
+/// it runs under a sanitizer.
 if let suites = Context.environment["MARTLET_SUITES"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
 }

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Returns the number of processors that the calling thread may use, or 0 after an error. Glibc declares sched_getaffinity only
-// with _GNU_SOURCE, which clashes with Swift's Glibc module, and syscall() is variadic. The system call returns the number of
-// bytes written.
+// Returns the number of processors that the calling thread may use, or 0 after an error. Glibc declares
+// sched_getaffinity only with _GNU_SOURCE, which clashes with Swift's Glibc module, and syscall() is variadic. The
+// system call returns the number of bytes written.
 static inline int martlet_allowed_processors(void) {
     unsigned long mask[128] = {0};
     long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);

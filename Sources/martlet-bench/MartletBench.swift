@@ -16,7 +16,7 @@ extension Program {
             Compares Martlet with a baseline: a minimal C program that does the same work. The programs run in alternation, and
             reports have the medians of all samples. Do not compare figures of different runs.
 
-            Build it first: deploy/build; for the command instructions: deploy/check/simulate 100.
+            Build it with deploy/build. For the command instructions, build it with deploy/check/simulate 100.
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,

@@ -17,8 +17,8 @@ import Testing
         for target in FuzzTarget.allCases { Array(input.utf8).withUnsafeBytes { target.run($0) } }
     }
 
-    /// Reads the inputs of a target. The file contains each input as its length in decimal, a newline, and its bytes. Returns nil
-    /// if the file is missing or malformed.
+    /// Reads the inputs of a target. The file contains each input as its length in decimal, a newline, and its bytes.
+    /// Returns nil if the file is missing or malformed.
     private static func inputs(of target: FuzzTarget, file: StaticString = #filePath) -> [[UInt8]]? {
         let folder = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         guard let stream = fopen("\(folder)/Corpus/\(target.rawValue)", "r") else { return nil }

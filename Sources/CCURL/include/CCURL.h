@@ -4,8 +4,8 @@
 // Only for types and constants. Call libcurl only through the functions below, since nothing is linked to it.
 #include <curl/curl.h>
 
-// Loads and initializes libcurl. Returns NULL, or an error message; after an error, no other function may be called. Must be
-// called once.
+// Loads and initializes libcurl. Returns NULL, or an error message; after an error, no other function may be called.
+// Must be called once.
 const char *martlet_curl_load(void);
 
 CURL *martlet_curl_easy_init(void);
@@ -22,8 +22,8 @@ CURLcode martlet_curl_set_list(CURL *handle, CURLoption option, struct curl_slis
 CURLcode martlet_curl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count);
 // The bytes must stay valid until the transfer has ended.
 CURLcode martlet_curl_set_body(CURL *handle, const void *bytes, size_t count);
-// Sets the functions that receive the response's header lines and body. Each returns the number of bytes consumed; fewer
-// than given abort the transfer.
+// Sets the functions that receive the response's header lines and body. Each returns the number of bytes consumed;
+// fewer than given abort the transfer.
 CURLcode martlet_curl_set_receivers(
     CURL *handle, size_t (*head)(char *, size_t, size_t, void *), size_t (*body)(char *, size_t, size_t, void *),
     void *closure);

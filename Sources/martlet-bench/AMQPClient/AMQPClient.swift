@@ -1,7 +1,7 @@
 import TestKit
 
-/// Compares Martlet's AMQP client with `baseline-relay` on the same queues. Each sample runs in a new process, which exits when
-/// all messages are relayed.
+/// Compares Martlet's AMQP client with `baseline-relay` on the same queues. Each sample runs in a new process, which
+/// exits when all messages are relayed.
 struct AMQPClient {
     private let options: EndToEndOptions
 

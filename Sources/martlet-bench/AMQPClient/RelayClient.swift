@@ -2,8 +2,9 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// A relay with Martlet's AMQP client that does the work of `baseline-relay`: it consumes messages, publishes a result for each,
-/// and acknowledges a message when its result is confirmed. Like a lane, it has one connection to consume and one to publish.
+/// A relay with Martlet's AMQP client that does the work of `baseline-relay`: it consumes messages, publishes a result
+/// for each, and acknowledges a message when its result is confirmed. Like a lane, it has one connection to consume and
+/// one to publish.
 actor RelayClient {
     /// The hidden command that `amqp` starts.
     static let name = "relay-client"

@@ -1,7 +1,7 @@
 import TestKit
 
-/// Compares Martlet's APNs client with h2load on the same server. Each sample runs in a new process, which exits when all
-/// requests are answered.
+/// Compares Martlet's APNs client with h2load on the same server. Each sample runs in a new process, which exits when
+/// all requests are answered.
 struct APNSClient {
     /// The goal of Martlet's processor time, as a multiple of h2load's.
     private static let costMax = 2.5

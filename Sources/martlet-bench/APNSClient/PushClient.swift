@@ -5,8 +5,8 @@ import EventLoop
 import TLS
 import TestKit
 
-/// A client with Martlet's APNs pool on one loop, with provider token, HTTP/2 and TLS. It sends the same pushes as h2load
-/// (`LoadGenerator`).
+/// A client with Martlet's APNs pool on one loop, with provider token, HTTP/2 and TLS. It sends the same pushes as
+/// h2load (`LoadGenerator`).
 actor PushClient {
     /// The server, and the folder with the credentials.
     struct Place {

@@ -1,8 +1,8 @@
 import APNSProtocol
 import TestKit
 
-/// A minimal C program: `baseline-relay` consumes, publishes and acknowledges; `baseline-worker` also pushes. The program
-/// measures its rate; its processor time is that of the whole process, from the kernel.
+/// A minimal C program: `baseline-relay` consumes, publishes and acknowledges; `baseline-worker` also pushes. The
+/// program measures its rate; its processor time is that of the whole process, from the kernel.
 enum Baseline: String {
     case relay = "baseline-relay"
     case worker = "baseline-worker"

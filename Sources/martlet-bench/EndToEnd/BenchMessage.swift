@@ -2,8 +2,8 @@ import AMQP
 import APNSProtocol
 import TestKit
 
-/// A template for the messages of the benchmarks: alerts with different ids and devices. With a payload that is too large for an
-/// alert, they are VoIP pushes.
+/// A template for the messages of the benchmarks: alerts with different ids and devices. With a payload that is too
+/// large for an alert, they are VoIP pushes.
 struct BenchMessage: Sendable {
     /// The size of a message with the default payload.
     static let bytes = 450

@@ -1,7 +1,7 @@
 import TestKit
 
-/// A measurement of Martlet's workers, from the results of the warm-up to those of the last measured message. The queue contains
-/// further messages, so the workers are equally busy at the end.
+/// A measurement of Martlet's workers, from the results of the warm-up to those of the last measured message. The queue
+/// contains further messages, so the workers are equally busy at the end.
 struct WorkerSample {
     /// The time limit of a sample.
     private static let secondsMax = 600

@@ -10,9 +10,9 @@ import EventLoop
 import Telemetry
 import TestKit
 
-/// A lane between a scripted broker and a simulated APNs, on virtual time. callgrind must start with collection off; this type
-/// enables collection while the lane runs, after the warm-up. The count includes the lane's metrics and one scrape of them. It excludes
-/// the peers, the kernel, TLS, and the other threads of a worker.
+/// A lane between a scripted broker and a simulated APNs, on virtual time. callgrind must start with collection off;
+/// this type enables collection while the lane runs, after the warm-up. The count includes the lane's metrics and one
+/// scrape of them. It excludes the peers, the kernel, TLS, and the other threads of a worker.
 final class CountedLane {
     private static let broker = Endpoint(host: "broker", port: 5672)
     private static let apns = Endpoint(host: "apns", port: 443)
@@ -62,7 +62,8 @@ final class CountedLane {
         guard ending == .done else { throw ProcessError("\(results) results were published: \(ending)") }
     }
 
-    /// Returns the credentials: first those of the apps, in the order of the apps. Every second of several apps has a certificate.
+    /// Returns the credentials: first those of the apps, in the order of the apps. Every second of several apps has a
+    /// certificate.
     private func makeCredentials(_ key: ES256PrivateKey) throws -> [Credential] {
         let count = options.apps == 1 ? 1 : max(options.apps, options.credentials)
         return try (0..<count).map { number in
@@ -126,7 +127,8 @@ final class CountedLane {
         return TokenSupply(first: first) { _ in }
     }
 
-    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, there are far more messages per scrape.
+    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, there are far more messages per
+    /// scrape.
     private func scrapeMetrics() {
         guard let scrapedLane else { return }
         Task(executorPreference: lane) { [metrics] in

@@ -6,8 +6,8 @@ import TestKit
 struct CompileGrowth {
     static let few = 1000
     static let many = 20_000
-    /// The limit of the cost per part in the large schema, as a multiple of that in the small one. A linear search per part would
-    /// cost five times as much.
+    /// The limit of the cost per part in the large schema, as a multiple of that in the small one. A linear search per
+    /// part would cost five times as much.
     static let ratioMax = 2.5
 
     /// Nanoseconds per part.

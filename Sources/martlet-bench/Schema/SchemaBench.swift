@@ -2,8 +2,8 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// Parses and validates the sample alert as a lane does, compared with Python's json and jsonschema-rs, and measures the hostile
-/// cases.
+/// Parses and validates the sample alert as a lane does, compared with Python's json and jsonschema-rs, and measures
+/// the hostile cases.
 struct SchemaBench {
     let options: SchemaBenchOptions
     private let schemaPath = Products.file("schemas/notification.schema.json")

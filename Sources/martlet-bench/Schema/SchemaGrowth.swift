@@ -7,8 +7,8 @@ struct SchemaGrowth {
     /// The members of the small message, and the properties of the small schema.
     static let few = 20
     static let many = 20_000
-    /// The limit of the cost per member, as a multiple of that with the small schema. Cache misses cost some times as much; a
-    /// comparison with each property would cost a thousand times as much.
+    /// The limit of the cost per member, as a multiple of that with the small schema. Cache misses cost some times as
+    /// much; a comparison with each property would cost a thousand times as much.
     static let ratioMax = 8.0
 
     /// Nanoseconds per member, to parse and validate.

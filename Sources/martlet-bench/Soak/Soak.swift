@@ -1,6 +1,7 @@
 import TestKit
 
-/// Measures the memory of a simulator under load from h2load, in phases with different faults. Each phase uses new connections.
+/// Measures the memory of a simulator under load from h2load, in phases with different faults. Each phase uses new
+/// connections.
 struct Soak {
     private static let connections = 20
     private static let streams = 50

@@ -1,7 +1,7 @@
 import TestKit
 
-/// Measures the memory of one worker over many messages. Removes the results after each round, so that the broker's work stays
-/// the same.
+/// Measures the memory of one worker over many messages. Removes the results after each round, so that the broker's
+/// work stays the same.
 struct WorkerSoak {
     private static let roundSecondsMax = 300
     private static let linesMax = 20
