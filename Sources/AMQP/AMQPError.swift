@@ -1,30 +1,31 @@
 import EventLoop
 
-/// Why an operation on the broker failed, or why a connection to it ended.
+/// The reason why an operation at the broker failed or a connection was lost.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Raw values are the codes of metrics.
     public enum Code: String, Sendable {
-        /// The connection could not be opened, or the broker ended the login without a word.
+        /// The connection could not be opened, or the broker closed it during the login without a reason.
         case cannotConnect = "cannot-connect"
-        /// The connection was there and was lost.
+        /// An open connection was lost.
         case connectionLost = "connection-lost"
-        /// The broker did not answer in time, or fell silent for two heartbeats.
+        /// The broker did not answer in time, or was silent for two heartbeats.
         case timedOut = "timed-out"
-        /// The login was refused, or the user may not do this (403).
+        /// The login was refused, or the user lacks a permission (403).
         case accessRefused = "access-refused"
         /// The virtual host, exchange or queue does not exist (404, or 530 for a virtual host).
         case notFound = "not-found"
-        /// Somebody else uses the queue exclusively (405).
+        /// Another connection uses the queue exclusively (405).
         case resourceLocked = "resource-locked"
-        /// It exists with other arguments, an argument is wrong, or a delivery was acknowledged too late (406).
+        /// The object exists with other arguments, an argument is invalid, or a delivery was acknowledged too late
+        /// (406).
         case preconditionFailed = "precondition-failed"
-        /// An operator closed the connection, or the broker shuts down (320).
+        /// An operator closed the connection, or the broker is shutting down (320).
         case connectionForced = "connection-forced"
-        /// The broker ended the consumer: the queue was deleted or lost its leader.
+        /// The broker canceled the consumer: the queue was deleted or lost its leader.
         case consumerCancelled = "consumer-cancelled"
-        /// The broker refused for another reason; `replyCode` and `message` hold its words.
+        /// The broker refused for another reason, which `replyCode` and `message` contain.
         case refused
-        /// What the peer sent is not AMQP 0-9-1 as it was agreed.
+        /// The peer violated AMQP 0-9-1 or the agreed limits.
         case protocolViolation = "protocol-violation"
         /// Closed by this side.
         case closed
@@ -32,11 +33,11 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidURL = "invalid-url"
     }
 
-    /// What a reply of the broker names, as far as Martlet depends on it.
+    /// The part of the broker's reply text on which Martlet depends.
     public enum Detail: Sendable, Hashable {
         case missingQueue(String)
         case missingExchange(String)
-        /// No plugin of the broker provides the type of an exchange.
+        /// The broker does not support the exchange type: a plugin is missing.
         case unknownExchangeType
         /// An existing exchange or queue differs from its declaration in this argument, such as `x-max-length`.
         case inequivalentArgument(String)
@@ -44,12 +45,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidArgument(String)
         /// The user lacks a permission for this exchange or queue.
         case refusedResource(String)
-        /// A delivery was unacknowledged for longer than RabbitMQ's `consumer_timeout`.
+        /// A delivery stayed unacknowledged longer than RabbitMQ's `consumer_timeout`.
         case lateAcknowledgement
-        /// A message carried another user than the one that the broker knows the connection by.
+        /// The user ID of a message is not the user of the connection.
         case refusedUserID
 
-        /// For an operator; nil if the broker's own text serves as well.
+        /// The message for an operator; nil: use the broker's text.
         fileprivate var message: String? {
             switch self {
             case .missingQueue(let name): "queue \(name) is missing"
@@ -75,17 +76,17 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         init(_ content: Content) { self.content = content }
     }
 
-    /// One word, since each outcome of a publish and each function that can throw has room for an error.
+    /// Boxed to keep the error at one word: every publish outcome and every throwing function reserves space for it.
     private let box: Box
 
     public var code: Code { box.content.code }
-    /// nil if the error did not come from the broker, or if its reply names nothing that Martlet depends on.
+    /// nil if the error does not come from the broker, or if Martlet does not depend on its reply text.
     public var detail: Detail? { box.content.detail }
-    /// The broker's reply code (AMQP 0-9-1, section 1.2), 0 where the error did not come from it.
+    /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error does not come from the broker.
     public var replyCode: UInt16 { box.content.replyCode }
-    /// What an operator can act on; holds no secret.
+    /// A message on which an operator can act. Contains no secret.
     public var message: String { box.content.message }
-    /// Whether trying again later can help without somebody changing a configuration.
+    /// Whether a later attempt can succeed without a change of the configuration.
     public var isRetriable: Bool { box.content.isRetriable }
 
     private init(_ content: Content) {
@@ -104,7 +105,9 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case .notTLS: .protocolViolation
             default: .connectionLost
             }
-        let remedy = error.code == .notTLS ? " Then write amqp://; otherwise use the port of AMQP with TLS (5671)." : ""
+        let remedy =
+            error.code == .notTLS
+            ? " (write amqp:// for a connection without TLS, or use the AMQP port with TLS, 5671)" : ""
         self.init(code, error.message + remedy, isRetriable: error.isRetriable)
     }
 
@@ -122,7 +125,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // The next channel has no late acknowledgement, and messages go without the user ID.
+                // The next channel has no late acknowledgement, and later messages carry no user ID.
                 (.preconditionFailed, detail == .lateAcknowledgement || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)
@@ -133,7 +136,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
                 isRetriable: isRetriable))
     }
 
-    /// The same error with another text, and maybe another code.
+    /// Returns the error with another message and, optionally, another code.
     func with(_ message: String, code: Code? = nil) -> AMQPError {
         var content = box.content
         content.message = message
@@ -145,7 +148,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
-    /// Why a connection that needs so many channels cannot be used, and the remedy.
+    /// Returns the reason why a connection with too few channels cannot be used, and the remedy.
     public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {
         "the connection needs \(needed) channels and the broker allows \(channelMax): "
             + "set channel_max = \(needed) or more in rabbitmq.conf"

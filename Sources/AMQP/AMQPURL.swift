@@ -1,29 +1,29 @@
 public import EventLoop
 
-/// An `amqp:` or `amqps:` URL as RabbitMQ's URI specification has it, with two liberties that operators expect: a path
-/// of `/` alone is the virtual host `/`, and several hosts may stand between commas.
+/// An `amqp:` or `amqps:` URL according to RabbitMQ's URI specification, with two extensions that operators expect: the
+/// path `/` means the virtual host `/`, and a comma-separated list of hosts is allowed.
 ///
 ///     amqps://user:p%40ss@one.example.com,two.example.com:5671/vhost?heartbeat=20
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// `guest` with the password `guest` where the URL names none.
+    /// The user and password; `guest` and `guest` if the URL has none.
     public var credentials: AMQPCredentials
-    /// Whether the URL names a user.
+    /// Whether the URL contains a user.
     public private(set) var namesUser = false
     public var virtualHost: String
-    /// The query's `heartbeat`, in seconds.
+    /// The query parameter `heartbeat`, in seconds.
     public var heartbeatSeconds: Int?
-    /// The query's `connection_timeout`, in milliseconds.
+    /// The query parameter `connection_timeout`, in milliseconds.
     public var connectionTimeoutMilliseconds: Int?
 
-    /// `connectionTimeoutMilliseconds` in whole seconds; nil where the URL has none, or 0.
+    /// `connectionTimeoutMilliseconds` in seconds, rounded up; nil if it is missing or 0.
     var stepSecondsMax: Int? {
         connectionTimeoutMilliseconds.flatMap { $0 > 0 ? ($0 + 999) / 1000 : nil }
     }
 
-    /// What the URL says, and the defaults for all else: `connection_timeout` is the limit of connecting over TCP and of
-    /// the TLS handshake, each. The login has it as well.
+    /// The timeouts of connecting over TCP and of the TLS handshake: `connection_timeout`, or the defaults. The same
+    /// limit applies to the login.
     public var connectOptions: ConnectOptions {
         var options = ConnectOptions()
         options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax
@@ -33,7 +33,7 @@ public struct AMQPURL: Sendable {
 
     static let hostsMax = 64
 
-    /// Reads `text`. The error says what is wrong and never quotes the URL, which may hold a password.
+    /// Parses a URL. The error never quotes the URL, which may contain a password.
     public init(_ text: String) throws(AMQPError) {
         var rest = Substring(text)
         if rest.removePrefix("amqp://") {
@@ -46,7 +46,7 @@ public struct AMQPURL: Sendable {
         guard !rest.contains("#") else { throw Self.invalid("has a fragment (a # in a password is written %23)") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
-        // The last @ ends the login, and no host holds a / or ?.
+        // The last @ ends the credentials, and no host contains a / or ?.
         guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
             throw Self.invalid(
                 "has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "
@@ -77,12 +77,12 @@ public struct AMQPURL: Sendable {
     private mutating func readQuery(_ pair: Substring) throws(AMQPError) {
         var name = pair
         guard let text = name.cutOff(from: "="), let value = Int(text), value >= 0, value <= Int(Int32.max) else {
-            throw Self.invalid("has a query value that is no number")
+            throw Self.invalid("has a query value that is not a number")
         }
         switch name {
         case "heartbeat" where value <= Int(UInt16.max): heartbeatSeconds = value
         case "connection_timeout": connectionTimeoutMilliseconds = value
-        default: throw Self.invalid("has an unknown query item; heartbeat and connection_timeout are known")
+        default: throw Self.invalid("has an unknown query parameter (supported: heartbeat, connection_timeout)")
         }
     }
 
@@ -97,23 +97,23 @@ public struct AMQPURL: Sendable {
         var host = text
         var portText: Substring?
         if host.removePrefix("[") {
-            guard let end = host.firstIndex(of: "]") else { throw invalid("has an IPv6 address without its ]") }
+            guard let end = host.firstIndex(of: "]") else { throw invalid("has an IPv6 address without a closing ]") }
             var tail = host[host.index(after: end)...]
             host = host[..<end]
-            if tail.removePrefix(":") { portText = tail } else if !tail.isEmpty { throw invalid("has a broken host") }
+            if tail.removePrefix(":") { portText = tail } else if !tail.isEmpty { throw invalid("has an invalid host") }
             guard host.prefix(while: { $0 != "%" }).allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
-                throw invalid("has a broken IPv6 address")
+                throw invalid("has an invalid IPv6 address")
             }
         } else {
             portText = host.cutOff(from: ":")
         }
         var port = defaultPort
         if let portText {
-            guard let number = UInt16(portText), number > 0 else { throw invalid("has a port that is no port") }
+            guard let number = UInt16(portText), number > 0 else { throw invalid("has an invalid port") }
             port = number
         }
         let name = try decoded(host, "host")
-        guard !name.isEmpty else { throw invalid("names no host") }
+        guard !name.isEmpty else { throw invalid("has no host") }
         return Endpoint(host: name, port: port)
     }
 
@@ -131,7 +131,7 @@ public struct AMQPURL: Sendable {
             bytes.append(high << 4 | low)
         }
         guard let string = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw invalid("has a \(part) that is no UTF-8")
+            throw invalid("has a \(part) that is not UTF-8")
         }
         return string
     }
@@ -157,7 +157,7 @@ extension Substring {
         return true
     }
 
-    /// Ends the text before the first `separator` and returns what comes after that, if there is one.
+    /// Truncates the text before the first `separator` and returns the rest after it; nil if there is no separator.
     fileprivate mutating func cutOff(from separator: Character) -> Substring? {
         guard let index = firstIndex(of: separator) else { return nil }
         let tail = self[self.index(after: index)...]

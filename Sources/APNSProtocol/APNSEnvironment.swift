@@ -1,9 +1,9 @@
-/// One of the two worlds of APNs. Device tokens, channels and (newer) keys belong to exactly one of them.
+/// One of the two environments of APNs. Device tokens, channels and newer keys belong to exactly one of them.
 public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox
 
-    /// Its place among all.
+    /// Index among all cases.
     public var number: Int {
         switch self {
         case .production: 0
@@ -19,7 +19,7 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Second host name that Apple's samples print for broadcast sends; both names are served.
+    /// Host of broadcast sends in Apple's samples. APNs serves broadcast sends on ``pushHost``, too.
     public var broadcastHost: String {
         switch self {
         case .production: "api-broadcast.push.apple.com"
@@ -35,7 +35,7 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The only port that differs by environment.
+    /// Port of channel management, the only port that differs by environment.
     public var channelPort: UInt16 {
         switch self {
         case .production: 2196
@@ -46,9 +46,9 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     /// Port of device pushes and broadcast sends in both environments.
     public static let pushPort: UInt16 = 443
 
-    /// The same service for networks that let APNs pass but nothing else on 443.
+    /// Alternative to ``pushPort`` for networks that allow APNs but block other traffic on port 443.
     public static let pushPortAlternative: UInt16 = 2197
 
-    /// An old name of the sandbox's push host which still answers.
+    /// Former name of the sandbox's push host, which APNs still serves.
     public static let sandboxHostAlias = "api.development.push.apple.com"
 }

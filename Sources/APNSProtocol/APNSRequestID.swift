@@ -1,9 +1,9 @@
 /// The form of `apns-id` and `apns-request-id`.
 public enum APNSRequestID {
-    /// Characters of an id.
+    /// Length of an ID.
     public static let byteCount = 36
 
-    /// Whether the bytes are a UUID written 8-4-4-4-12 in hexadecimal of either case.
+    /// Whether the bytes are a UUID in the form 8-4-4-4-12, in hexadecimal digits of either case.
     @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count == byteCount else { return false }
         var position = 0

@@ -1,47 +1,47 @@
-/// What an answer of APNs means for the message and for what is behind it: a pure table of status and reason.
+/// The consequence of an answer of APNs: a pure table of status and reason.
 ///
 /// Apple's "Handling notification responses from APNs" and "Handling error responses from Apple Push Notification
-/// service" say what may be sent again; where they are silent, the practice of long-lived clients is followed.
+/// service" specify which requests may be sent again. Other cases follow the practice of established clients.
 public struct AnswerVerdict: Sendable, Hashable {
-    /// What becomes of the message.
+    /// The handling of the request.
     public enum Action: String, CaseIterable, Sendable, Hashable {
-        /// Accepted by APNs, which is not to say delivered.
+        /// APNs accepted the push. This does not mean that it was delivered.
         case ok
-        /// Permanent for this message: never send it unchanged again.
+        /// A permanent error of this request: never send it again unchanged.
         case deadLetter
-        /// The device token is dead: tell its owner, with the timestamp as given; do not send again.
+        /// The device token is invalid: report it with the timestamp of the answer, and do not send again.
         case prune
-        /// Do not send again; the device token is doubtful, but may only be of another environment or topic.
+        /// The device token may be invalid, or may belong to another environment or topic: do not send again.
         case suspect
-        /// Our configuration or credentials are wrong: stop what ``AnswerVerdict/scope`` names, keep the messages.
+        /// The configuration or the credential is wrong: stop the ``AnswerVerdict/scope``, and keep the requests.
         case configuration
-        /// Make a new provider token, open a new connection, send once more.
+        /// Sign a new provider token, open a new connection, and send once more.
         case refresh
         /// Send again on another connection.
         case reconnect
-        /// Transient: send again later, with growing, jittered delay.
+        /// A transient error: send again later, with exponential backoff and jitter.
         case backOff
     }
 
-    /// How far the answer reaches beyond the message.
+    /// The part of the system that an answer affects.
     public enum Scope: Sendable, Hashable {
-        /// The message alone.
+        /// Only the request.
         case message
-        /// The device token or channel that it was sent to.
+        /// The device token or the channel of the request.
         case target
-        /// The topic; other topics of the same key go on.
+        /// The topic. Other topics of the same credential are not affected.
         case topic
-        /// The key or certificate with all of its topics.
+        /// The key or certificate with all its topics.
         case credential
-        /// The connection that answered.
+        /// The connection that received the answer.
         case connection
-        /// The endpoint, or what stands between: nothing is known of the message, its key or its topic.
+        /// The endpoint, or a proxy in front of it. The answer shows nothing about the request, its credential or its topic.
         case endpoint
     }
 
     public var action: Action
     public var scope: Scope
-    /// No new request goes out on the connection that answered.
+    /// Whether no new request may be sent on the connection that received the answer.
     public var replacesConnection: Bool
 
     init(_ action: Action, _ scope: Scope, replacesConnection: Bool = false) {
@@ -50,12 +50,14 @@ public struct AnswerVerdict: Sendable, Hashable {
         self.replacesConnection = replacesConnection
     }
 
-    /// The verdict on an answer. The reason decides where it is known and of the status' class (`ExpiredToken` came
-    /// with 400 before it came with 410); otherwise the status does.
+    /// Creates the verdict on an answer.
+    ///
+    /// The reason decides if it is known and its documented status has the same class as `status`. Classes are
+    /// compared because APNs has sent `ExpiredToken` with 400 and later with 410. Otherwise, the status decides.
     ///
     /// - Parameters:
-    ///   - reason: nil when the answer's body had none.
-    ///   - isFromAPNS: whether APNs has spoken, and not a proxy's page or nobody: what others say condemns nothing.
+    ///   - reason: nil if the answer contains none.
+    ///   - isFromAPNS: whether APNs sent the answer. Answers of proxies must not fail a request or a credential.
     public init(status: Int, reason: Reason?, isFromAPNS: Bool = true) {
         if !isFromAPNS {
             self.init(.backOff, .endpoint)
@@ -66,7 +68,7 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// By reason: sections "status × reason" of both of Apple's tables.
+    /// Creates the verdict by reason, from both of Apple's tables of statuses and reasons.
     private init(_ reason: Reason) {
         switch reason {
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .invalidPushType,
@@ -87,7 +89,7 @@ public struct AnswerVerdict: Sendable, Hashable {
             .missingProviderToken:
             self.init(.configuration, .credential, replacesConnection: true)
         case .expiredProviderToken:
-            // A connection that saw an expired token was reported to go on refusing good ones.
+            // After an expired token, a connection was reported to refuse valid tokens, too.
             self.init(.refresh, .credential, replacesConnection: true)
         case .unrelatedKeyIDInToken, .idleTimeout:
             self.init(.reconnect, .connection, replacesConnection: true)
@@ -104,14 +106,14 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// By status alone, for answers without a reason or with one that nobody documents.
+    /// Creates the verdict by status, for answers without a reason or with an undocumented one.
     private init(status: Int) {
         switch status {
         case 200..<300: self.init(.ok, .message)
         case 410: self.init(.prune, .target)
         case 408, 429: self.init(.backOff, .target)
         case 400..<500: self.init(.deadLetter, .message)
-        // Beside 5xx nothing that APNs sends: some proxy between, so that nothing is known of the message.
+        // APNs sends no other status except 5xx, so the answer may come from a proxy.
         default: self.init(.backOff, .endpoint)
         }
     }

@@ -1,10 +1,10 @@
-/// As much of DER (X.690) as Apple's list of topics takes: a sequence of texts, each followed by a sequence.
+/// The subset of DER (X.690) that Apple's list of topics uses: a sequence of texts, each followed by a sequence.
 enum DERSequence {
     private static let sequenceTag: UInt8 = 0x30
     /// UTF8String, PrintableString and IA5String.
     private static let textTags: [UInt8] = [0x0C, 0x13, 0x16]
 
-    /// The texts that stand in a sequence, not those in sequences within it; empty for anything else.
+    /// Returns the texts in a sequence, without those in nested sequences. Returns an empty array for other contents.
     static func texts(in bytes: [UInt8]) -> [String] {
         var bytes = bytes[...]
         guard let outer = next(&bytes), outer.tag == sequenceTag else { return [] }
@@ -20,7 +20,7 @@ enum DERSequence {
         guard let tag = bytes.popFirst(), let first = bytes.popFirst() else { return nil }
         var count = Int(first)
         if first >= 0x80 {
-            // The length follows in so many bytes; what a certificate holds needs two at most.
+            // Long form: the length is in the next `places` bytes. Lengths in a certificate need at most two.
             let places = Int(first & 0x7F)
             guard (1...2).contains(places), bytes.count >= places else { return nil }
             count = bytes.prefix(places).reduce(0) { $0 << 8 | Int($1) }

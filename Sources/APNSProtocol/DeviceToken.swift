@@ -1,12 +1,12 @@
 public import Crypto
 
-/// What is known of a device token's form: opaque bytes of no fixed size, written in hexadecimal of either case.
+/// The form of a device token: opaque bytes of variable length, written in hexadecimal digits of either case.
 public enum DeviceToken {
-    /// Sane upper bound; 160 digits were seen, and Apple once spoke of 100 bytes.
+    /// Maximum length. Tokens of 160 digits were observed, and Apple has mentioned 100 bytes.
     public static let hexDigitsMax = 400
 
-    /// The only check that is safe before sending: some hexadecimal digits, an even number, at most ``hexDigitsMax``.
-    /// ASCII is read from bytes, so that digits of other scripts do not pass.
+    /// Whether the token consists of an even number of ASCII hexadecimal digits, from 2 to ``hexDigitsMax``. Apple
+    /// guarantees no more about the form, so stricter checks could refuse valid tokens.
     @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count > 0, count <= hexDigitsMax, count % 2 == 0 else { return false }
@@ -22,15 +22,16 @@ public enum DeviceToken {
         return raw[wordsEnd...].allSatisfy(isHexDigit)
     }
 
-    /// A form for logs and error texts which cannot be pushed to: at most the first eight digits and how many follow.
+    /// Returns a form for logs and error messages that does not reveal the token: at most the first eight digits and the
+    /// number of the others.
     public static func shortened(_ bytes: some Collection<UInt8>) -> String {
-        // A token of a few digits shows half of them, so that it is never told whole.
+        // For a short token, half of the digits, since eight might be the whole token.
         let shown = min(8, bytes.count / 2)
         let printable = bytes.prefix(shown).map { isHexDigit($0) ? $0 : UInt8(ascii: "?") }
         return String(decoding: printable, as: UTF8.self) + "…+\(bytes.count - shown)"
     }
 
-    /// A text with everything shortened that may be a token: `digitsMin` hexadecimal digits or more in a row.
+    /// Returns a text in which each run of at least `digitsMin` hexadecimal digits, which may be a token, is shortened.
     public static func shortened(in text: some Collection<UInt8>, digitsMin: Int) -> [UInt8] {
         var shown: [UInt8] = []
         var rest = text[...]

@@ -1,4 +1,4 @@
-/// Names of the request and response headers, in the lower case that HTTP/2 demands.
+/// Names of request and response headers, in the lower case that HTTP/2 requires.
 public enum HeaderName {
     public static let method: StaticString = ":method"
     public static let scheme: StaticString = ":scheme"
@@ -16,10 +16,10 @@ public enum HeaderName {
     public static let apnsExpiration: StaticString = "apns-expiration"
     public static let apnsPriority: StaticString = "apns-priority"
     public static let apnsCollapseID: StaticString = "apns-collapse-id"
-    /// In answers to device pushes of the sandbox, and to broadcasts.
+    /// In answers of the sandbox to device pushes, and in answers to broadcasts.
     public static let apnsUniqueID: StaticString = "apns-unique-id"
-    /// Of broadcast sends and channel management only.
+    /// Only in broadcast sends and channel management.
     public static let apnsChannelID: StaticString = "apns-channel-id"
-    /// Takes the place of `apns-id` in broadcast sends and channel management.
+    /// Replaces `apns-id` in broadcast sends and channel management.
     public static let apnsRequestID: StaticString = "apns-request-id"
 }

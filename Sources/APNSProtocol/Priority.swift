@@ -1,13 +1,13 @@
 /// Value of the `apns-priority` header.
 public enum Priority: UInt8, CaseIterable, Sendable, Hashable {
-    /// The device's power comes first; does not wake it.
+    /// Prefers the device's power over delivery, and does not wake the device.
     case powerFirst = 1
-    /// With regard to the device's power; may be grouped or throttled.
+    /// Considers the device's power. APNs may group or throttle such pushes.
     case considerate = 5
-    /// At once. Assumed by APNs when the header is absent.
+    /// Requests immediate delivery. The default of APNs if the header is absent.
     case immediate = 10
 
-    /// The priority that these bytes name in decimal; nil for any other bytes.
+    /// Parses a priority in decimal digits; nil for any other text.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         for priority in Self.allCases where bytes.equals(priority.wireText) {
             self = priority

@@ -1,23 +1,22 @@
 public import Crypto
 
-/// What a provider's certificate says, in the form that Apple gives it (Apple, "Establishing a certificate-based
-/// connection to APNs").
+/// The contents of a provider certificate of Apple (Apple, "Establishing a certificate-based connection to APNs").
 public struct PushCertificate: Sendable, Hashable {
-    /// Present in certificates for the sandbox, for production, and for more than one topic; the last also with VoIP's.
+    // Object IDs of Apple's extensions: for the sandbox, for production, and with lists of topics.
     static let sandboxObjectID = "1.2.840.113635.100.6.3.1"
     static let productionObjectID = "1.2.840.113635.100.6.3.2"
     static let topicsObjectID = "1.2.840.113635.100.6.3.6"
     static let voipObjectID = "1.2.840.113635.100.6.3.4"
-    /// Topics read of one certificate.
+    /// Maximum number of topics read from one certificate.
     static let topicsMax = 64
 
-    /// Of the whole certificate: what it is known by.
+    /// SHA-256 fingerprint of the certificate, which identifies it.
     public let sha256: [UInt8]
-    /// What it may push to: first `UID` of its subject, then what its extensions list.
+    /// Topics that the certificate allows: the `UID` of its subject, then those in its extensions.
     public let topics: [String]
-    /// Where it is good; both for one that says nothing of it.
+    /// Environments that the certificate allows; both if it names none.
     public let environments: Set<APNSEnvironment>
-    /// From when until when it holds, in seconds since 1970.
+    /// Validity period, in UNIX seconds.
     public let validSeconds: ClosedRange<Int64>
 
     public init(_ contents: CertificateContents) {
@@ -38,10 +37,10 @@ public struct PushCertificate: Sendable, Hashable {
             contents.notBeforeSeconds...max(contents.notBeforeSeconds, contents.notAfterSeconds)
     }
 
-    /// What Apple's authority puts into a certificate.
+    /// Returns the extensions that Apple's certificate authority adds to a certificate.
     ///
-    /// - Parameter topics: each with its kind, such as `app`, `voip` and `complication`; empty for a certificate of its
-    ///   subject alone.
+    /// - Parameter topics: the topics with their kinds, such as `app`, `voip` and `complication`. Empty for a certificate
+    ///   without a list of topics.
     package static func extensions(
         environments: Set<APNSEnvironment>, topics: [(topic: String, kind: String)]
     ) -> [CertificateExtension] {

@@ -13,7 +13,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
     case voip
     case widgets
 
-    /// The type that these bytes name, exactly as written; nil for any other bytes.
+    /// Parses the header's value, case-sensitively; nil for any other text.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         for type in Self.allCases where bytes.equals(type.wireText) {
             self = type
@@ -39,8 +39,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What follows the bundle ID in `apns-topic`. Empty where the topic is the bundle ID itself; for `mdm` the topic
-    /// is the UID of the MDM certificate, which stands in the bundle ID's place.
+    /// Suffix of the bundle ID in `apns-topic`. Empty if the topic is the bundle ID. For `mdm`, the topic is the UID of the
+    /// MDM certificate, which replaces the bundle ID.
     public var topicSuffix: StaticString {
         switch self {
         case .alert, .background, .mdm: ""
@@ -55,15 +55,15 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Value of `apns-topic` for pushes of this type to an app.
+    /// Returns the value of `apns-topic` for pushes of this type to an app.
     public func topic(bundleID: some Sequence<UInt8>) -> [UInt8] {
         var topic = [UInt8](bundleID)
         topic.append(contentsOf: topicSuffix.bytes)
         return topic
     }
 
-    /// The bundle ID within a topic of this type, as a number of leading bytes; nil when the suffix is missing or
-    /// nothing stands before it.
+    /// Returns the length of the bundle ID at the start of a topic of this type; nil if the suffix is missing or the bundle
+    /// ID is empty.
     public func bundleIDByteCount(inTopic topic: UnsafeRawBufferPointer) -> Int? {
         let suffix = topicSuffix.bytes
         let count = topic.count - suffix.count
@@ -71,7 +71,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         return count
     }
 
-    /// Greatest payload of a push to a device, in bytes of the body as sent. Broadcasts: ``APNSLimits``.
+    /// Maximum size of the body of a device push. For broadcasts, see ``APNSLimits``.
     public var payloadBytesMax: Int {
         switch self {
         case .voip: APNSLimits.payloadBytesMaxVoIP
@@ -81,20 +81,20 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What to send when nobody asked for a priority; nil leaves the header out, which means 10.
+    /// The priority of a request that sets none; nil omits the header, for which APNs assumes 10.
     public var defaultPriority: Priority? { self == .background ? .considerate : nil }
 
-    /// What a certificate that pushes it has to name.
+    /// The name that a certificate must contain.
     public enum CertificateNeed: Sendable, Hashable {
-        /// The bundle ID; where Apple says nothing of it, APNs may want the topic all the same.
+        /// The bundle ID. If Apple does not document the type's certificates, APNs may require the topic instead.
         case app
         /// The topic with its suffix.
         case topic
-        /// APNs takes provider tokens only.
+        /// None: APNs requires provider tokens.
         case impossible
     }
 
-    /// Apple, "Sending notification requests to APNs".
+    /// The name that a certificate must contain for pushes of this type (Apple, "Sending notification requests to APNs").
     public var certificateNeed: CertificateNeed {
         switch self {
         case .alert, .background, .controls, .fileprovider, .liveactivity, .mdm, .widgets: .app

@@ -1,13 +1,14 @@
-/// Why APNs refused a request: `reason` of its answer's body, or of a GOAWAY's debug data.
+/// The reason for which APNs refused a request: `reason` in the body of an answer, or in the debug data of a GOAWAY.
 ///
-/// The union of Apple's tables for device pushes and for broadcast, and of what was seen on the wire beside them.
+/// Contains the reasons of Apple's tables for device pushes and for broadcasts, and undocumented reasons observed on the
+/// wire.
 public enum Reason: Sendable, Hashable {
     case badCertificate
     case badCertificateEnvironment
     case badChannelID
     case badCollapseID
     case badDeviceToken
-    /// Two spellings: documented with `KeyIdInToken`, seen with `KeyInToken`.
+    /// Has two spellings: `KeyIdInToken` is documented, `KeyInToken` was observed.
     case badEnvironmentKeyIDInToken
     case badExpirationDate
     case badMessageID
@@ -30,7 +31,7 @@ public enum Reason: Sendable, Hashable {
     case invalidPushType
     case methodNotAllowed
     case missingChannelID
-    /// Undocumented, seen when a channel is created without a valid storage policy.
+    /// Undocumented. Observed when a channel is created without a valid storage policy.
     case missingChannelQueueSize
     case missingDeviceToken
     case missingProviderToken
@@ -38,7 +39,7 @@ public enum Reason: Sendable, Hashable {
     case missingTopic
     case payloadEmpty
     case payloadTooLarge
-    /// Two spellings: with and without a space.
+    /// Has two spellings: with and without a space.
     case serviceUnavailable
     case shutdown
     case tooManyProviderTokenUpdates
@@ -47,13 +48,13 @@ public enum Reason: Sendable, Hashable {
     case topicMismatch
     case unregistered
     case unrelatedKeyIDInToken
-    /// A reason that this table does not list, made printable ASCII and cut to ``textBytesMax``.
+    /// Another reason, converted to printable ASCII and truncated to ``textBytesMax``.
     case unknown(String)
 
-    /// How much of an unknown reason is kept.
+    /// Maximum length of an unknown reason.
     public static let textBytesMax = 64
 
-    /// Reads a reason as APNs writes it. Known ones cost no allocation.
+    /// Parses a reason. Known reasons need no allocation.
     public init(_ bytes: UnsafeRawBufferPointer) {
         for reason in Self.known where bytes.equals(reason.knownText) {
             self = reason
@@ -69,12 +70,12 @@ public enum Reason: Sendable, Hashable {
         }
     }
 
-    /// The reason as Apple documents it, or as it came if it is unknown.
+    /// The documented spelling, or the received text of an unknown reason.
     public var text: String {
         if case .unknown(let text) = self { text } else { knownText.description }
     }
 
-    /// Every reason but ``unknown(_:)``.
+    /// All reasons except ``unknown(_:)``.
     public static let known: [Reason] = [
         .badCertificate, .badCertificateEnvironment, .badChannelID, .badCollapseID, .badDeviceToken,
         .badEnvironmentKeyIDInToken, .badExpirationDate, .badMessageID, .badPath, .badPriority, .badRequestParams,

@@ -1,10 +1,10 @@
-/// Beginnings of request paths.
+/// Parts of request paths.
 public enum RequestPath {
-    /// A device push: the device token in hexadecimal follows.
+    /// Prefix of a device push, followed by the device token in hexadecimal digits.
     public static let devicePrefix: StaticString = "/3/device/"
-    /// A broadcast send: the bundle ID follows.
+    /// Prefix of a broadcast send, followed by the bundle ID.
     public static let broadcastPrefix: StaticString = "/4/broadcasts/apps/"
-    /// Channel management: the bundle ID follows, then ``channels`` or ``allChannels``.
+    /// Prefix of channel management, followed by the bundle ID, then ``channels`` or ``allChannels``.
     public static let channelPrefix: StaticString = "/1/apps/"
     public static let channels: StaticString = "/channels"
     public static let allChannels: StaticString = "/all-channels"

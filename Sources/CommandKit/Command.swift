@@ -1,12 +1,12 @@
-/// One command of a program. Its syntax, its options and its work belong in one folder.
+/// A command of a program. Its syntax, options and implementation belong in one folder.
 package protocol Command: Sendable {
     static var syntax: CommandSyntax { get }
 
     /// - Parameter parsed: arguments that follow ``syntax``.
-    /// - Throws: what the syntax does not exclude, such as options that exclude each other.
+    /// - Throws: mistakes that the syntax cannot express, such as mutually exclusive options.
     init(_ parsed: ParsedArguments) throws(UsageError)
 
-    /// Does the work on the calling thread, which is the main thread, and returns when it is done. Asynchronous work runs
-    /// on an event loop of this thread: some commands block signals, which has to precede every other thread.
+    /// Runs the command on the main thread and returns its exit status. Asynchronous work runs on an event loop of this
+    /// thread: some commands block signals, which must precede the start of other threads.
     func run() -> ExitCode
 }

@@ -1,24 +1,24 @@
 import Text
 
-/// A program: its commands, and the facts from which its parser, help, manual pages and completion scripts are made.
+/// A program: its commands, and the texts for help, manual pages and completion scripts.
 package struct Program: Sendable {
-    /// The name by which a shell finds it.
+    /// The name of the executable.
     package let name: String
     package let version: String
     /// One line for the manual page, such as `sends push notifications`.
     package let summary: String
-    /// The first paragraphs of the help, with an empty line between them; of a program of several commands.
+    /// The first paragraphs of the help of a program with several commands, separated by empty lines.
     package let introduction: String
-    /// In the order in which help lists them. A program of one command gives it an empty path.
+    /// Commands in the order of the help. The only command of a program has an empty path.
     package let commands: [any Command.Type]
-    /// First words of a command line that stand for others: `["dead": "dead-letters"]`.
+    /// Abbreviations of the first word of a command, such as `["dead": "dead-letters"]`.
     package let abbreviations: [String: String]
-    /// Variables that the program reads.
+    /// Environment variables that the program reads.
     package let environment: [(name: String, help: String)]
     package let exitCodes: [(code: ExitCode, meaning: String)]
-    /// The exit status of a wrong command line.
+    /// Exit status for an invalid command line.
     package let usageCode: ExitCode
-    /// Whether the options `--manual` and `--completion` print manual pages and completion scripts; else commands do.
+    /// Whether manual pages and completion scripts are printed by `--manual` and `--completion` instead of commands.
     package var hasDocumentOptions: Bool
 
     package init(
@@ -38,18 +38,18 @@ package struct Program: Sendable {
         self.hasDocumentOptions = hasDocumentOptions
     }
 
-    /// What a command line asks for.
+    /// The meaning of a command line.
     package enum Request {
-        /// Help, version, manual page or completion script: a text for standard output.
+        /// Help, version, manual page or completion script to print on standard output.
         case text(String)
         case command(any Command)
     }
 
-    /// Parses and runs a command line. To be called on the main thread, before others are started.
+    /// Parses and runs a command line. Call it on the main thread, before other threads start.
     ///
     /// - Parameters:
-    ///   - arguments: without the program's own name.
-    ///   - defaults: by the names of options; see ``OptionDefault``.
+    ///   - arguments: the arguments without the program's name.
+    ///   - defaults: default values by option name; see ``OptionDefault``.
     package func run(_ arguments: [String], defaults: [String: OptionDefault] = [:]) -> ExitCode {
         do throws(UsageError) {
             switch try request(arguments, defaults: defaults) {
@@ -87,19 +87,19 @@ package struct Program: Sendable {
         }
     }
 
-    /// Returns a page in roff, for man(1).
+    /// Returns a manual page in roff, for man(1).
     ///
-    /// - Parameter command: its name; empty: the page of the program itself.
+    /// - Parameter command: name of the command; empty: the program.
     package func manualPage(of command: String) -> String { ManualPage(program: self).text(for: command) }
 
-    /// Those that help, manual pages and completion scripts show.
+    /// Commands that help, manual pages and completion scripts show.
     package var shownCommands: [CommandSyntax] { commands.map { $0.syntax }.filter { !$0.isHidden } }
 
-    /// The command of a program that is called without the name of one.
+    /// The only command of a program without command names.
     var onlyCommand: CommandSyntax? { shownCommands.first { $0.path.isEmpty } }
 
-    /// The beginning of a command line.
+    /// Returns the beginning of a command line.
     ///
-    /// - Parameter command: its name; empty: the program itself.
+    /// - Parameter command: name of the command; empty: the program.
     func invocation(_ command: String) -> String { command.isEmpty ? name : "\(name) \(command)" }
 }

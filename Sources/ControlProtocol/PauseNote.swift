@@ -1,10 +1,10 @@
 package import JSON
 import Text
 
-/// The operator and the reason of a pause, as the command states them. A worker cannot verify them.
+/// The operator and reason of a pause, as the command sends them. A worker cannot verify them.
 package struct PauseNote: Sendable, Hashable {
     package static let words = ["by", "reason"]
-    /// Longer texts are cut.
+    /// Maximum length; longer texts are cut.
     private static let charactersMax = 200
 
     package var by: String?
@@ -21,7 +21,7 @@ package struct PauseNote: Sendable, Hashable {
         [("by", by), ("reason", reason)].compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// `by ana: key rotation`. nil: both are unknown.
+    /// Text such as `by ana: key rotation`; nil if both are unknown.
     package var text: String? {
         switch (by, reason) {
         case (let by?, let reason?): "by \(by): \(reason)"

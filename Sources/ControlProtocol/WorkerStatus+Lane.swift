@@ -22,7 +22,7 @@ extension WorkerStatus {
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
         package var paused: [String] = []
-        /// Deliveries that are not settled.
+        /// Unacknowledged deliveries.
         package var inFlight = 0
         /// Messages that were published and are not confirmed.
         package var unconfirmed = 0
@@ -55,7 +55,7 @@ extension WorkerStatus {
     package struct ConsumedQueue: Sendable, Hashable {
         package var name = "-"
         package var isConsumed = false
-        /// Deliveries that are not settled.
+        /// Unacknowledged deliveries.
         package var unsettled = 0
 
         package init(name: String = "-", isConsumed: Bool = false, unsettled: Int = 0) {

@@ -13,7 +13,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var isReady = false
     /// Why the worker is not ready.
     package var reasons: [String] = []
-    /// Deliveries that are not settled.
+    /// Unacknowledged deliveries.
     package var inFlight = 0
     package var totals = WorkerTotals()
     /// Host, port and virtual host of the worker's queues.
@@ -104,7 +104,7 @@ extension WorkerStatus {
 
     package struct LimitedApp: Sendable, Hashable {
         package var bundleID = "-"
-        /// The app's pushes without an outcome.
+        /// The app's pushes in flight.
         package var inFlight = 0
         /// The app's requests that wait in the worker for a permit.
         package var waiting = 0

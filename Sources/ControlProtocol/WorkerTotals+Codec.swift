@@ -22,7 +22,7 @@ extension WorkerTotals {
 
 /// The members of a latency histogram.
 private struct LatencyReading: Sendable {
-    /// Larger counts would overflow sums over the lanes and workers.
+    /// Larger counts would overflow the sums over lanes and workers.
     private static let countMax = 1 << 40
     /// Larger bounds are not exact in floating-point numbers.
     private static let boundMax = 1 << 53
@@ -41,7 +41,7 @@ private struct LatencyReading: Sendable {
     ).converted(
         read: { latency, members throws(InputError) in
             guard latency.counts.count == latency.bounds.count + 1, latency.bounds == latency.bounds.sorted() else {
-                throw members.error("a latency has ascending bounds, and one count more")
+                throw members.error("a latency must have ascending bounds, and one more count than bounds")
             }
             return HistogramReading(
                 unit: .nanoseconds, bounds: latency.bounds, counts: latency.counts, sum: latency.sum)

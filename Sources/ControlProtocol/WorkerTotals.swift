@@ -52,12 +52,12 @@ package struct WorkerTotals: Sendable, Hashable {
         return difference
     }
 
-    /// The earlier value may be of another process: a restarted worker counts from 0.
+    /// Returns the increase. If `now` is smaller, the worker has restarted and counts from 0.
     private static func grown(_ now: Int, _ before: Int) -> Int { now >= before ? max(0, now &- before) : max(0, now) }
 
     package func ended(_ outcome: Outcome) -> Int { ended[outcome.number] }
 
-    /// Returns the milliseconds that this share of the deliveries needed at most.
+    /// Returns the latency in milliseconds at this quantile; nil without deliveries.
     package func milliseconds(ofQuantile part: Double) -> Double? {
         latency?.quantile(part).map { (Double($0) / 10_000).rounded() / 100 }
     }

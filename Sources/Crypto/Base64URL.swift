@@ -1,4 +1,4 @@
-/// The base64 of JSON Web Signatures (RFC 7515, 2): `-` and `_`, no padding.
+/// Base64url without padding, as in JSON Web Signatures (RFC 7515, 2).
 public enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -25,8 +25,8 @@ public enum Base64URL {
         }
     }
 
-    /// - Returns: nil unless `text` is exactly what `encode` makes of some bytes: no padding, no white space, no other
-    ///   character, no bits left over.
+    /// Decodes base64url. Returns nil unless `text` is a possible result of `encode`: no padding, no white space, no other
+    /// characters, no excess bits.
     public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -45,7 +45,7 @@ public enum Base64URL {
         return bits == 0 ? bytes : nil
     }
 
-    /// As `decode` of bytes.
+    /// Decodes base64url in a string.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { decode(UnsafeRawBufferPointer($0)) }

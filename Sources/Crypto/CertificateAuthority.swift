@@ -6,17 +6,17 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomDebugS
     /// A secret.
     public let privateKeyPEM: String
 
-    /// Without the key, as are the other two.
+    /// Omits the key, as do `debugDescription` and `customMirror`.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["certificatePEM": certificatePEM]) }
 }
 
-/// An extension of a certificate that is somebody's own.
+/// A private extension of a certificate.
 public struct CertificateExtension: Sendable, Hashable {
-    /// In dotted form, such as `1.2.840.113635.100.6.3.2`.
+    /// The object identifier in dotted form, such as `1.2.840.113635.100.6.3.2`.
     public var objectID: String
-    /// In DER.
+    /// The value in DER.
     public var value: [UInt8]
 
     public init(objectID: String, value: [UInt8]) {
@@ -25,10 +25,9 @@ public struct CertificateExtension: Sendable, Hashable {
     }
 }
 
-/// A certificate authority of one's own, for tests, the quickstart and the simulator: made in memory, used, forgotten.
-/// Its certificates are on P-256 keys and are not meant for production.
+/// An in-memory certificate authority for tests, the quickstart and the simulator. Uses P-256 keys. Not for production.
 public struct CertificateAuthority: Sendable {
-    /// From when until when a certificate holds, in seconds from now. Starts an hour ago, so that clocks may differ.
+    /// The validity period of a certificate, in seconds from now. Starts an hour ago, to tolerate different clocks.
     public struct Validity: Sendable {
         public var fromSeconds: Int
         public var untilSeconds: Int
@@ -39,22 +38,23 @@ public struct CertificateAuthority: Sendable {
         }
     }
 
-    /// What clients are given to trust.
+    /// The authority's certificate, which clients must trust.
     public let certificatePEM: String
     private let name: String
     private let key: P256Key
 
-    /// A new authority with a new key.
+    /// Creates an authority with a new key.
     ///
-    /// - Parameter name: its common name, at most 64 bytes (X.520's limit).
-    /// - Throws: `invalidArgument` for a name that cannot be used, else `failed`.
+    /// - Parameter name: the common name, at most 64 bytes (X.520's limit).
+    /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
     public static func make(
         name: String = "Martlet test authority", validity: Validity = Validity()
     ) throws(CryptoError) -> CertificateAuthority {
         try make(name: name, below: nil, validity: validity)
     }
 
-    /// Another that this one vouches for. Who trusts this one alone has to be shown its certificate as well.
+    /// Creates an intermediate authority signed by this one. Servers must present its certificate, too, to clients that trust
+    /// only this authority.
     ///
     /// - Throws: as `make`.
     public func intermediate(
@@ -63,7 +63,7 @@ public struct CertificateAuthority: Sendable {
         try Self.make(name: name, below: self, validity: validity)
     }
 
-    /// - Parameter parent: nil where it vouches for itself.
+    /// - Parameter parent: the signing authority; nil for a self-signed one.
     private static func make(
         name: String, below parent: CertificateAuthority?, validity: Validity
     ) throws(CryptoError) -> CertificateAuthority {
@@ -77,22 +77,22 @@ public struct CertificateAuthority: Sendable {
         return CertificateAuthority(certificatePEM: try certificate.pem(), name: name, key: key)
     }
 
-    /// A certificate for a TLS server that is reached under any of the given names and addresses.
+    /// Issues a certificate for a TLS server with the given names and addresses.
     ///
-    /// - Throws: `invalidArgument` for a name or an address that is none, or when there is neither.
+    /// - Throws: `invalidArgument` for an invalid name or address, or if both lists are empty.
     public func issueServer(
         dnsNames: [String], ipAddresses: [String] = [], validity: Validity = Validity()
     ) throws(CryptoError) -> IssuedCertificate {
-        // The alternative names go to OpenSSL as one text, in which a comma would begin another name.
+        // OpenSSL parses the alternative names from one text, in which a comma would start another name.
         for name in dnsNames where name.isEmpty || !name.utf8.allSatisfy(Self.isInDNSName) {
-            throw CryptoError(.invalidArgument, "a certificate cannot be issued for the host name \(name)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate for the host name \(name)")
         }
         for address in ipAddresses where address.isEmpty || !address.utf8.allSatisfy(Self.isInAddress) {
-            throw CryptoError(.invalidArgument, "a certificate cannot be issued for the address \(address)")
+            throw CryptoError(.invalidArgument, "cannot issue a certificate for the address \(address)")
         }
         let names = dnsNames.map { "DNS:\($0)" } + ipAddresses.map { "IP:\($0)" }
         guard !names.isEmpty else {
-            throw CryptoError(.invalidArgument, "a server's certificate needs a host name or an address")
+            throw CryptoError(.invalidArgument, "a server certificate requires a host name or an address")
         }
         return try issue(
             subject: String((dnsNames.first ?? ipAddresses.first ?? "").prefix(64)), validity: validity,
@@ -101,13 +101,13 @@ public struct CertificateAuthority: Sendable {
             ])
     }
 
-    /// A certificate with which a TLS client shows who it is.
+    /// Issues a certificate for a TLS client.
     ///
     /// - Parameters:
-    ///   - name: its common name, at most 64 bytes.
-    ///   - userID: `UID` of its subject.
-    ///   - extensions: those that say what its bearer may do, such as Apple's.
-    /// - Throws: `invalidArgument` for a name that cannot be used, else `failed`.
+    ///   - name: the common name, at most 64 bytes.
+    ///   - userID: `UID` of the subject.
+    ///   - extensions: additional extensions, such as Apple's.
+    /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
     public func issueClient(
         name: String, userID: String? = nil, extensions: [CertificateExtension] = [], validity: Validity = Validity()
     ) throws(CryptoError) -> IssuedCertificate {

@@ -1,23 +1,24 @@
 internal import COpenSSL
 
-/// What stands in a certificate. Whether any of it is true is for whoever knows its issuer.
+/// The contents of a certificate, whose signature is not verified.
 public struct CertificateContents: Sendable {
-    /// Extensions read of one certificate.
+    /// Maximum number of extensions read from one certificate.
     static let extensionsMax = 64
 
-    /// The whole certificate's, 32 bytes: its fingerprint.
+    /// The SHA-256 fingerprint, 32 bytes.
     public let sha256: [UInt8]
-    /// `UID` of the subject (RFC 4519, 2.39); nil when it has none.
+    /// `UID` of the subject (RFC 4519, 2.39); nil if absent.
     public let userID: String?
-    /// `CN` of the subject; nil when it has none.
+    /// `CN` of the subject; nil if absent.
     public let commonName: String?
-    /// From when until when it holds, in seconds since 1970, both included.
+    /// Start of the validity period in UNIX seconds, inclusive.
     public let notBeforeSeconds: Int64
+    /// End of the validity period in UNIX seconds, inclusive.
     public let notAfterSeconds: Int64
-    /// The values of its extensions in DER, by their object identifier in dotted form.
+    /// Values of the extensions in DER, by object identifier in dotted form.
     public let extensions: [String: [UInt8]]
 
-    /// Reads one in DER, as TLS hands it over.
+    /// Parses a certificate in DER.
     ///
     /// - Throws: `malformed`.
     public init(der: [UInt8]) throws(CryptoError) {
@@ -27,30 +28,30 @@ public struct CertificateContents: Sendable {
             return d2i_X509(nil, &position, bytes.count)
         }
         guard let certificate else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the certificate cannot be read")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read the certificate")
         }
         defer { X509_free(certificate) }
         try self.init(certificate, der: der)
     }
 
-    /// Reads the first `CERTIFICATE` block of a PEM text.
+    /// Parses the first block of a PEM text, which must be a `CERTIFICATE`.
     ///
     /// - Throws: `malformed`.
     public init(pem: [UInt8]) throws(CryptoError) {
         let block = try PEMBlock.first(in: pem, what: "the certificate file")
         guard block.label == "CERTIFICATE" else {
             throw CryptoError(
-                .malformed, "the certificate file holds a \(block.label) where a CERTIFICATE is wanted")
+                .malformed, "the certificate file contains a \(block.label) instead of a CERTIFICATE")
         }
         try self.init(der: block.contents)
     }
 
-    /// Of one in OpenSSL's hands, which stays the caller's.
+    /// Reads an OpenSSL certificate, which the caller continues to own.
     init(_ certificate: OpaquePointer) throws(CryptoError) {
         var der: UnsafeMutablePointer<UInt8>?
         let count = i2d_X509(certificate, &der)
         guard count > 0, let der else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the certificate cannot be written")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot encode the certificate")
         }
         defer { CRYPTO_free(der, nil, 0) }
         try self.init(certificate, der: Array(UnsafeBufferPointer(start: der, count: Int(count))))
@@ -59,7 +60,7 @@ public struct CertificateContents: Sendable {
     private init(_ certificate: OpaquePointer, der: [UInt8]) throws(CryptoError) {
         guard let notBefore = Self.seconds(X509_get0_notBefore(certificate)),
             let notAfter = Self.seconds(X509_get0_notAfter(certificate))
-        else { throw CryptoError(.malformed, drainingOpenSSLAfter: "the certificate's dates cannot be read") }
+        else { throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read the certificate's dates") }
         sha256 = Digest.sha256(der)
         let subject = X509_get_subject_name(certificate)
         userID = Self.text(NID_userId, of: subject)
@@ -94,7 +95,7 @@ public struct CertificateContents: Sendable {
     }
 
     private static func name(of entry: OpaquePointer) -> String? {
-        // Longer ones are cut, and then are nobody's that is looked for.
+        // A longer identifier is truncated, and then matches no known extension.
         var text = [CChar](repeating: 0, count: 128)
         guard OBJ_obj2txt(&text, Int32(text.count), X509_EXTENSION_get_object(entry), 1) > 0 else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// A certificate and its private key as they come out of a keychain or a developer account's page: PEM, or PKCS #12
-/// (`.p12`, `.pfx`).
+/// A certificate and its private key, as exported from a keychain or a developer account: PEM, or PKCS #12 (`.p12`,
+/// `.pfx`).
 public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// PEM; the key's own certificate first, then those that lead from it to its authority.
+    /// PEM: the certificate of the private key, then its chain to the authority.
     public let chainPEM: String
     /// PEM, without a passphrase. A secret.
     public let privateKeyPEM: String
-    /// Of the key's own certificate.
+    /// The contents of the private key's certificate.
     public let contents: CertificateContents
 
-    /// Reads either form; which it is shows in the bytes.
+    /// Reads a certificate file. Detects PEM or PKCS #12 from the bytes.
     ///
     /// - Parameters:
-    ///   - key: the private key in PEM, where it is not among `bytes`; PKCS #12 holds its own.
-    ///   - passphrase: of the key, or of the whole PKCS #12 file; not looked at where there is none.
-    ///   - isWanted: which certificate to take where the file holds several with their keys, in whatever order; of several
-    ///     for the same user ID, the one that is valid longest. Where it wants none, the first is taken.
-    /// - Throws: `malformed` for what cannot be read, a certificate without its key, a wrong passphrase, and wanted
+    ///   - key: the private key in PEM; nil if `bytes` contain it, as PKCS #12 always does.
+    ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored if the file has none.
+    ///   - isWanted: selects the certificate if the file contains several with private keys. Of several for the same user ID,
+    ///     the one that expires last is used. If none is wanted, the first is used.
+    /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, or wanted
     ///   certificates of different user IDs.
     public init(
         _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,
@@ -30,7 +30,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
             return
         }
         guard key == nil else {
-            throw CryptoError(.malformed, "a PKCS #12 file holds its own private key: leave the other file out")
+            throw CryptoError(.malformed, "a PKCS #12 file contains its private key: remove key_file")
         }
         try self.init(PrivateCertificate(pkcs12: text.bytes, passphrase: passphrase, isWanted))
     }
@@ -45,7 +45,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
         String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
     }
 
-    /// Without the key, as are the other two.
+    /// Omits the key, as do `debugDescription` and `customMirror`.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["chainPEM": chainPEM]) }

@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// Why a key, a certificate or a random number could not be had. The message names what was wrong and what is wanted;
-/// it never holds key material.
+/// An error about a key, a certificate or random numbers. The message states the problem and the expectation, and never
+/// contains key material.
 public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
-        /// The text is no PEM, is cut off, or holds something other than what was asked for.
+        /// The text is not PEM, is truncated, or contains another kind of block.
         case malformed
-        /// A whole and valid thing of a kind that is not used here: another curve, an encrypted key.
+        /// The key is valid but not supported: another curve, or encrypted.
         case unsupported
-        /// An argument that cannot be used, such as a host name with a comma.
+        /// An invalid argument, such as a host name with a comma.
         case invalidArgument
-        /// OpenSSL could not do its part: out of memory, no entropy.
+        /// An OpenSSL function failed: out of memory, no entropy.
         case failed
     }
 
     public let code: Code
-    /// For an operator.
+    /// A text for operators.
     public let message: String
 
     package init(_ code: Code, _ message: String) {
@@ -23,8 +23,8 @@ public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Takes OpenSSL's own reason from this thread's error queue and leaves the queue empty.
-    /// To be called in the same synchronous function as the call that failed.
+    /// Adds OpenSSL's reason from this thread's error queue to the message, and empties the queue. Call it in the same
+    /// synchronous function as the failed call.
     package init(_ code: Code, drainingOpenSSLAfter message: String) {
         let reason = OpenSSLErrors.drain()
         self.init(code, reason.map { "\(message) (\($0.text))" } ?? message)

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// ECDSA on P-256 whose nonce follows from key and message (RFC 6979, 3.2), so that every worker that signs the same
-/// claims gets the same provider token, and a replayed simulation the same bytes.
+/// ECDSA on P-256 with a deterministic nonce (RFC 6979, 3.2). Workers that sign the same claims create the same provider
+/// token, and a replayed simulation creates the same bytes.
 ///
-/// OpenSSL offers this from 3.2 on; the distribution has 3.0. Curve arithmetic is OpenSSL's; the last step is blinded
-/// with a random factor, because its modular multiplications do not take the same time for all operands.
+/// OpenSSL supports this since 3.2; the distribution has 3.0. OpenSSL does the curve arithmetic. A random factor blinds the
+/// last step, whose modular multiplications are not constant-time.
 enum DeterministicECDSA {
     private static let scalarBytes = 32
 
-    /// r and s, 32 bytes each; `nil` when OpenSSL fails.
+    /// Returns r and s, 32 bytes each; nil if OpenSSL fails.
     static func sign(_ message: [UInt8], with key: P256Key) -> [UInt8]? {
         guard let numbers = Numbers(), let secret = numbers.secret(of: key) else { return nil }
         defer { BN_clear_free(secret) }
@@ -20,12 +20,12 @@ enum DeterministicECDSA {
         return nil
     }
 
-    /// RFC 6979, 3.2, steps b to h.
+    /// The nonce generator of RFC 6979, 3.2, steps b to h.
     private struct NonceGenerator {
         private var key = [UInt8](repeating: 0, count: scalarBytes)
         private var value = [UInt8](repeating: 1, count: scalarBytes)
         private var triesLeft = triesMax
-        /// The first candidate is out of range once in 2³².
+        /// Maximum number of candidates. The first one is out of range with a probability of 2⁻³².
         private static let triesMax = 16
 
         init(secret: [UInt8], digest: [UInt8]) {
@@ -52,7 +52,7 @@ enum DeterministicECDSA {
         }
     }
 
-    /// The curve, its order, and the memory of one signature.
+    /// The curve, its order, and the memory for one signature.
     private final class Numbers {
         private let group: OpaquePointer
         private let context: OpaquePointer
@@ -92,7 +92,7 @@ enum DeterministicECDSA {
             return bytes
         }
 
-        /// `nil` when the nonce is out of range or gives a zero, which RFC 6979 answers with the next nonce.
+        /// Returns nil if the nonce is out of range or results in zero. RFC 6979 then requires the next nonce.
         func signature(digest: OpaquePointer, secret: OpaquePointer, nonce: [UInt8]) -> [UInt8]? {
             guard let nonce = number(nonce), BN_is_zero(nonce) == 0, BN_cmp(nonce, order) < 0,
                 let point = EC_POINT_new(group)

@@ -1,48 +1,47 @@
 internal import COpenSSL
 
-/// The private half of a P-256 key, with which provider tokens are signed: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4.
-/// Immutable, usable from every thread.
+/// A P-256 private key that signs provider tokens: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4. Immutable and thread-safe.
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
-    /// Reads the `.p8` file that Apple gives out: one PKCS#8 `PRIVATE KEY` block, not encrypted. Line ends may be lost or
-    /// escaped, the whole may be Base64 once more, and DER is read too (`PEMText`).
+    /// Reads a `.p8` file of Apple: one unencrypted PKCS#8 `PRIVATE KEY` block. Also accepts lost or escaped line ends, Base64
+    /// around the whole text, and DER (`PEMText`).
     ///
-    /// - Parameter source: where the text is from, in words for an operator.
-    /// - Throws: `malformed` when it holds no such key or several, `unsupported` when the key is of another kind, on another
-    ///   curve or encrypted. No error contains any part of the key.
+    /// - Parameter source: the origin of the text, for error messages.
+    /// - Throws: `malformed` if the text contains no such key or several, `unsupported` if the key has another type or curve
+    ///   or is encrypted. No error contains any part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {
         case "PRIVATE KEY": break
         case "ENCRYPTED PRIVATE KEY":
-            throw CryptoError(.unsupported, "the private key is encrypted; it must be without a passphrase")
+            throw CryptoError(.unsupported, "the private key is encrypted; remove its passphrase")
         case "EC PRIVATE KEY":
             throw CryptoError(
                 .unsupported,
-                "the private key is in the SEC 1 form; turn it into PKCS#8 with openssl pkcs8 -topk8 -nocrypt")
+                "the private key has the SEC 1 format; convert it to PKCS#8 with openssl pkcs8 -topk8 -nocrypt")
         default:
-            throw CryptoError(.malformed, "\(source) holds a \(block.label) where a PRIVATE KEY is wanted")
+            throw CryptoError(.malformed, "\(source) contains a \(block.label) instead of a PRIVATE KEY")
         }
         OpenSSLErrors.clear()
         let info = block.decode({ d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1) }, free: { PKCS8_PRIV_KEY_INFO_free($0) })
         guard let info else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the PRIVATE KEY block is no PKCS#8 key")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the PRIVATE KEY block is not a PKCS#8 key")
         }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         guard let pointer = EVP_PKCS82PKEY(info) else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key cannot be read")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read the private key")
         }
         let key = try P256Key(owning: pointer, what: "the private key")
         try Self.check(key)
         self.key = key
     }
 
-    /// The only private key; in a file without one, what comes nearest to it.
+    /// Returns the block of the only private key. In a text without one, returns the closest block, for the error message.
     private static func block(in text: PEMText, _ source: String) throws(CryptoError) -> PEMBlock {
         guard !text.isPKCS12 else {
             throw CryptoError(
-                .malformed, "\(source) is PKCS #12 (.p12), which is for certificates; a key is in a .p8 file")
+                .malformed, "\(source) is a PKCS #12 file (.p12), which is for certificates; use a .p8 file")
         }
         let candidates = text.blocks.filter { $0.label == "PRIVATE KEY" }
         guard let chosen = candidates.first ?? text.blocks.first(where: { $0.label.hasSuffix("PRIVATE KEY") })
@@ -52,22 +51,23 @@ public struct ES256PrivateKey: Sendable, Equatable {
             guard try !PEMBlock.first(in: other.text, what: source).holdsSame(as: block) else { continue }
             throw CryptoError(
                 .malformed,
-                "\(source) holds different private keys: keep the one that key_id names, and remove the others")
+                "\(source) contains different private keys: keep the one that key_id names, and remove the others")
         }
         return block
     }
 
-    /// As `init(pem:)` of bytes.
+    /// Reads a `.p8` file from a string.
     public init(pem: String) throws(CryptoError) { try self.init(pem: Array(pem.utf8)) }
 
-    /// A new random key, for tests, the quickstart and the simulator.
+    /// Generates a random key, for tests, the quickstart and the simulator.
     public static func generate() throws(CryptoError) -> ES256PrivateKey {
         ES256PrivateKey(key: try P256Key.generate())
     }
 
     private init(key: P256Key) { self.key = key }
 
-    /// That both halves belong together and lie on the curve: a damaged file is found here, not by APNs' 403.
+    /// Checks that both halves of the key match and are on the curve. Otherwise, only a 403 from APNs would reveal a damaged
+    /// file.
     private static func check(_ key: P256Key) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {
@@ -76,13 +76,13 @@ public struct ES256PrivateKey: Sendable, Equatable {
         defer { EVP_PKEY_CTX_free(context) }
         guard EVP_PKEY_check(context) == 1 else {
             throw CryptoError(
-                .malformed, drainingOpenSSLAfter: "the two halves of the private key do not belong together")
+                .malformed, drainingOpenSSLAfter: "the private and public half of the key do not match")
         }
     }
 
-    /// Signs SHA-256 of `bytes`: the same signature for the same bytes, everywhere (RFC 6979).
+    /// Signs the SHA-256 hash of `bytes`. The signature is deterministic (RFC 6979).
     ///
-    /// - Returns: r and s, 32 bytes each, big-endian, as JWS wants them (not DER).
+    /// - Returns: r and s, 32 bytes each, big-endian, as in JWS (not DER).
     /// - Throws: `failed`.
     public func sign(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
         OpenSSLErrors.clear()
@@ -92,12 +92,12 @@ public struct ES256PrivateKey: Sendable, Equatable {
         return signature
     }
 
-    /// The other half.
+    /// Returns the public half.
     public func publicKey() throws(CryptoError) -> ES256PublicKey { try ES256PublicKey(pem: publicKeyPEM()) }
 
-    /// The other half as a `PUBLIC KEY` PEM block.
+    /// Returns the public half as a `PUBLIC KEY` PEM block.
     public func publicKeyPEM() throws(CryptoError) -> String { try key.publicPEM() }
 
-    /// The key itself as a PKCS#8 `PRIVATE KEY` block, as Apple's `.p8` files hold it. A secret.
+    /// Returns the private key as a PKCS#8 `PRIVATE KEY` block, the form of Apple's `.p8` files. A secret.
     public func pkcs8PEM() throws(CryptoError) -> String { try key.pkcs8PEM() }
 }

@@ -1,34 +1,35 @@
 internal import COpenSSL
 
-/// The public half of a P-256 key: what the simulator checks provider tokens with. Immutable, usable from every thread.
+/// A P-256 public key, with which the simulator verifies provider tokens. Immutable and thread-safe.
 public struct ES256PublicKey: Sendable {
     private let key: P256Key
-    /// The key as one `PUBLIC KEY` PEM block, whatever else stood in the text that it was read from.
+    /// The key as one `PUBLIC KEY` PEM block.
     public let pem: String
 
     /// Reads a `PUBLIC KEY` PEM block.
     ///
-    /// - Throws: `malformed` when it holds none, `unsupported` when the key is of another kind or on another curve.
+    /// - Throws: `malformed` if the text contains no such block, `unsupported` if the key has another type or curve.
     public init(pem: [UInt8]) throws(CryptoError) {
         let block = try PEMBlock.first(in: pem, what: "the public key file")
         guard block.label == "PUBLIC KEY" else {
-            throw CryptoError(.malformed, "the public key file holds a \(block.label) where a PUBLIC KEY is wanted")
+            throw CryptoError(.malformed, "the public key file contains a \(block.label) instead of a PUBLIC KEY")
         }
         OpenSSLErrors.clear()
         guard let pointer = block.decode({ d2i_PUBKEY(nil, &$0, $1) }, free: { EVP_PKEY_free($0) }) else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the public key cannot be read")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read the public key")
         }
         key = try P256Key(owning: pointer, what: "the public key")
         self.pem = try key.publicPEM()
     }
 
-    /// As `init(pem:)` of bytes.
+    /// Reads a `PUBLIC KEY` PEM block from a string.
     public init(pem: String) throws(CryptoError) { try self.init(pem: Array(pem.utf8)) }
 
-    /// Whether `signature` is this key's over SHA-256 of `bytes`; 41 µs. False for every malformed signature.
+    /// Whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. False for a malformed signature.
+    /// Takes 41 µs.
     ///
-    /// - Parameter signature: 64 bytes of r and s as in JWS, or DER. (A DER signature of exactly 64 bytes would need r and s of
-    ///   58 bytes together, which nobody meets.)
+    /// - Parameter signature: r and s, 64 bytes, as in JWS, or DER. 64 bytes count as r and s. A DER signature of that length
+    ///   has r and s of 58 bytes together, which does not occur in practice.
     public func verify(signature: [UInt8], of bytes: [UInt8]) -> Bool {
         let isRaw = signature.count == ES256Signature.rawBytes
         guard let der = isRaw ? ES256Signature.der(fromRaw: signature) : signature else { return false }

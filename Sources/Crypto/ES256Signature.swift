@@ -3,7 +3,7 @@ internal import COpenSSL
 /// The two forms of an ECDSA signature on P-256: OpenSSL's DER sequence and the raw r‖s of JWS (RFC 7518, 3.4).
 enum ES256Signature {
     static let rawBytes = 64
-    /// Two integers of 33 bytes with tag and length each, in a sequence.
+    /// Maximum DER size: a sequence of two integers of 33 bytes, each with tag and length.
     static let derBytesMax = 72
 
     static func der(fromRaw raw: [UInt8]) -> [UInt8]? {

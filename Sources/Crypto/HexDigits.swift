@@ -1,10 +1,10 @@
-/// Eight hexadecimal digits at once, in the bytes of one word, the first digit in the highest: every message has ids to be
-/// read and written, and digit by digit that costs a thousand instructions.
+/// Converts eight hexadecimal digits at once, in the bytes of one word, first digit in the highest byte. Each delivery has
+/// IDs to parse and to write, which would cost a thousand instructions digit by digit.
 public enum HexDigits {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits = ones &* 0x80
 
-    /// The text of a number of 32 bits, in lower case.
+    /// Returns the digits of a 32-bit number, in lower case.
     static func text(_ number: UInt64) -> UInt64 {
         var digits = number & 0xFFFF_FFFF
         digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
@@ -14,7 +14,7 @@ public enum HexDigits {
         return digits &+ ones &* UInt64(UInt8(ascii: "0")) &+ areLetters &* 39
     }
 
-    /// The number that digits of either case are the text of; nil when a byte is no digit.
+    /// Returns the number that digits of either case represent; nil if a byte is not a digit.
     static func value(_ text: UInt64) -> UInt64? {
         guard areAll(text) else { return nil }
         let areLetters = text >> 6 & ones
@@ -24,14 +24,14 @@ public enum HexDigits {
         return (digits | digits >> 16) & 0xFFFF_FFFF
     }
 
-    /// Whether each byte is a digit, of either case.
+    /// Whether all bytes are digits, of either case.
     @inlinable public static func areAll(_ text: UInt64) -> Bool {
         guard text & highBits == 0 else { return false }
         let lower = text | ones &* 0x20
-        // The high bit of each byte says whether the byte is at least so much.
+        // Sets the high bit of each byte that is at least `least`.
         func isAtLeast(_ least: UInt8) -> UInt64 { lower &+ ones &* UInt64(0x80 - least) }
         let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
-        // Below the letters nothing is changed by what makes them lower case, unless it was no digit.
+        // Setting bit 0x20 changes no decimal digit. `text << 2` excludes bytes that it turned into one.
         let areDigits = isAtLeast(UInt8(ascii: "0")) & ~isAtLeast(UInt8(ascii: "9") + 1) & (text << 2)
         return (areLetters | areDigits) & highBits == highBits
     }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Private keys and certificates that were found in one file, in OpenSSL's hands.
+/// Private keys and certificates of one file, as OpenSSL objects. Frees them.
 final class Identities {
     var keys: [OpaquePointer] = []
     var certificates: [OpaquePointer] = []
@@ -10,9 +10,10 @@ final class Identities {
         for certificate in certificates { X509_free(certificate) }
     }
 
-    /// The key to take, and its certificate before those that belong to no other key. The caller frees them.
+    /// Chooses a key. Returns the key and its certificate, followed by the certificates that belong to no other key. The
+    /// caller frees the key and the certificates.
     ///
-    /// - Throws: `malformed` when no key belongs to a certificate, or wanted certificates are of different user IDs.
+    /// - Throws: `malformed` if no key matches a certificate, or if wanted certificates have different user IDs.
     func choose(
         _ isWanted: (CertificateContents) -> Bool
     ) throws(CryptoError) -> (key: OpaquePointer, certificates: [OpaquePointer]) {
@@ -26,15 +27,15 @@ final class Identities {
         }
         guard let first = pairs.first else {
             throw CryptoError(
-                .malformed, drainingOpenSSLAfter: "the private key belongs to no certificate of the file")
+                .malformed, drainingOpenSSLAfter: "the private key matches no certificate in the file")
         }
         let wanted = pairs.filter { $0.contents.map(isWanted) ?? false }
         let names = Set(wanted.compactMap { $0.contents?.userID ?? $0.contents?.commonName })
         guard names.count <= 1 else {
             throw CryptoError(
                 .malformed,
-                "the file holds certificates with their private keys for \(names.sorted().joined(separator: " and ")): "
-                    + "export each to a file of its own")
+                "the file contains certificates with private keys for \(names.sorted().joined(separator: " and ")): "
+                    + "export each to a separate file")
         }
         let lasts: (CertificateContents?) -> Int64 = { $0?.notAfterSeconds ?? .min }
         let chosen = wanted.max { lasts($0.contents) < lasts($1.contents) } ?? first
@@ -46,19 +47,21 @@ final class Identities {
     }
 }
 
-/// The private keys of a PKCS #12 file, of which `PKCS12_parse` returns the first alone.
+/// The private keys of a PKCS #12 file. `PKCS12_parse` returns only the first one.
 enum PKCS12Keys {
-    /// Safes inside each other, and keys of one file.
+    /// Maximum nesting of safes.
     private static let depthMax = 4
+    /// Maximum number of keys in one file.
     private static let keysMax = 16
 
+    /// Returns the keys that can be read. The caller frees them.
+    ///
     /// - Parameters:
-    ///   - file: one that `PKCS12_parse` has read with this passphrase.
-    ///   - library: whose algorithms decrypt it.
-    /// - Returns: those that can be read; the caller frees them.
+    ///   - file: a file that `PKCS12_parse` has read with this passphrase.
+    ///   - library: the library context with the algorithms of the file.
     static func all(in file: OpaquePointer?, _ passphrase: String?, _ library: OpaquePointer) -> [OpaquePointer] {
         defer { OpenSSLErrors.clear() }
-        // Without a passphrase a file may have been made with none or with an empty one.
+        // Without a passphrase, the file may use no password or an empty one.
         let isNone = passphrase == nil && PKCS12_mac_present(file) == 1 && PKCS12_verify_mac(file, nil, 0) == 1
         let words = isNone ? nil : Array((passphrase ?? "").utf8CString)
         let password = Password(words: words, library: library)
@@ -83,7 +86,7 @@ enum PKCS12Keys {
     private struct Password {
         var words: [CChar]?
         var library: OpaquePointer
-        /// Without the zero at its end.
+        /// Length without the terminating zero.
         var length: Int32 { words.map { Int32(clamping: $0.count - 1) } ?? 0 }
     }
 

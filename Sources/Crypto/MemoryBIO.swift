@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// OpenSSL reads and writes PEM through BIOs; these two hold one over memory for the length of a call.
+/// BIOs over memory, through which OpenSSL reads and writes PEM.
 package enum MemoryBIO {
-    /// Runs `body` with a read-only BIO over `bytes`. The BIO is valid during the call only.
+    /// Calls `body` with a BIO that contains `bytes`. The BIO is valid only during the call.
     package static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
         guard let length = Int32(exactly: bytes.count), let buffer = BIO_new(BIO_s_mem()) else { return nil }
         defer { BIO_free(buffer) }
@@ -10,7 +10,7 @@ package enum MemoryBIO {
         return body(buffer)
     }
 
-    /// What `body` wrote into a BIO, or nil when it returned false.
+    /// Returns the text that `body` wrote to a BIO; nil if `body` returned false.
     package static func text(_ body: (OpaquePointer) -> Bool) -> String? {
         guard let buffer = BIO_new(BIO_s_mem()) else { return nil }
         defer { BIO_free(buffer) }

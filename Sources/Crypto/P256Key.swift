@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// An `EVP_PKEY` that is a key on the curve P-256, private or public half.
+/// A private or public key on the curve P-256, as an `EVP_PKEY`.
 ///
-/// `@unchecked Sendable`: an `EVP_PKEY` is not changed after it was made, and OpenSSL counts references to it atomically.
+/// `@unchecked Sendable`: an `EVP_PKEY` is immutable after creation, and OpenSSL counts its references atomically.
 final class P256Key: @unchecked Sendable {
-    /// Valid as long as this object lives.
+    /// Valid for the lifetime of this object.
     let pointer: OpaquePointer
 
-    /// Takes over `pointer`, which it frees, also when it throws.
+    /// Takes ownership of `pointer`, and frees it even on an error.
     init(owning pointer: OpaquePointer, what: String) throws(CryptoError) {
         guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else {
             EVP_PKEY_free(pointer)
-            throw CryptoError(.unsupported, "\(what) is no elliptic-curve key; ES256 needs one on the curve P-256")
+            throw CryptoError(.unsupported, "\(what) is not an elliptic-curve key; ES256 requires the curve P-256")
         }
         var name = [CChar](repeating: 0, count: 64)
         let known = EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1
@@ -20,7 +20,7 @@ final class P256Key: @unchecked Sendable {
         guard curve == "prime256v1" else {
             EVP_PKEY_free(pointer)
             let found = curve.isEmpty ? "an unnamed curve" : "the curve \(curve)"
-            throw CryptoError(.unsupported, "\(what) is on \(found); ES256 needs one on the curve P-256 (prime256v1)")
+            throw CryptoError(.unsupported, "\(what) is on \(found); ES256 requires the curve P-256 (prime256v1)")
         }
         self.pointer = pointer
     }
@@ -30,7 +30,7 @@ final class P256Key: @unchecked Sendable {
     static func generate() throws(CryptoError) -> P256Key {
         OpenSSLErrors.clear()
         guard let pointer = martlet_generate_p256_key() else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a P-256 key")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot generate a P-256 key")
         }
         return try P256Key(owning: pointer, what: "the new key")
     }

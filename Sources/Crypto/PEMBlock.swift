@@ -1,18 +1,21 @@
 internal import COpenSSL
 
-/// The first block of a PEM text: `-----BEGIN label-----`, the decoded bytes, `-----END label-----`.
-/// Bytes are wiped when it goes, as they may be a private key's.
+/// The first block of a PEM text: `-----BEGIN label-----`, the decoded bytes, `-----END label-----`. The bytes may be a
+/// private key, so they are cleared on deallocation.
 final class PEMBlock {
     let label: String
     private let bytes: UnsafeMutablePointer<UInt8>
     private let length: Int
 
-    /// - Throws: `malformed` when there is no whole block in `pem`.
+    /// Returns the first block of a PEM text.
+    ///
+    /// - Parameter what: the origin of the text, for the error message.
+    /// - Throws: `malformed` if `pem` contains no complete block.
     static func first(in pem: [UInt8], what: String) throws(CryptoError) -> PEMBlock {
         OpenSSLErrors.clear()
         guard let block = MemoryBIO.reading(pem, { PEMBlock(reading: $0) }) else {
             OpenSSLErrors.clear()
-            throw CryptoError(.malformed, "\(what) holds no whole PEM block (-----BEGIN … to -----END …)")
+            throw CryptoError(.malformed, "\(what) contains no complete PEM block (-----BEGIN … to -----END …)")
         }
         return block
     }
@@ -30,17 +33,17 @@ final class PEMBlock {
         CRYPTO_free(header, nil, 0)
     }
 
-    /// Whether both hold the same bytes.
+    /// Whether both blocks contain the same bytes.
     func holdsSame(as other: PEMBlock) -> Bool {
         length == other.length && CRYPTO_memcmp(bytes, other.bytes, length) == 0
     }
 
     deinit { CRYPTO_clear_free(bytes, length, nil, 0) }
 
-    /// A copy of the bytes, for what is no secret.
+    /// A copy of the bytes. Not for secrets, since the copy is not cleared.
     var contents: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: length)) }
 
-    /// Runs one of OpenSSL's `d2i` functions over the bytes; nil when they are not what it reads, to the last byte.
+    /// Decodes the bytes with one of OpenSSL's `d2i` functions. Returns nil unless it reads all bytes.
     func decode<Value>(_ d2i: (inout UnsafePointer<UInt8>?, Int) -> Value?, free: (Value) -> Void) -> Value? {
         var position: UnsafePointer<UInt8>? = UnsafePointer(bytes)
         guard let value = d2i(&position, length) else { return nil }

@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// The certificates of a PEM text.
 package enum PEMCertificates {
-    /// Hands each certificate to `body`, which borrows it; returns their number.
+    /// Calls `body` with each certificate, which is valid only during the call. Returns the number of certificates.
     ///
-    /// - Throws: `malformed` for a broken block, and when `body` says false.
+    /// - Throws: `malformed` for an invalid block, or if `body` returns false.
     package static func forEach(
         in pem: [UInt8], _ what: String, _ body: (Int, OpaquePointer) -> Bool
     ) throws(CryptoError) -> Int {
@@ -16,11 +16,11 @@ package enum PEMCertificates {
                 guard body(count, certificate) else { return nil }
                 count += 1
             }
-            // The end of the text is told as an error, "no start line"; anything else is a broken block.
+            // At the end of the text, OpenSSL reports the error "no start line". Every other error is an invalid block.
             guard let error = OpenSSLErrors.drain(), error.reason == PEM_R_NO_START_LINE else { return nil }
             return count
         }
-        guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "\(what) cannot be read") }
+        guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read \(what)") }
         return count
     }
 }

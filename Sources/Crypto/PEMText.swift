@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The PEM blocks of a text, also where the text was damaged on its way through an environment variable, a secret store or
-/// a YAML file: line ends that are lost, spaces or a literal `\n`, indentation, quotes, and Base64 around all of it.
+/// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do: lost line ends,
+/// spaces or a literal `\n` instead, indentation, quotes, and Base64 around the whole text.
 ///
-/// DER becomes a block as well. What cannot be read without a guess stays as it is, so that OpenSSL refuses it.
+/// DER becomes a block, too. Ambiguous text stays unchanged, and OpenSSL then refuses it.
 struct PEMText {
     struct Block: Equatable {
         var label: String
@@ -11,14 +11,14 @@ struct PEMText {
         var text: [UInt8]
     }
 
-    /// Empty when the text has none, or a block that is not whole.
+    /// The blocks. Empty if the text contains none, or an incomplete one.
     private(set) var blocks: [Block] = []
-    /// The blocks as one PEM text; PKCS #12 without Base64 around it; anything else as it was given.
+    /// The blocks as one PEM text, or PKCS #12 without Base64 around it. Any other text is unchanged.
     private(set) var bytes: [UInt8]
-    /// PKCS #12 (`.p12`), which is no PEM.
+    /// Whether the text is PKCS #12 (`.p12`), which is not PEM.
     private(set) var isPKCS12 = false
 
-    /// - Throws: `malformed` when there is nothing in it.
+    /// - Throws: `malformed` if the text is empty.
     init(_ given: [UInt8], what: String) throws(CryptoError) {
         guard given.contains(where: { !Self.isSpace($0) }) else { throw CryptoError(.malformed, "\(what) is empty") }
         bytes = given
@@ -26,7 +26,7 @@ struct PEMText {
         if !blocks.isEmpty { bytes = blocks.flatMap(\.text) }
     }
 
-    /// Whether it is something that is known.
+    /// Reads PEM, DER or PKCS #12. Returns false for other contents.
     private mutating func read(_ given: [UInt8]) -> Bool {
         if given.first == 0x30 {
             if let label = Self.label(ofDER: given) {
@@ -58,7 +58,7 @@ struct PEMText {
             let body = rest[label.upperBound..<stop.lowerBound]
             guard name == self.label(rest[stop.upperBound..<close.lowerBound]) else { return [] }
             if body.contains(UInt8(ascii: ":")) {
-                // Headers of an encrypted key (RFC 1421) live by their line ends.
+                // The headers of an encrypted key (RFC 1421) need their line ends.
                 blocks.append(Block(label: name, text: rest[start.lowerBound..<close.upperBound] + [0x0A]))
             } else {
                 guard let base64 = plainBase64(body) else { return [] }
@@ -81,14 +81,14 @@ struct PEMText {
         "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PUBLIC KEY", "CERTIFICATE",
     ]
 
-    /// With single spaces between its words, also where they are lost.
+    /// Returns the label with single spaces between its words, even if the text has lost them.
     private static func label(_ bytes: ArraySlice<UInt8>) -> String {
         let words = bytes.split { isSpace($0) }.map { String(decoding: $0, as: UTF8.self) }
         let joined = words.joined()
         return labels.first { $0.filter { $0 != " " } == joined } ?? words.joined(separator: " ")
     }
 
-    /// Without what is not Base64 and may stand between its lines; nil when there is something else.
+    /// Returns the Base64 characters, without white space, escapes and quotes; nil if the text contains other characters.
     private static func plainBase64(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var base64: [UInt8] = []
         base64.reserveCapacity(bytes.count)
@@ -101,7 +101,7 @@ struct PEMText {
                 isEscaped = false
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                // Behind a backslash stands an escape that is not known.
+                // A backslash starts an unknown escape.
                 guard !isEscaped else { return nil }
                 base64.append(byte)
             case UInt8(ascii: "\""), UInt8(ascii: "'"): isEscaped = false
@@ -118,13 +118,13 @@ struct PEMText {
     // MARK: Base64
 
     private static func base64(_ bytes: [UInt8]) -> [UInt8] {
-        // OpenSSL writes a zero behind it.
+        // One more byte, since OpenSSL appends a zero.
         var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
         let count = EVP_EncodeBlock(&text, bytes, Int32(clamping: bytes.count))
         return Array(text.prefix(Int(max(0, count))))
     }
 
-    /// What a text that is Base64 and nothing else stands for.
+    /// Decodes a text that consists only of Base64; nil for other texts.
     private static func outerBase64(_ bytes: [UInt8]) -> [UInt8]? {
         guard let base64 = plainBase64(bytes[...]), !base64.isEmpty, base64.count % 4 == 0 else { return nil }
         let padding = base64.suffix(2).count { $0 == UInt8(ascii: "=") }
@@ -159,7 +159,7 @@ struct PEMText {
         return reads(bytes, { d2i_PKCS12(nil, &$0, $1) }, { PKCS12_free($0) })
     }
 
-    /// Whether one of OpenSSL's `d2i` functions reads the bytes, to the last one.
+    /// Whether one of OpenSSL's `d2i` functions reads all bytes.
     private static func reads(
         _ bytes: [UInt8], _ d2i: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?, _ free: (OpaquePointer) -> Void
     ) -> Bool {

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// A private key, its certificate, and others that were found beside it, in OpenSSL's hands.
+/// A private key, its certificate, and the other certificates of its file, as OpenSSL objects.
 final class PrivateCertificate {
     private let key: OpaquePointer
-    /// The key's own first.
+    /// Certificates, that of the key first.
     private var certificates: [OpaquePointer]
-    /// What key and certificates were read with has to outlive them.
+    /// The library context of the key and the certificates, which must outlive them.
     private let algorithms: KeychainAlgorithms?
 
-    /// - Parameter key: the text that the private key stands in; nil: the same.
+    /// - Parameter key: the text of the private key; nil if `pem` contains it.
     init(
         pem: PEMText, key: PEMText?, passphrase: String?, _ isWanted: (CertificateContents) -> Bool
     ) throws(CryptoError) {
@@ -20,8 +20,8 @@ final class PrivateCertificate {
                 guard key == nil, !pem.blocks.isEmpty, !pem.hasKey else { throw error }
                 throw CryptoError(
                     .malformed,
-                    "the file holds a certificate without its private key: export both together as PKCS #12 (.p12), or "
-                        + "name the key's file in key_file")
+                    "the file contains a certificate without its private key: export both together as PKCS #12 (.p12), or "
+                        + "set key_file")
             }
         }
         _ = try PEMCertificates.forEach(in: pem.bytes, "the certificate") { _, certificate in
@@ -34,7 +34,7 @@ final class PrivateCertificate {
         (self.key, certificates) = chosen
     }
 
-    /// Each key's own; what is no PEM that is known, as it is.
+    /// Returns the text of each key block, or the whole text if it has none.
     private static func keyTexts(_ text: PEMText) -> [[UInt8]] {
         text.hasKey ? text.blocks.filter(\.isKey).map(\.text) : [text.bytes]
     }
@@ -46,7 +46,7 @@ final class PrivateCertificate {
         defer { withExtendedLifetime(algorithms) {} }
         OpenSSLErrors.clear()
         var file = PKCS12_init_ex(NID_pkcs7_data, algorithms.pointer, nil)
-        // It is freed and set to nil by what cannot read it.
+        // On an error, `d2i_PKCS12` frees the file and sets it to nil.
         let isRead = bytes.withUnsafeBufferPointer { bytes in
             var position = bytes.baseAddress
             return d2i_PKCS12(&file, &position, bytes.count) != nil
@@ -71,9 +71,9 @@ final class PrivateCertificate {
         guard let key, !certificates.isEmpty else {
             EVP_PKEY_free(key)
             throw CryptoError(
-                .malformed, "the file holds no certificate with its private key: export both together, as one item")
+                .malformed, "the file contains no certificate with its private key: export both together, as one item")
         }
-        // Of several identities OpenSSL returns one, whichever is first.
+        // OpenSSL returns only the first of several identities.
         found.keys = [key] + PKCS12Keys.all(in: file, passphrase, algorithms.pointer)
         let chosen = try found.choose(isWanted)
         self.algorithms = algorithms
@@ -107,13 +107,13 @@ final class PrivateCertificate {
         }
         if let key { return key }
         guard OpenSSLErrors.drain()?.library != ERR_LIB_OSSL_DECODER else {
-            throw CryptoError(.malformed, "the file holds no private key")
+            throw CryptoError(.malformed, "the file contains no private key")
         }
         throw CryptoError(
             .malformed,
             passphrase == nil
-                ? "the private key has a passphrase, which has to be configured"
-                : "the private key cannot be read; is the passphrase right?")
+                ? "the private key has a passphrase: set passphrase"
+                : "cannot read the private key; check the passphrase")
     }
 
     private static func unreadable(_ passphrase: String?, _ algorithms: KeychainAlgorithms) -> CryptoError {
@@ -121,14 +121,14 @@ final class PrivateCertificate {
         guard error?.library == ERR_LIB_PKCS12, error?.reason == PKCS12_R_MAC_VERIFY_FAILURE else {
             return CryptoError(
                 .malformed,
-                "the PKCS #12 file cannot be read (\(error?.text ?? "no reason"))"
+                "cannot read the PKCS #12 file (\(error?.text ?? "no reason"))"
                     + (algorithms.isComplete
-                        ? "" : "; if a keychain wrote it, OpenSSL's legacy provider is needed, which is not installed"))
+                        ? "" : "; keychain files require OpenSSL's legacy provider, which is not installed"))
         }
         return CryptoError(
             .malformed,
             passphrase == nil
-                ? "the PKCS #12 file has a passphrase, which has to be configured"
+                ? "the PKCS #12 file has a passphrase: set passphrase"
                 : "the passphrase of the PKCS #12 file is wrong")
     }
 }
@@ -141,8 +141,8 @@ extension PEMText {
     fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
-/// OpenSSL with the algorithms of old: macOS's keychain writes PKCS #12 files with 40-bit RC2, which is not for anything
-/// else here.
+/// An OpenSSL library context with legacy algorithms. macOS's keychain encrypts PKCS #12 files with 40-bit RC2. Nothing
+/// other than PKCS #12 files uses this context.
 private final class KeychainAlgorithms {
     let pointer: OpaquePointer
     private var providers: [OpaquePointer] = []
@@ -150,7 +150,7 @@ private final class KeychainAlgorithms {
 
     init() throws(CryptoError) {
         guard let pointer = OSSL_LIB_CTX_new() else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set OpenSSL up")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set up OpenSSL")
         }
         self.pointer = pointer
         for name in ["default", "legacy"] {

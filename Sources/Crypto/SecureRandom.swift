@@ -1,15 +1,17 @@
 internal import COpenSSL
 
-/// Random bytes that nobody can foretell.
+/// Cryptographically secure random bytes.
 public enum SecureRandom {
-    /// - Throws: `failed` when the system has no entropy to give, which on a running Linux does not happen.
+    /// Returns `count` random bytes.
+    ///
+    /// - Throws: `failed` if the system has no entropy, which does not happen on a running Linux.
     public static func bytes(count: Int) throws(CryptoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         guard bytes.withUnsafeMutableBytes({ isFilled($0) }) else { throw failure() }
         return bytes
     }
 
-    /// Fills `buffer`, without allocation.
+    /// Fills `buffer` with random bytes, without allocation.
     ///
     /// - Throws: `failed`, as `bytes(count:)`.
     public static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) {
@@ -22,6 +24,6 @@ public enum SecureRandom {
     }
 
     private static func failure() -> CryptoError {
-        CryptoError(.failed, drainingOpenSSLAfter: "the system gives no random bytes")
+        CryptoError(.failed, drainingOpenSSLAfter: "cannot get random bytes from the system")
     }
 }

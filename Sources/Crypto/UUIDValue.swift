@@ -1,12 +1,13 @@
 internal import COpenSSL
 
-/// A UUID (RFC 9562): 16 bytes by value. Reading and writing its text allocates nothing, since every message has one.
+/// A UUID (RFC 9562): 16 bytes by value. Parsing and writing its text need no allocation, since each delivery has one.
 public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Bytes of the text form, `8-4-4-4-12` hexadecimal digits.
+    /// Length of the text form, `8-4-4-4-12` hexadecimal digits.
     public static let textBytes = 36
 
-    /// The first and the last eight bytes, each read as a big-endian number.
+    /// The first eight bytes as a big-endian number.
     public let high: UInt64
+    /// The last eight bytes as a big-endian number.
     public let low: UInt64
 
     public init(high: UInt64, low: UInt64) {
@@ -14,9 +15,8 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         self.low = low
     }
 
-    /// Reads the canonical text, digits in either case.
-    ///
-    /// - Returns: nil for everything else: braces, `urn:uuid:`, missing hyphens, white space.
+    /// Parses the canonical text, with digits of either case. Returns nil for other forms: braces, `urn:uuid:`, missing
+    /// hyphens, white space.
     public init?(_ text: UnsafeRawBufferPointer) {
         guard text.count == Self.textBytes else { return nil }
         let hyphen = UInt8(ascii: "-")
@@ -31,23 +31,23 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
-    /// As `init` of bytes.
+    /// Parses the canonical text in a string.
     public init?(_ text: some StringProtocol) {
         let parsed = text.utf8.withContiguousStorageIfAvailable { UUIDValue(UnsafeRawBufferPointer($0)) }
         guard let value = parsed ?? Array(text.utf8).withUnsafeBytes({ UUIDValue($0) }) else { return nil }
         self = value
     }
 
-    /// A random one (version 4).
+    /// Returns a random UUID (version 4).
     ///
-    /// - Throws: `failed` when there is no randomness to be had.
+    /// - Throws: `failed`, as ``SecureRandom/bytes(count:)``.
     public static func random() throws(CryptoError) -> UUIDValue {
         var halves: (UInt64, UInt64) = (0, 0)
         try withUnsafeMutableBytes(of: &halves) { (buffer) throws(CryptoError) in try SecureRandom.fill(buffer) }
         return UUIDValue(high: halves.0, low: halves.1).stamped(version: 4)
     }
 
-    /// The one that belongs to `name` within `namespace` (version 5, SHA-1): the same for ever, everywhere.
+    /// Creates the UUID of `name` within `namespace` (version 5, SHA-1). The result is always the same.
     public init(name: UnsafeRawBufferPointer, namespace: UUIDValue) {
         self = withUnsafeTemporaryAllocation(byteCount: 16 + name.count, alignment: 8) { buffer in
             buffer.storeBytes(of: namespace.high.bigEndian, as: UInt64.self)
@@ -63,7 +63,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// As `init(name:namespace:)` of bytes.
+    /// Creates the UUID of a string within `namespace` (version 5).
     public init(name: String, namespace: UUIDValue) {
         var name = name
         self = name.withUTF8 { UUIDValue(name: UnsafeRawBufferPointer($0), namespace: namespace) }
@@ -71,7 +71,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Writes the 36 bytes of the text, in lower case, to the start of `buffer`.
     ///
-    /// - Returns: how many bytes were written: 36, or 0 when `buffer` is too small for them.
+    /// - Returns: the number of bytes written: 36, or 0 if `buffer` is too small.
     @discardableResult
     public func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard buffer.count >= Self.textBytes else { return 0 }

@@ -1,13 +1,15 @@
 internal import COpenSSL
 
-/// A signed certificate in OpenSSL's hands.
+/// A signed certificate, as an OpenSSL object.
 final class X509Certificate {
     private let pointer: OpaquePointer
 
+    /// Creates and signs a certificate.
+    ///
     /// - Parameters:
-    ///   - userID: goes into the subject, before its common name.
-    ///   - extensions: by OpenSSL's number and in the words of its configuration files.
-    ///   - foreignExtensions: those that OpenSSL does not know.
+    ///   - userID: `UID` of the subject, before its common name.
+    ///   - extensions: OpenSSL's number of each extension, and its value in the syntax of OpenSSL's configuration files.
+    ///   - foreignExtensions: extensions that OpenSSL does not support.
     init(
         subject: String, userID: String? = nil, key: P256Key, issuer: String, issuerKey: P256Key,
         validity: CertificateAuthority.Validity, extensions: [(Int32, String)],
@@ -15,7 +17,7 @@ final class X509Certificate {
     ) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let pointer = X509_new() else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot create a certificate")
         }
         self.pointer = pointer
         let isFilled =
@@ -29,17 +31,17 @@ final class X509Certificate {
             && X509_set_pubkey(pointer, key.pointer) == 1
         guard isFilled else {
             throw CryptoError(
-                .invalidArgument, drainingOpenSSLAfter: "cannot make a certificate for the name \(subject)")
+                .invalidArgument, drainingOpenSSLAfter: "cannot create a certificate for the name \(subject)")
         }
         for (number, value) in extensions {
             var context = X509V3_CTX()
             X509V3_set_ctx(&context, pointer, pointer, nil, nil, 0)
             guard let entry = X509V3_EXT_conf_nid(nil, &context, number, value) else {
-                throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "cannot put \(value) into a certificate")
+                throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "cannot add \(value) to a certificate")
             }
             defer { X509_EXTENSION_free(entry) }
             guard X509_add_ext(pointer, entry, -1) == 1 else {
-                throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+                throw CryptoError(.failed, drainingOpenSSLAfter: "cannot create a certificate")
             }
         }
         for entry in foreignExtensions { try add(entry) }
@@ -57,7 +59,7 @@ final class X509Certificate {
         return text
     }
 
-    /// RFC 5280, 4.1.2.2: positive, at most 20 bytes, and unlike any other of the same issuer.
+    /// Sets a random serial number: positive, at most 20 bytes, unique for the issuer (RFC 5280, 4.1.2.2).
     private static func setRandomSerial(_ certificate: OpaquePointer) -> Bool {
         guard let number = BN_new() else { return false }
         defer { BN_free(number) }
@@ -67,7 +69,7 @@ final class X509Certificate {
 
     private func add(_ foreign: CertificateExtension) throws(CryptoError) {
         guard let object = OBJ_txt2obj(foreign.objectID, 1), let value = ASN1_OCTET_STRING_new() else {
-            throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "\(foreign.objectID) is no object identifier")
+            throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "\(foreign.objectID) is not an object identifier")
         }
         defer {
             ASN1_OBJECT_free(object)
@@ -75,10 +77,10 @@ final class X509Certificate {
         }
         guard ASN1_OCTET_STRING_set(value, foreign.value, Int32(clamping: foreign.value.count)) == 1,
             let entry = X509_EXTENSION_create_by_OBJ(nil, object, 0, value)
-        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate") }
+        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot create a certificate") }
         defer { X509_EXTENSION_free(entry) }
         guard X509_add_ext(pointer, entry, -1) == 1 else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot create a certificate")
         }
     }
 

@@ -1,4 +1,4 @@
-/// The tasks that wait for one value.
+/// Tasks that wait for the same value.
 ///
 /// Loop-bound.
 public final class ContinuationList<Value: Sendable> {
@@ -19,7 +19,7 @@ public final class ContinuationList<Value: Sendable> {
         return await withUnsafeContinuation { waiter.continuation = $0 }
     }
 
-    /// Returns the value of the next `resume(returning:)`, or that of `timeoutValue` once `delay` has passed.
+    /// Returns the value of the next `resume(returning:)`, or `timeoutValue()` after `delay`.
     public func wait(on loop: EventLoop, for delay: Duration, timeoutValue: @escaping () -> Value) async -> Value {
         let waiter = Waiter()
         let timer = loop.schedule(after: delay) { waiter.resume(timeoutValue()) }
@@ -30,7 +30,7 @@ public final class ContinuationList<Value: Sendable> {
         return value
     }
 
-    /// Resumes all tasks that wait now.
+    /// Resumes all waiting tasks.
     public func resume(returning value: Value) {
         let resumed = waiters
         waiters = []

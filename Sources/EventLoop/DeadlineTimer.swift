@@ -1,7 +1,8 @@
 /// One timer for many deadlines: fires at the earliest deadline that was armed since it last fired.
 ///
-/// The owner arms the timer with each deadline and never cancels a single one. The timer never fires late, and may fire
-/// before the first deadline that still counts; its action ends what is overdue and arms the next deadline.
+/// The owner arms the timer with each deadline and cancels none of them separately. So the timer never fires late, but
+/// may fire before the earliest deadline that is still valid. Its action handles overdue deadlines and arms the next
+/// one.
 ///
 /// Loop-bound. An armed timer keeps its owner alive until it fires or is canceled.
 public final class DeadlineTimer {
@@ -12,10 +13,10 @@ public final class DeadlineTimer {
         self.loop = loop
     }
 
-    /// Calls `action` at `deadline`, unless an earlier call is armed already.
+    /// Calls `action` at `deadline`, unless an earlier deadline is armed.
     ///
-    /// `action` gets its owner as an argument, since a closure that captures nothing allocates nothing: most calls find an
-    /// earlier deadline.
+    /// `action` receives its owner as an argument: a closure without captures needs no allocation, and most calls find
+    /// an earlier deadline.
     @inlinable
     public func arm<Owner: AnyObject>(
         at deadline: MonotonicTime, for owner: Owner, _ action: @escaping (Owner) -> Void

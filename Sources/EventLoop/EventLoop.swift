@@ -2,21 +2,21 @@ import CLinux
 import CSwiftJobs
 import Synchronization
 
-/// One thread's event loop: runs the Swift jobs, timers and byte streams of a lane, one at a time.
+/// The event loop of one thread. Runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
-/// It is the lane's serial executor, and takes what the runtime would resume on its global pool from this thread, so that a
-/// resumed continuation goes to a plain queue of this thread. Tasks that are begun elsewhere may prefer it. `EpollLoop` is
-/// the real one, `VirtualLoop` runs the same code on virtual time.
+/// The loop is the lane's serial executor. It also runs jobs that the runtime would pass from this thread to its global
+/// pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer the loop.
+/// `EpollLoop` is the real loop; `VirtualLoop` runs the same code on virtual time.
 ///
-/// Unless a method says otherwise it may be called on the loop's thread only.
+/// Methods may be called on the loop's thread only, unless they state otherwise.
 ///
-/// `@unchecked Sendable`: what other threads may touch is the inbox, which has a lock, and the owner, which is atomic;
-/// all else is guarded by `assertOnLoop()`.
+/// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic;
+/// `assertOnLoop()` guards the rest.
 open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// Jobs run in one turn before sockets are looked at again.
+    /// Maximum jobs of one iteration before sockets are polled again.
     static let jobsPerIterationMax = 16_384
 
-    /// The time of this turn: read once, before the turn's events are handled.
+    /// The time of this iteration, read once before its events are handled.
     public final var now: Now
     private let owner = Atomic<UInt>(0)
     let inbox = Inbox()
@@ -31,17 +31,17 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         self.now = now
     }
 
-    /// Ends the wait for events; called from any thread.
+    /// Interrupts the wait for events. Callable from any thread.
     func wake() {}
 
-    /// A random number for jitter and shuffling; follows the seed in a virtual loop.
+    /// Returns a random number for jitter and shuffling; derived from the seed in a virtual loop.
     open func nextRandom() -> UInt64 {
         UInt64.random(in: .min ... .max)
     }
 
     /// Opens a connection; the outcome arrives at `handler` as `connected` or `closed`.
     open func connect(to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler) -> ByteTransport {
-        fatalError("a kind of loop provides this")
+        fatalError("connect must be overridden")
     }
 
     /// Opens a connection with the default options.
@@ -49,42 +49,43 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         connect(to: endpoint, options: ConnectOptions(), handler: handler)
     }
 
-    /// Accepts connections at `endpoint`, port 0 being any free one. `accept` gives each its handler before it returns.
+    /// Accepts connections at `endpoint`; port 0 selects any free port. `accept` sets the handler of each connection
+    /// before it returns.
     ///
-    /// Throws when the address cannot be bound.
+    /// - Throws: if the address cannot be bound.
     open func listen(
         on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {
-        fatalError("a kind of loop provides this")
+        fatalError("listen must be overridden")
     }
 
-    /// Calls `action` on the loop at `time`, or in the next turn when that has passed.
+    /// Calls `action` on the loop at `time`, or in the next iteration if `time` has passed.
     @discardableResult
     public final func schedule(at time: MonotonicTime, _ action: @escaping () -> Void) -> TimerToken {
         assertOnLoop()
         return timers.add(at: time, action)
     }
 
-    /// Calls `action` on the loop after `delay`, counted from the start of this turn.
+    /// Calls `action` on the loop after `delay`, counted from the start of this iteration.
     @discardableResult
     public final func schedule(after delay: Duration, _ action: @escaping () -> Void) -> TimerToken {
         schedule(at: now.monotonic + delay, action)
     }
 
-    /// Forgets a timer; harmless when it has fired.
+    /// Cancels a timer; harmless if it has fired.
     public final func cancel(_ token: TimerToken) {
         assertOnLoop()
         timers.cancel(token)
     }
 
-    /// Waits for `delay`. Does not end early when the task is cancelled: waits that may be broken off are timers.
+    /// Waits for `delay`. Ignores task cancellation; use a timer for waits that may be cut short.
     public final func sleep(for delay: Duration) async {
         await withUnsafeContinuation { continuation in
             schedule(after: delay) { continuation.resume() }
         }
     }
 
-    /// Calls `handler.flush()` once at the end of this turn, however often it is asked for.
+    /// Calls `handler.flush()` once at the end of this iteration, even after several requests.
     public final func flushAfterIteration(_ handler: ByteStreamHandler) {
         assertOnLoop()
         guard !handler.isAwaitingFlush else { return }
@@ -92,26 +93,28 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         unflushed.append(handler)
     }
 
-    /// Calls `action` after what is running now has returned: later in this turn, or in the next where a `flush` asks for it or
-    /// this one has had its jobs. What it holds may live until all of them have run, and must not ask for another as it ends.
+    /// Calls `action` after the running code has returned: later in this iteration, or in the next one if a `flush`
+    /// requests it or this iteration has reached its maximum of jobs. The captured objects may live until all deferred
+    /// actions have run, and their deinitializers must not defer another action.
     public final func later(_ action: @escaping () -> Void) {
         assertOnLoop()
         deferred.append(action)
     }
 
-    /// Calls `work` on the loop. From any thread.
+    /// Calls `work` on the loop. Callable from any thread.
     public final func post(_ work: @escaping @Sendable () -> Void) {
         if inbox.add(work) { wake() }
     }
 
-    /// Whether a turn has work that does not wait for events.
+    /// Whether an iteration has work that does not wait for events.
     final var hasWork: Bool {
         !ready.isEmpty || !deferred.isEmpty || !unflushed.isEmpty || !inbox.isEmpty
     }
 
     final var nextTimer: MonotonicTime? { timers.next }
 
-    /// Everything of a turn after its events: posted work, timers, jobs, then one flush for each stream that has bytes.
+    /// Runs an iteration after its events: posted work, timers, jobs, then one flush for each stream with pending
+    /// bytes.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()
@@ -151,7 +154,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Ends what would keep the loop and those who wait for it alive after it has ended.
+    /// Releases timers and deferred work, which may keep the loop and waiting tasks alive after its end.
     final func forgetScheduled() {
         timers = TimerQueue()
         deferred = []
@@ -170,10 +173,10 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         swap(&handlers, &unflushed)
     }
 
-    /// Makes the calling thread the loop's until `leaveThread()`.
+    /// Makes the calling thread the loop's thread until `leaveThread()`.
     final func enterThread() {
         let taken = owner.compareExchange(expected: 0, desired: Self.currentThread, ordering: .acquiringAndReleasing)
-        precondition(taken.exchanged, "a loop runs on one thread at a time")
+        precondition(taken.exchanged, "the loop is already running")
         Self.takeUnboundJobs
         martlet_thread_belongs_to(Unmanaged.passUnretained(self).toOpaque())
     }
@@ -183,7 +186,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         owner.store(0, ordering: .releasing)
     }
 
-    /// What the runtime would hand to its global pool from the thread of a loop stays on that loop, in its order (decision
+    /// Keeps jobs that the runtime would pass from a loop's thread to its global pool on that loop, in order (decision
     /// 20).
     private static let takeUnboundJobs: Void = martlet_take_unbound_jobs { loop, job in
         let loop = Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()
@@ -194,14 +197,14 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         owner.load(ordering: .relaxed) == Self.currentThread
     }
 
-    /// Traps when called from another thread, or while the loop does not run.
+    /// Traps if called on another thread, or while the loop does not run.
     public final func assertOnLoop(_ function: StaticString = #function) {
-        precondition(isOnLoop, "called off its loop's thread")
+        precondition(isOnLoop, "must be called on the loop's thread")
     }
 
     private static var currentThread: UInt { UInt(pthread_self()) }
 
-    /// Jobs that another thread enqueued since the loop was made. The data path causes none.
+    /// Jobs that other threads have enqueued since the loop was created. The data path causes none.
     public final var jobsFromOtherThreads: Int { inbox.jobsAdded }
 
     public final func enqueue(_ job: consuming ExecutorJob) {

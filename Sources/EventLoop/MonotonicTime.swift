@@ -1,4 +1,4 @@
-/// A point on the monotonic clock, in nanoseconds from an arbitrary start. Never goes back.
+/// A point on the monotonic clock, in nanoseconds from an arbitrary start. Never decreases.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
     public var nanoseconds: Int64
 
@@ -16,7 +16,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(duration.nanosecondsSaturated))
     }
 
-    /// As `+`, without the division of 128 bits that a `Duration` costs.
+    /// The same as `+`, without the 128-bit division of a `Duration`.
     public func adding(seconds: Int64) -> Self {
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let added = overflow ? (seconds < 0 ? -Int64.max : .max) : nanoseconds
@@ -27,12 +27,13 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(-duration.nanosecondsSaturated))
     }
 
-    /// How long from this time to `later`; negative when `later` came before.
+    /// Returns the time from `self` to `later`; negative if `later` is earlier.
     public func duration(to later: MonotonicTime) -> Duration {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 
-    /// Whether it is less than `window` after `start`; not before it either, as after a clock was set back.
+    /// Whether the time is at or after `start` and less than `window` later. False before `start`, as after a clock was
+    /// set back.
     public func isWithin(_ window: Duration, of start: MonotonicTime) -> Bool {
         let passed = start.duration(to: self)
         return passed >= .zero && passed < window
@@ -40,7 +41,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; durations beyond 292 years are cut to the largest value.
+    /// Whole nanoseconds, limited to the range of `Int64`, 292 years.
     public var nanosecondsSaturated: Int64 {
         let whole = attoseconds / 1_000_000_000
         return Int64(exactly: whole) ?? (whole < 0 ? -Int64.max : .max)

@@ -1,19 +1,18 @@
-/// How long something has been wrong, and when that is worth a line in the log: as it begins, once a minute while it lasts,
-/// and once when it is over. Pure.
+/// Decides when an outage is logged: when it begins, once a minute while it lasts, and when it ends. Pure.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60
-    /// Outages that begin within a minute and are logged. More of them are logged only if they last.
+    /// Maximum outages that are logged when they begin, per minute. Further outages are logged only if they last.
     public static let linesPerMinuteMax = 5
 
     private var beganAt: MonotonicTime?
-    /// nil: this outage was not logged. Its end is not logged then.
+    /// Nil if this outage was not logged. Then its end is not logged either.
     private var loggedAt: MonotonicTime?
-    /// When the outages of the last minute were first logged.
+    /// The times at which the outages of the last minute were first logged.
     private var recent: [MonotonicTime] = []
 
     public init() {}
 
-    /// It has begun, or lasts. Returns for how long, zero at first, if that is to be logged.
+    /// Records that the outage has begun or lasts. Returns its duration, zero at first, if it should be logged now.
     public mutating func lasts(_ now: MonotonicTime) -> Duration? {
         let beganAt = beganAt ?? now
         self.beganAt = beganAt
@@ -32,13 +31,13 @@ public struct Outage: Sendable {
         time.duration(to: now) >= .seconds(lineSecondsMin)
     }
 
-    /// It is over. Returns its length if that is to be logged.
+    /// Records the end of the outage. Returns its duration if the end should be logged.
     public mutating func ends(_ now: MonotonicTime) -> Duration? {
         defer { forget() }
         return loggedAt == nil ? nil : beganAt?.duration(to: now)
     }
 
-    /// Its end is not logged.
+    /// Ends the outage without a log line.
     public mutating func forget() {
         beganAt = nil
         loggedAt = nil

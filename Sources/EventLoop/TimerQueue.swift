@@ -1,10 +1,10 @@
-/// Names a timer that was scheduled; for `EventLoop.cancel`.
+/// Identifies a scheduled timer for `EventLoop.cancel`.
 public struct TimerToken: Sendable, Hashable {
     fileprivate let slot: Int
     fileprivate let generation: UInt64
 }
 
-/// Timers by deadline; those with the same deadline fire in the order in which they were added.
+/// Timers by deadline. Timers with the same deadline fire in the order of their addition.
 struct TimerQueue {
     private struct Entry {
         var deadline: MonotonicTime
@@ -21,7 +21,7 @@ struct TimerQueue {
         var action: (() -> Void)?
     }
 
-    /// Cancelled timers that are kept in the heap however few the others are.
+    /// Cancelled timers that may stay in the heap before it is rebuilt, even if they are the majority.
     private static let cancelledMax = 64
 
     private var heap: [Entry] = []
@@ -59,14 +59,14 @@ struct TimerQueue {
         }
     }
 
-    /// Timers that take memory, the cancelled among them.
+    /// The number of timers in memory, including cancelled ones.
     var capacityInUse: Int { heap.count }
 
-    /// Names the newest timer, for `popDue`.
+    /// Identifies the newest timer, for `popDue`.
     var newest: UInt64 { lastGeneration }
 
-    /// Takes out the next action that is due. Timers newer than `newest` wait for the next turn, so that one which
-    /// schedules itself anew for at once cannot hold up the loop.
+    /// Removes and returns the next due action. Timers newer than `newest` wait for the next iteration: a timer that
+    /// reschedules itself without delay cannot block the loop.
     mutating func popDue(until now: MonotonicTime, newest: UInt64) -> (() -> Void)? {
         while let first = heap.first, first.deadline <= now, first.generation <= newest {
             removeHead()

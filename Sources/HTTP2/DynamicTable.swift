@@ -1,13 +1,12 @@
-/// The header fields that a peer's decoder remembers, as the encoder has to know them (RFC 7541, 2.3), behind those that
-/// every decoder knows.
+/// The encoder's copy of the peer's dynamic table (RFC 7541, 2.3.2). Lookups include the static table.
 struct DynamicTable {
-    /// Bytes that a field takes beside its name and value (RFC 7541, 4.1).
+    /// Size of an entry in addition to its name and value (RFC 7541, 4.1).
     static let entryOverhead = 32
-    /// What a decoder has room for until it says otherwise (RFC 9113, 6.5.2).
+    /// Initial table size of a decoder (RFC 9113, 6.5.2).
     static let bytesDefault = 4096
 
     private struct Entry {
-        /// Of its name, behind which its value follows.
+        /// Offset of the name. The value follows the name.
         var start: Int
         var nameCount: Int
         var valueCount: Int
@@ -23,18 +22,18 @@ struct DynamicTable {
         }
     }
 
-    /// The first index of an entry (RFC 7541, 2.3.3); the newest has it.
+    /// The index of the newest entry (RFC 7541, 2.3.3).
     private static let entriesStart = 62
 
-    /// Bytes that it may hold.
+    /// Maximum size in bytes.
     private(set) var bytesMax = bytesDefault
     private var bytes = 0
-    /// The oldest first.
+    /// Entries, oldest first.
     private var entries: [Entry] = []
-    /// Their text, behind that of evicted ones.
+    /// Text of the entries. May start with text of evicted entries.
     private var text: [UInt8] = []
 
-    /// The index of a field that is there as a whole; nil when it is not.
+    /// Returns the index of an entry with this name and value; nil if there is none.
     func index(of name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int? {
         StaticHeaderField.index(of: name, value)
             ?? entryIndex { entry, text in
@@ -43,16 +42,16 @@ struct DynamicTable {
             }
     }
 
-    /// The index of some field with that name; nil when there is none.
+    /// Returns the index of an entry with this name; nil if there is none.
     func index(of name: UnsafeRawBufferPointer) -> Int? {
         StaticHeaderField.index(of: name) ?? entryIndex { entry, text in name.isSame(as: entry.name(in: text)) }
     }
 
-    /// The newest is looked at first.
-    private func entryIndex(_ isIt: (Entry, UnsafeRawBufferPointer) -> Bool) -> Int? {
+    /// Searches the dynamic entries from the newest to the oldest.
+    private func entryIndex(_ matches: (Entry, UnsafeRawBufferPointer) -> Bool) -> Int? {
         text.withUnsafeBytes { text in
             entries.withUnsafeBufferPointer { entries in
-                for age in 0..<entries.count where isIt(entries[entries.count - 1 - age], text) {
+                for age in 0..<entries.count where matches(entries[entries.count - 1 - age], text) {
                     return Self.entriesStart + age
                 }
                 return nil
@@ -60,20 +59,20 @@ struct DynamicTable {
         }
     }
 
-    /// Whether a field may be inserted: one that takes most of the table would only push out all others.
+    /// Whether a field may be inserted. A field that fills more than three quarters of the table would evict the others.
     func hasRoom(for name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         (name.count + value.count + Self.entryOverhead) * 4 <= bytesMax * 3
     }
 
     mutating func insert(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         let entry = Entry(start: text.count, nameCount: name.count, valueCount: value.count)
-        assert(entry.bytes <= bytesMax, "ask hasRoom first")
+        assert(entry.bytes <= bytesMax, "call hasRoom before insert")
         evict(to: bytesMax - entry.bytes)
         bytes += entry.bytes
         entries.append(entry)
         text += name
         text += value
-        if text.count > 2 * Self.bytesDefault { forgetText() }
+        if text.count > 2 * Self.bytesDefault { compactText() }
     }
 
     mutating func resize(_ bytesMax: Int) {
@@ -81,19 +80,19 @@ struct DynamicTable {
         evict(to: bytesMax)
     }
 
-    /// The oldest go first.
+    /// Evicts the oldest entries until the table has at most `bytesMax` bytes.
     private mutating func evict(to bytesMax: Int) {
-        var gone = 0
+        var evicted = 0
         while bytes > bytesMax {
-            bytes -= entries[gone].bytes
-            gone += 1
+            bytes -= entries[evicted].bytes
+            evicted += 1
         }
-        entries.removeFirst(gone)
+        entries.removeFirst(evicted)
     }
 
-    private mutating func forgetText() {
+    private mutating func compactText() {
         let start = entries[0].start
         text.removeFirst(start)
-        for place in entries.indices { entries[place].start -= start }
+        for index in entries.indices { entries[index].start -= start }
     }
 }

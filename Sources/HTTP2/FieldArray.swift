@@ -1,13 +1,13 @@
 internal import CNGHTTP2
 
-/// Header fields in nghttp2's form, in storage that is used again. They point into the block that they were made of.
+/// Header fields in nghttp2's form, in reusable storage. The fields point into a ``HeaderBlock``.
 struct FieldArray: ~Copyable {
     private var storage = UnsafeMutableBufferPointer<nghttp2_nv>.allocate(capacity: 32)
     private var count = 0
 
     deinit { storage.deallocate() }
 
-    /// Hands `block` to `body`, behind `:status`; nghttp2 copies what it keeps, but for constants.
+    /// Calls `body` with `:status` and the fields of `block`. nghttp2 copies names and values, except constants.
     mutating func with<Result>(
         _ block: HeaderBlock, status: [UInt8], _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
     ) -> Result {
@@ -27,7 +27,7 @@ struct FieldArray: ~Copyable {
         let (name, value) = (field.name.bytes(in: stored), field.value.bytes(in: stored))
         var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue
         if field.name.isConstant {
-            // nghttp2 makes only what it copies lower-case, and a peer resets the stream for a capital.
+            // nghttp2 lowercases only names that it copies, and a peer resets the stream for an upper-case letter.
             assert(name.allSatisfy { !(0x41...0x5A ~= $0) })
             flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
         }
@@ -40,7 +40,7 @@ struct FieldArray: ~Copyable {
         count += 1
     }
 
-    /// nghttp2 asks for memory that may be changed, and does not change it.
+    /// Returns a mutable pointer, as nghttp2's type requires. nghttp2 does not modify the memory.
     private static func place(of text: UnsafeRawBufferPointer) -> UnsafeMutablePointer<UInt8>? {
         UnsafeMutablePointer(mutating: text.baseAddress?.assumingMemoryBound(to: UInt8.self))
     }

@@ -9,10 +9,10 @@ public final class HTTP2Client: HTTP2Session {
     private var delegate: HTTP2ClientDelegate?
     private var encoder = HeaderEncoder()
     private var unsent = UnsentHeaders()
-    /// What the peer has announced; nil before its first SETTINGS.
+    /// The peer's settings; nil before its first SETTINGS.
     public private(set) var peerSettings: HTTP2Settings?
 
-    /// - Parameter delegate: kept until `closed` was delivered.
+    /// - Parameter delegate: retained until its `closed` was called.
     public init(
         loop: EventLoop, delegate: HTTP2ClientDelegate,
         settings: HTTP2Settings = HTTP2Settings(headerTableBytes: 4096, maxHeaderListBytes: 16_384),
@@ -22,31 +22,31 @@ public final class HTTP2Client: HTTP2Session {
         super.init(loop: loop, settings: settings, limits: limits, isServer: false)
     }
 
-    /// Streams that may be opened now: up to our own limit and what the peer has announced, one before it has. 0 when the
-    /// connection takes no more at all.
+    /// Number of streams that may be opened now: up to the configured limit and the peer's limit, which is 1 before its
+    /// SETTINGS. 0 if the connection accepts no more requests.
     public var streamsFree: Int {
         guard isOpen, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
         let announced = peerSettings.map { $0.maxConcurrentStreams.map { Int($0) } ?? .max } ?? 1
         return max(0, min(announced, limits.streamsMax) - openStreams)
     }
 
-    /// Sends a request at the end of this turn.
+    /// Sends a request at the end of this event-loop iteration.
     ///
     /// - Parameters:
-    ///   - headers: all fields, with the pseudo-header fields first; the method is neither HEAD nor CONNECT, whose answers
-    ///     are read in another way. Taken, and left empty, when a stream is returned. A request whose fields may be more than
-    ///     a frame holds, 16 KiB, ends unsent.
-    ///   - body: kept, not copied, until the stream has ended; `range` of it is sent.
-    /// - Returns: the stream, whose end the delegate is told exactly once; nil when none is free (``streamsFree``).
+    ///   - headers: all fields, pseudo-header fields first. The method must not be HEAD or CONNECT, whose responses are
+    ///     parsed differently. If a stream is returned, the fields are consumed, and the block is empty. A request whose
+    ///     header block may exceed a frame, 16 KiB, ends unsent.
+    ///   - body: retained, not copied, until the stream has ended. Only `range` is sent.
+    /// - Returns: the stream, whose end is reported to the delegate exactly once; nil if none is free (``streamsFree``).
     public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
         loop.assertOnLoop()
         guard streamsFree > 0 else { return nil }
         let range = range ?? body.indices
-        precondition(range.upperBound <= body.count, "the range lies outside of the body")
+        precondition(range.upperBound <= body.count, "body range out of bounds")
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)
-        // nghttp2 opens the stream and makes its frames; the header block is written here, when it leaves.
+        // nghttp2 opens the stream and creates its frames. `append(_:to:)` inserts the header block when the frame is sent.
         let submitted = withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
             nghttp2_submit_request(
                 session, nil, nil, 0, range.isEmpty ? nil : source,
@@ -59,7 +59,7 @@ public final class HTTP2Client: HTTP2Session {
         if HeaderEncoder.bytesMax(of: headers) <= HeadersFrame.blockBytesMax {
             unsent.add(&headers, streamID: id)
         } else {
-            // Given up before it leaves.
+            // Too large for one frame: reset before anything is sent.
             reset(stream, .internalError)
             headers.removeAll()
         }
@@ -67,7 +67,7 @@ public final class HTTP2Client: HTTP2Session {
         return stream
     }
 
-    /// How much of an open stream's request has left; nil when the stream has ended.
+    /// Returns the progress of sending an open stream's request; nil if the stream has ended.
     public func progress(of stream: HTTP2Stream) -> RequestProgress? {
         loop.assertOnLoop()
         guard streams.contains(stream) else { return nil }
@@ -78,7 +78,7 @@ public final class HTTP2Client: HTTP2Session {
     override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
         guard let streamID = HeadersFrame.streamID(of: bytes) else { return super.append(bytes, to: &output) }
         let before = output.count
-        unsent.take(streamID: streamID) { block in
+        unsent.consume(streamID: streamID) { block in
             HeadersFrame.append(bytes, to: &output, bytesMax: HeaderEncoder.bytesMax(of: block)) {
                 encoder.write(block, to: $0)
             }
@@ -117,7 +117,7 @@ public final class HTTP2Client: HTTP2Session {
         guard let stream = headerStream, streams.contains(stream) else { return true }
         streams[stream].hasResponse = true
         if name.first == UInt8(ascii: ":") {
-            // nghttp2 lets nothing but `:status` with three digits through.
+            // nghttp2 accepts only `:status` with three digits.
             delegate?.responseStatus(stream, value.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) })
             return true
         }
@@ -167,7 +167,7 @@ public final class HTTP2Client: HTTP2Session {
         unsent = UnsentHeaders()
         for slot in streams.entries.indices {
             guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { continue }
-            // A request whose body was never written whole cannot have been processed.
+            // The peer cannot have processed a request that was not completely written.
             let mayHaveArrived = entry.bodyRest.isEmpty && (entry.headersEnd.map { wasWritten($0) } ?? false)
             delegate?.streamEnded(stream, mayHaveArrived ? .connectionLost : .refusedUnprocessed)
         }

@@ -1,37 +1,37 @@
 public import EventLoop
 
-/// What a client's events go to: a base class, so that an event costs one virtual call. All calls come on the loop; every
-/// method of the client may be called from them.
+/// Receives the events of an ``HTTP2Client``. A base class instead of a protocol, so that an event costs one virtual call.
+/// All methods are called on the loop's thread, and may call every method of the client.
 open class HTTP2ClientDelegate {
     public init() {}
 
-    /// The connection is up. Requests may be sent from here on, one at a time until the peer's SETTINGS have come.
+    /// Called when the connection is up. From now on requests may be sent, one at a time until the peer's SETTINGS.
     open func connected() {}
 
-    /// The peer has announced or changed its settings.
+    /// Called when the peer has sent SETTINGS.
     open func settingsReceived(_ settings: HTTP2Settings) {}
 
-    /// A header block of a response begins to come: of an interim one, of the response itself, or its trailers.
+    /// Called at the start of a header block: of an interim response, of the response, or of its trailers.
     open func headersBegan(_ stream: HTTP2Stream) {}
 
-    /// The status of the response. Statuses below 200 are followed by another.
+    /// Called with the status of a response. After a status below 200, another one follows.
     open func responseStatus(_ stream: HTTP2Stream, _ status: Int) {}
 
-    /// A header or trailer field; the memory is valid during the call.
+    /// Called with a header or trailer field. The memory is valid during the call.
     open func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {}
 
-    /// Part of the response's body; the memory is valid during the call.
+    /// Called with a part of the response's body. The memory is valid during the call.
     open func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// Called exactly once for each stream; its slot is free afterwards.
+    /// Called exactly once for each stream. Its slot is free afterwards.
     open func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {}
 
-    /// The peer takes no more streams. Those above `lastStreamID` end as `refusedUnprocessed` right after this call, the
-    /// others go on. May come more than once. The debug data is whatever the peer wrote.
+    /// Called when the peer accepts no more streams. Streams above `lastStreamID` end as `refusedUnprocessed` right after
+    /// this call; the others continue. May be called more than once. The peer chooses the debug data freely.
     open func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
     open func pingAcknowledged(_ number: UInt64) {}
 
-    /// The connection has ended, after every stream has; nil when it was closed in order. Called exactly once.
+    /// Called exactly once, when the connection and all its streams have ended. `error` is nil after an orderly close.
     open func closed(_ error: TransportError?) {}
 }

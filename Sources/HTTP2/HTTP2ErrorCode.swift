@@ -1,4 +1,4 @@
-/// The error code of RST_STREAM and GOAWAY frames (RFC 9113, 7). Codes that nobody has assigned are kept as they came.
+/// The error code of RST_STREAM and GOAWAY frames (RFC 9113, 7). Preserves unassigned codes.
 public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public var rawValue: UInt32
 
@@ -28,7 +28,7 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomString
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// The code of one of the standard's names, such as `REFUSED_STREAM`.
+    /// Creates the code with one of the standard's names, such as `REFUSED_STREAM`; nil for other names.
     public init?(name: String) {
         guard let index = Self.names.firstIndex(of: name) else { return nil }
         self.init(rawValue: UInt32(index))

@@ -1,30 +1,31 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// The server side of an HTTP/2 connection. Set it as the handler of a transport that was accepted.
+/// The server side of an HTTP/2 connection. Set it as the handler of an accepted transport.
 ///
-/// nghttp2 answers a client that exceeds the announced number of streams with an error of its choice. Here the number
-/// that is announced is not told to nghttp2; the delegate hears of streams above it and does what it likes.
+/// nghttp2 answers a client that exceeds the announced number of streams with an error that cannot be configured. The
+/// server therefore hides the announced number from nghttp2. The delegate receives excess streams and decides.
 public final class HTTP2Server: HTTP2Session {
     private var delegate: HTTP2ServerDelegate?
-    /// Stream limits of SETTINGS frames that are not sent yet, not acknowledged yet; nil where a frame had none.
+    /// Stream limits of SETTINGS frames that are not sent yet; nil for a frame without a limit.
     private var limitsUnsent: [UInt32?] = []
+    /// Stream limits of SETTINGS frames that are not acknowledged yet; nil for a frame without a limit.
     private var limitsUnacknowledged: [UInt32?] = []
-    /// The stream limit that the client was told last; nil when it was told none.
+    /// The last stream limit sent to the client; nil if none was sent.
     public private(set) var announcedStreamsMax: Int?
-    /// The stream limit that the client has acknowledged; nil when it has acknowledged none.
+    /// The last stream limit that the client has acknowledged; nil if it has acknowledged none.
     public private(set) var acknowledgedStreamsMax: Int?
-    private var settingsLeave = false
+    private var isSendingSettings = false
     private var fields = FieldArray()
     private var hasClientBegun = false
     private var budget: InputBudget
     private var stall: OutputStall?
     private var isPaused = false
-    private var isHeld = false
-    /// nil when the delegate does not want to know.
+    private var isReadingPaused = false
+    /// nil unless the delegate wants header representations.
     private(set) var scanner: HeaderFrameScanner?
 
-    /// - Parameter delegate: kept until `closed` was delivered.
+    /// - Parameter delegate: retained until its `closed` was called.
     public init(
         loop: EventLoop, delegate: HTTP2ServerDelegate,
         settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535),
@@ -35,32 +36,32 @@ public final class HTTP2Server: HTTP2Session {
         budget = InputBudget(
             framesMax: limits.idleFramesMax, framesPerSecond: limits.idleFramesPerSecondMax, now: loop.now.monotonic)
         scanner = delegate.wantsHeaderRepresentations ? HeaderFrameScanner() : nil
-        super.init(loop: loop, settings: Self.told(settings), limits: limits, isServer: true)
+        super.init(loop: loop, settings: Self.withoutStreamLimit(settings), limits: limits, isServer: true)
     }
 
-    /// Announces new settings. Until ``HTTP2ServerDelegate/connected()`` has returned, they take the place of the first.
+    /// Announces new settings. Until ``HTTP2ServerDelegate/connected()`` has returned, they replace the initial settings.
     public func update(_ settings: HTTP2Settings) {
         loop.assertOnLoop()
         guard phase == .open || phase == .connecting else { return }
         guard openingSettings == nil else {
-            openingSettings = Self.told(settings)
+            openingSettings = Self.withoutStreamLimit(settings)
             limitsUnsent = [settings.maxConcurrentStreams]
             return
         }
         limitsUnsent.append(settings.maxConcurrentStreams)
-        submit(Self.told(settings))
+        submit(Self.withoutStreamLimit(settings))
         requestFlush()
     }
 
-    /// Answers a request; with an empty body the header fields end the stream.
+    /// Sends the response to a request. If the body is empty, the header fields end the stream.
     ///
     /// - Parameters:
     ///   - status: 200 to 599.
-    ///   - headers: without `:status`. Copied here.
-    ///   - body: kept, not copied, until the stream has ended.
+    ///   - headers: the fields without `:status`. Copied.
+    ///   - body: retained, not copied, until the stream has ended.
     public func respond(_ stream: HTTP2Stream, status: Int, headers: HeaderBlock = HeaderBlock(), body: [UInt8] = []) {
         loop.assertOnLoop()
-        precondition((200..<600).contains(status), "a final status has three digits")
+        precondition((200..<600).contains(status), "status must be 200 to 599")
         guard phase == .open, streams.contains(stream) else { return }
         streams[stream].body = body
         streams[stream].bodyRest = body.indices
@@ -73,30 +74,30 @@ public final class HTTP2Server: HTTP2Session {
         requestFlush()
     }
 
-    /// The settings with a stream limit that nghttp2 never finds exceeded.
-    private static func told(_ settings: HTTP2Settings) -> HTTP2Settings {
-        var told = settings
-        if told.maxConcurrentStreams != nil { told.maxConcurrentStreams = .max }
-        return told
+    /// Returns the settings with a stream limit that a client cannot exceed, for nghttp2.
+    private static func withoutStreamLimit(_ settings: HTTP2Settings) -> HTTP2Settings {
+        var relaxed = settings
+        if relaxed.maxConcurrentStreams != nil { relaxed.maxConcurrentStreams = .max }
+        return relaxed
     }
 
-    /// Reads nothing more from the client until ``resumeReading()``: flow control holds it up.
+    /// Stops reading from the client until ``resumeReading()``. Flow control then stops the client.
     public func pauseReading() {
         loop.assertOnLoop()
-        isHeld = true
+        isReadingPaused = true
         updateReading()
     }
 
-    /// Reads again what ``pauseReading()`` has held up.
+    /// Resumes reading after ``pauseReading()``.
     public func resumeReading() {
         loop.assertOnLoop()
-        isHeld = false
+        isReadingPaused = false
         updateReading()
     }
 
-    /// A client that does not read its answers is not read either, so that they do not pile up.
+    /// Pauses or resumes reading. A client that does not read its responses is not read either, which bounds their memory.
     private func updateReading() {
-        let pauses = isHeld || output.isFull
+        let pauses = isReadingPaused || output.isFull
         guard let transport, pauses != isPaused else { return }
         isPaused = pauses
         if pauses { transport.pauseReading() } else { transport.resumeReading() }
@@ -106,13 +107,13 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.connected()
     }
 
-    override func settingsAboutToLeave() {
-        settingsLeave = true
+    override func settingsWillBeSent() {
+        isSendingSettings = true
     }
 
     override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
-        guard settingsLeave else { return super.append(bytes, to: &output) }
-        settingsLeave = false
+        guard isSendingSettings else { return super.append(bytes, to: &output) }
+        isSendingSettings = false
         output.append(upTo: bytes.count) { space in
             space.copyMemory(from: bytes)
             announce(space)
@@ -120,14 +121,16 @@ public final class HTTP2Server: HTTP2Session {
         }
     }
 
-    /// - Parameter bytes: the SETTINGS frame, changed in place.
+    /// Replaces the stream limit in a SETTINGS frame with the announced one.
+    ///
+    /// - Parameter bytes: the frame, modified in place.
     private func announce(_ bytes: UnsafeMutableRawBufferPointer) {
         guard !limitsUnsent.isEmpty else { return }
         let limit = limitsUnsent.removeFirst()
         limitsUnacknowledged.append(limit)
         guard let limit else { return }
         announcedStreamsMax = Int(limit)
-        // Nine bytes of frame header, then six bytes an entry: identifier and value.
+        // A frame header of nine bytes, then entries of six bytes: identifier and value.
         for entry in stride(from: 9, to: bytes.count - 5, by: 6) {
             let id = UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: entry, as: UInt16.self))
             guard id == UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) else { continue }
@@ -152,7 +155,7 @@ public final class HTTP2Server: HTTP2Session {
 
     override func inputWasRead() {
         scanner?.pieceEnded()
-        if budget.isSpent(at: loop.now.monotonic) { terminate(.enhanceYourCalm, debug: "too much for nothing") }
+        if budget.isSpent(at: loop.now.monotonic) { terminate(.enhanceYourCalm, debug: "excessive input") }
     }
 
     override func frameBegan() { budget.spendFrame() }
@@ -165,7 +168,7 @@ public final class HTTP2Server: HTTP2Session {
     override func headersBegan(streamID: Int32, slot: Int) {
         scanner?.blockBegan(streamID: streamID)
         guard slot < 0 else {
-            // Trailers of a request that is known.
+            // Trailers of an open request.
             headerStream = streams.stream(slot: slot)
             return
         }
@@ -183,7 +186,7 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.requestBegan(stream, excess: excess)
     }
 
-    /// How the newest stream stands to what was announced.
+    /// Whether the newest stream exceeds the announced limit.
     private var excess: StreamExcess {
         guard let announced = announcedStreamsMax, openStreams > announced else { return .none }
         guard let acknowledged = acknowledgedStreamsMax, openStreams > acknowledged else { return .unacknowledged }
@@ -211,9 +214,9 @@ public final class HTTP2Server: HTTP2Session {
         return false
     }
 
-    override func messageRefused(_ words: UnsafeRawBufferPointer) {
-        guard let stream = headerStream, streams.contains(stream), let field = RefusedField(words) else { return }
-        delegate?.requestHeaderMalformed(stream, name: field.name, value: field.shownValue)
+    override func messageRefused(_ text: UnsafeRawBufferPointer) {
+        guard let stream = headerStream, streams.contains(stream), let field = RefusedField(text) else { return }
+        delegate?.requestHeaderMalformed(stream, name: field.name, value: field.loggableValue)
     }
 
     override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
@@ -248,19 +251,21 @@ public final class HTTP2Server: HTTP2Session {
         updateReading()
     }
 
-    /// The connection ends when what waits now is not taken in time.
+    /// Starts or stops the timer that aborts the connection if the transport does not accept the pending output in time.
     private func watchStall() {
-        guard outputWaiting > 0 else {
+        guard pendingOutputBytes > 0 else {
             if let stall { loop.cancel(stall.timer) }
             stall = nil
             return
         }
         guard stall == nil else { return }
-        let timer = loop.schedule(after: .seconds(limits.outputStallSecondsMax)) { [weak self] in self?.endStall() }
+        let timer = loop.schedule(after: .seconds(limits.outputStallSecondsMax)) { [weak self] in
+            self?.stallTimedOut()
+        }
         stall = OutputStall(position: outputPosition, timer: timer)
     }
 
-    private func endStall() {
+    private func stallTimedOut() {
         guard let position = stall?.position else { return }
         stall = nil
         if wasWritten(position) { watchStall() } else { abort() }
@@ -275,9 +280,9 @@ public final class HTTP2Server: HTTP2Session {
     }
 }
 
-/// Output that the transport does not take.
+/// Pending output that the transport has not accepted yet.
 private struct OutputStall {
-    /// Where the output ended when the wait began.
+    /// The output position when the timer was started.
     var position: UInt64
     var timer: TimerToken
 }

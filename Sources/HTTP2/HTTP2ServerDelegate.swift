@@ -1,65 +1,65 @@
 public import EventLoop
 
-/// How a new stream stands to the number of streams that the server has announced.
+/// Whether a new stream exceeds the stream limit that the server has announced.
 public enum StreamExcess: Sendable, Hashable {
     case none
-    /// Above what was announced last, but the client has not acknowledged that yet.
+    /// The stream exceeds the announced limit, which the client has not acknowledged yet.
     case unacknowledged
-    /// Above what the client has acknowledged.
+    /// The stream exceeds the limit that the client has acknowledged.
     case acknowledged
 }
 
-/// What a server's events go to: a base class, so that an event costs one virtual call. All calls come on the loop; every
-/// method of the server may be called from them. A delegate serves one connection.
+/// Receives the events of an ``HTTP2Server``. A base class instead of a protocol, so that an event costs one virtual call.
+/// All methods are called on the loop's thread, and may call every method of the server. A delegate serves one connection.
 open class HTTP2ServerDelegate {
     public init() {}
 
-    /// Whether ``requestHeader(_:name:value:representation:)`` is told all of a field's representation, which costs a
-    /// look at each byte before the values; asked once, when the server is made.
+    /// Whether ``requestHeader(_:name:value:representation:)`` receives complete representations, for which the server
+    /// scans the header frames. Read once, when the server is created.
     open var wantsHeaderRepresentations: Bool { false }
 
     open func connected() {}
 
-    /// The client has begun as HTTP/2 wants it: its preface and first SETTINGS have come.
+    /// Called when the client's preface and first SETTINGS have arrived.
     open func clientBegan() {}
 
-    /// The client has acknowledged the oldest settings that it had not yet.
+    /// Called when the client has acknowledged the oldest unacknowledged settings.
     open func settingsAcknowledged() {}
 
-    /// A request begins.
+    /// Called at the start of a request.
     open func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {}
 
-    /// A header or trailer field, in the order of the wire; the memory is valid during the call.
+    /// Called with a header or trailer field, in the order of the wire. The memory is valid during the call.
     open func requestHeader(
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
         representation: HeaderRepresentation
     ) {}
 
-    /// A field that makes its request malformed (RFC 9113, 8.2.1 and 8.3): the stream is reset with PROTOCOL_ERROR. It may
-    /// be told a second time.
+    /// Called with a field that makes its request malformed (RFC 9113, 8.2.1 and 8.3). The stream is reset with
+    /// PROTOCOL_ERROR. May be called twice for the same field.
     ///
-    /// - Parameter value: nil where it may be something that nobody may see.
+    /// - Parameter value: nil if the value may be a secret.
     open func requestHeaderMalformed(
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?
     ) {}
 
-    /// The stream was reset with PROTOCOL_ERROR because its request is malformed (RFC 9113, 8.1.1).
+    /// Called when a stream was reset with PROTOCOL_ERROR, since its request is malformed (RFC 9113, 8.1.1).
     open func requestMalformed(_ stream: HTTP2Stream) {}
 
-    /// Part of the body; the memory is valid during the call. How much of it is kept is the delegate's matter.
+    /// Called with a part of the body. The memory is valid during the call. The server does not limit the body.
     open func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// The whole request has come.
+    /// Called when the whole request has arrived.
     open func requestEnded(_ stream: HTTP2Stream) {}
 
-    /// The stream has ended, with `noError` after a whole answer; its slot is free afterwards. Called exactly once for
-    /// each that began, unless the connection ends first.
+    /// Called exactly once for each stream, unless the connection ends first. `code` is `noError` after a complete response.
+    /// The slot is free afterwards.
     open func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {}
 
     open func pingAcknowledged(_ number: UInt64) {}
 
     open func goAwayReceived(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
-    /// The connection has ended, and with it all of its streams; nil when it was closed in order. Called exactly once.
+    /// Called exactly once, when the connection and all its streams have ended. `error` is nil after an orderly close.
     open func closed(_ error: TransportError?) {}
 }

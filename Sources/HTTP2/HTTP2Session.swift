@@ -1,51 +1,52 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// One HTTP/2 connection over a byte stream: what client and server side have in common.
+/// One HTTP/2 connection over a byte stream: the common part of client and server.
 ///
-/// nghttp2 is fed with what arrives, and asked for frames once at the end of each turn of the loop; the frames go through
-/// one bounded buffer. Delegates are called while input is read or output is made, and may call every method of the
-/// session from there, since none of them reads or writes: they note what is to be sent and ask for a flush.
+/// nghttp2 parses the input, and creates frames once at the end of each event-loop iteration. The frames pass through one
+/// bounded buffer. Delegates are called while input is parsed or frames are created. They may call every method of the
+/// session, since these methods do no input or output: they queue frames and request a flush.
 ///
-/// The session keeps itself alive through its transport until the connection has ended.
+/// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {
     enum Phase {
         /// Not connected yet; becomes `open` or `closed`.
         case connecting
         case open
-        /// The last bytes are on their way; becomes `closed`.
+        /// The transport is closing; becomes `closed`.
         case closing
         case closed
     }
 
-    /// Bytes of input that are read before it is judged what they were.
+    /// Maximum size of an input part that is parsed before the limits on input are checked.
     private static let inputBytesMax = 16_384
 
     public final let loop: EventLoop
     public final let limits: HTTP2Limits
     private let memory = SessionMemory()
-    /// nghttp2's session, valid as long as this object.
+    /// nghttp2's session, valid for the lifetime of this object.
     final let session: OpaquePointer
     final var streams = StreamTable()
     final private(set) var phase = Phase.connecting
     final private(set) var transport: ByteTransport?
     final private(set) var output: OutputBuffer
-    /// Bytes of frames made so far.
+    /// Number of bytes of the frames created so far.
     final private(set) var outputPosition: UInt64 = 0
-    /// Why the connection ends, when it is not the transport that says so.
+    /// The error for which this side ends the connection. Takes precedence over the transport's error.
     private var failure: TransportError?
     private var goAwaySent = false
-    /// Of the peer's streams, the last that goes on: what has come behind it before a GOAWAY left is not to be served.
+    /// The last of the peer's streams that is served. Later streams are ignored, even if they arrived before GOAWAY was
+    /// sent.
     final private(set) var lastStreamServed = Int32.max
-    /// GOAWAY frames that were asked for and have not left.
-    private var goAwaysWaiting = 0
+    /// Number of submitted GOAWAY frames that are not sent yet.
+    private var pendingGoAways = 0
     private var lingersAfterGoAway = false
-    /// Nothing more is read.
+    /// Whether the connection closes once its output is written. Further input is ignored.
     private var closesOnceWritten = false
     final private(set) var goAwayReceived = false
-    /// The stream whose header block is being read.
+    /// The stream whose header block is being parsed.
     final var headerStream: HTTP2Stream?
-    /// What the first SETTINGS frame says; nil once that was made.
+    /// The contents of the first SETTINGS frame; nil once that frame was submitted.
     final var openingSettings: HTTP2Settings?
 
     init(loop: EventLoop, settings: HTTP2Settings, limits: HTTP2Limits, isServer: Bool) {
@@ -61,28 +62,28 @@ public class HTTP2Session: ByteStreamHandler {
     }
 
     deinit {
-        // Gives back memory only; nghttp2 calls nothing here.
+        // Only frees memory, and calls no callbacks.
         nghttp2_session_del(session)
     }
 
-    /// Bytes made and not yet taken by the transport.
-    public final var outputWaiting: Int { output.count }
+    /// Number of bytes that the transport has not accepted yet.
+    public final var pendingOutputBytes: Int { output.count }
 
-    /// Streams open now.
+    /// Number of open streams.
     public final var openStreams: Int { streams.count }
 
-    /// Whether the connection is up and takes new work.
+    /// Whether the connection is up and accepts new streams.
     public final var isOpen: Bool { phase == .open && !goAwaySent && !goAwayReceived }
 
-    /// Opens the connection; its outcome arrives as `connected` or `closed`. A server's transport, which is there already,
-    /// gets the session as its handler instead.
+    /// Opens the connection. The delegate's `connected` or `closed` follows. For a server, set the session as the handler of
+    /// the accepted transport instead.
     public final func connect(through connector: ByteConnector) {
         loop.assertOnLoop()
         guard phase == .connecting, transport == nil else { return }
         transport = connector.connect(self)
     }
 
-    /// Asks the peer for a sign of life; the answer carries the same number.
+    /// Sends a PING. Its acknowledgement contains the same number.
     public final func ping(_ number: UInt64) {
         loop.assertOnLoop()
         guard phase == .open else { return }
@@ -94,13 +95,13 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Tells the peer that no more streams are taken. Streams up to `lastStreamID` (default: the last that was seen) go
-    /// on; the connection closes when they have ended.
+    /// Sends a GOAWAY. Streams up to `lastStreamID` (default: the last one received) continue. The connection closes when
+    /// they have ended.
     ///
     /// - Parameters:
-    ///   - lastStreamID: a number that the peer may use, or 0; lowered to what was sent before.
-    ///   - debug: fewer bytes than a frame has.
-    ///   - lingers: leave the connection open until the peer closes it, and all that comes on new streams unread.
+    ///   - lastStreamID: a stream ID of the peer, or 0. Limited to the value of an earlier GOAWAY.
+    ///   - debug: debug data, shorter than a frame.
+    ///   - lingers: whether to leave the connection open until the peer closes it, and to ignore new streams.
     public final func goAway(
         _ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debug: [UInt8] = [], lingers: Bool = false
     ) {
@@ -111,11 +112,11 @@ public class HTTP2Session: ByteStreamHandler {
         lastStreamServed = min(lastStreamServed, lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session))
         let result = nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStreamServed, code.rawValue, debug, debug.count)
-        if result == 0 { goAwaysWaiting += 1 }
+        if result == 0 { pendingGoAways += 1 }
         requestFlush()
     }
 
-    /// Ends a stream at once.
+    /// Resets a stream immediately.
     public final func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         loop.assertOnLoop()
         guard phase == .open, streams.contains(stream) else { return }
@@ -124,15 +125,14 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Ends the connection without a word of HTTP/2, after what was made for the peer. The delegate's `closed` follows in a
-    /// later call.
+    /// Closes the connection after the pending output, without a GOAWAY. The delegate's `closed` is called later.
     public final func close() {
         loop.assertOnLoop()
         closesOnceWritten = true
         requestFlush()
     }
 
-    /// Ends the connection without a word to the peer. The delegate's `closed` follows in a later call.
+    /// Resets the transport and discards pending output. The delegate's `closed` is called later.
     public final func abort() {
         loop.assertOnLoop()
         guard phase != .closed else { return }
@@ -140,7 +140,7 @@ public class HTTP2Session: ByteStreamHandler {
         transport?.reset()
     }
 
-    /// Gives the frames that wait to the transport at the end of this turn.
+    /// Schedules a write of pending frames at the end of this event-loop iteration.
     final func requestFlush() {
         loop.flushAfterIteration(self)
     }
@@ -168,7 +168,7 @@ public class HTTP2Session: ByteStreamHandler {
         phase = .open
         requestFlush()
         sessionOpened()
-        // SETTINGS go before all else that waits, whatever came first.
+        // nghttp2 sends SETTINGS before other pending frames, regardless of the order of submission.
         if let settings = openingSettings { submit(settings) }
         openingSettings = nil
     }
@@ -186,11 +186,11 @@ public class HTTP2Session: ByteStreamHandler {
 
     private func read(_ part: UnsafeRawBufferPointer) {
         inputArrived(part)
-        let taken = nghttp2_session_mem_recv(
+        let result = nghttp2_session_mem_recv(
             session, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
         inputWasRead()
-        guard taken < 0 else { return }
-        let error = nghttp2_error(Int32(clamping: taken))
+        guard result < 0 else { return }
+        let error = nghttp2_error(Int32(clamping: result))
         let code: HTTP2ErrorCode =
             switch error {
             case NGHTTP2_ERR_BAD_CLIENT_MAGIC: .protocolError
@@ -200,13 +200,13 @@ public class HTTP2Session: ByteStreamHandler {
         terminate(code, debug: String(cString: nghttp2_strerror(error.rawValue)))
     }
 
-    /// Ends the connection for what the peer has done; nothing that it sends is looked at any more.
+    /// Closes the connection with a GOAWAY because of a fault of the peer. Further input is ignored.
     ///
-    /// - Parameter debug: told to the peer.
+    /// - Parameter debug: debug data of the GOAWAY.
     public final func terminate(_ code: HTTP2ErrorCode, debug: String) {
         loop.assertOnLoop()
         guard phase == .open, !closesOnceWritten else { return }
-        failure = failure ?? TransportError(.protocolViolation, "the peer broke the rules of HTTP/2: \(debug)")
+        failure = failure ?? TransportError(.protocolViolation, "the peer violated HTTP/2: \(debug)")
         goAway(code, debug: Array(debug.utf8))
         closesOnceWritten = true
     }
@@ -229,12 +229,12 @@ public class HTTP2Session: ByteStreamHandler {
         sessionClosed(failure ?? error)
     }
 
-    private func peerBroke(_ what: String) {
-        failure = failure ?? TransportError(.protocolViolation, "the peer broke the rules of HTTP/2: \(what)")
+    private func protocolViolated(_ reason: String) {
+        failure = failure ?? TransportError(.protocolViolation, "the peer violated HTTP/2: \(reason)")
         finish()
     }
 
-    /// Closes once what the transport took has been sent.
+    /// Closes the transport after the output that it has accepted.
     private func finish() {
         phase = .closing
         transport?.close()
@@ -257,20 +257,20 @@ public class HTTP2Session: ByteStreamHandler {
         outputChanged()
     }
 
-    /// Nothing more is to be read or written.
+    /// Whether the connection has nothing more to read or write, and may close.
     private var isDrained: Bool {
         guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return false }
         return !lingersAfterGoAway || failure != nil
     }
 
-    /// Has nghttp2 make frames until there are no more or the buffer is full; whether there are no more.
+    /// Lets nghttp2 create frames until the buffer is full. Returns true if no frames remain.
     private func makeFrames() -> Bool {
         while !output.isFull {
             var frame: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &frame)
             guard count != 0 else { return true }
             guard count > 0, let frame else {
-                peerBroke(String(cString: nghttp2_strerror(Int32(clamping: count))))
+                protocolViolated(String(cString: nghttp2_strerror(Int32(clamping: count))))
                 return true
             }
             let before = output.count
@@ -280,53 +280,53 @@ public class HTTP2Session: ByteStreamHandler {
         return false
     }
 
-    /// Whether everything up to an output position was taken by the transport.
+    /// Whether the transport has accepted all output up to a position.
     final func wasWritten(_ position: UInt64) -> Bool {
         position <= outputPosition - UInt64(output.count)
     }
 
-    /// Bytes came which nghttp2 reads next.
+    /// Called with input before nghttp2 parses it.
     func inputArrived(_ bytes: UnsafeRawBufferPointer) {}
 
-    /// nghttp2 has read what came.
+    /// Called after nghttp2 has parsed the input.
     func inputWasRead() {}
 
     func sessionOpened() {}
 
     func sessionClosed(_ error: TransportError?) {}
 
-    /// Bytes of frames leave as nghttp2 has made them, or as the session would have them.
+    /// Appends output of nghttp2. Subclasses may modify it.
     func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) { output.append(bytes) }
 
-    /// A frame's header has come, of whatever type.
+    /// Called when the header of a frame of any type has arrived.
     func frameBegan() {}
 
-    /// This side has ended its direction of a stream.
+    /// Called when this side has sent END_STREAM.
     func endSent(slot: Int) {}
 
-    /// After output was made or written.
+    /// Called after output was created or written.
     func outputChanged() {}
 
+    /// `slot` is -1 for an unknown stream.
     func headersBegan(streamID: Int32, slot: Int) {}
 
-    /// Whether the stream goes on.
+    /// Called with a header field. Returns false if the stream must be reset.
     func headerReceived(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
     ) -> Bool { true }
 
-    /// A field came that no message may have; whether the message goes on without it, or the stream is reset.
+    /// Called with a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// Why nghttp2 resets the stream whose header block it reads.
-    func messageRefused(_ words: UnsafeRawBufferPointer) {}
+    /// Called with the reason for which nghttp2 resets the stream whose header block it parses.
+    func messageRefused(_ text: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// A whole frame came; `slot` is -1 when it belongs to no stream that is known.
-    /// The peer has sent the last frame of its request or response.
+    /// Called when the peer has ended its request or response. `slot` is -1 for an unknown stream.
     func messageEnded(slot: Int) {}
 
-    /// Of a SETTINGS frame the smallest first, then what holds.
+    /// Called with each table size in a SETTINGS frame: first the smallest, then the final one, as nghttp2 reports them.
     func headerTableLimited(to bytes: UInt32) {}
 
     func settingsReceived(isAcknowledgement: Bool) {}
@@ -335,7 +335,7 @@ public class HTTP2Session: ByteStreamHandler {
 
     func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
-    func settingsAboutToLeave() {}
+    func settingsWillBeSent() {}
 
     func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {}
 
@@ -373,18 +373,18 @@ public class HTTP2Session: ByteStreamHandler {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             let slot = slot(streamID: header.stream_id)
             if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { endSent(slot: slot) }
-        case NGHTTP2_GOAWAY where goAwaysWaiting > 0:
-            goAwaysWaiting -= 1
+        case NGHTTP2_GOAWAY where pendingGoAways > 0:
+            pendingGoAways -= 1
         case NGHTTP2_GOAWAY:
-            // Not asked for by us, so nghttp2 found the peer at fault.
+            // nghttp2 created this GOAWAY itself, because of a protocol violation by the peer.
             let code = HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code)
-            failure = failure ?? TransportError(.protocolViolation, "the peer broke the rules of HTTP/2: \(code)")
+            failure = failure ?? TransportError(.protocolViolation, "the peer violated HTTP/2: \(code)")
         default:
             break
         }
     }
 
-    /// The slot that nghttp2 keeps for a stream, or -1. Slots are kept as their index + 1, so that none is nil.
+    /// Returns the slot of a stream, or -1 for an unknown stream. nghttp2 stores index + 1, since 0 is a null pointer.
     final func slot(streamID: Int32) -> Int {
         Int(bitPattern: nghttp2_session_get_stream_user_data(session, streamID)) - 1
     }

@@ -1,14 +1,14 @@
-/// What one side announces in its SETTINGS (RFC 9113, 6.5.2). A nil is left out of the frame.
+/// The contents of a SETTINGS frame (RFC 9113, 6.5.2). nil omits a setting.
 public struct HTTP2Settings: Sendable, Hashable {
-    /// Streams that the peer may have open at once.
+    /// Maximum number of streams that the peer may have open.
     public var maxConcurrentStreams: UInt32?
-    /// Bytes of one stream's body that may be under way.
+    /// Initial flow-control window of a stream.
     public var initialWindowBytes: UInt32?
-    /// Bytes of the table against which the peer compresses header fields.
+    /// Maximum size of the HPACK table that the peer's encoder may use.
     public var headerTableBytes: UInt32?
-    /// Bytes of one frame's payload, 16,384 to 16,777,215.
+    /// Maximum size of a frame's payload, 16,384 to 16,777,215.
     public var maxFrameBytes: UInt32?
-    /// Bytes of uncompressed header fields of one message; advice to the peer.
+    /// Maximum size of the uncompressed header fields of one message. Advisory.
     public var maxHeaderListBytes: UInt32?
 
     public init(
@@ -23,25 +23,26 @@ public struct HTTP2Settings: Sendable, Hashable {
     }
 }
 
-/// What a session holds to, whatever the peer sends.
+/// Limits that a session enforces locally.
 public struct HTTP2Limits: Sendable, Hashable {
-    /// Streams open at once, whatever was announced. A client opens no more; a server refuses those above.
+    /// Maximum number of open streams, regardless of SETTINGS. A client opens no more; a server refuses further streams.
     public var streamsMax: Int
-    /// Bytes of header fields of one incoming message, names and values; a server resets the stream that sends more, a
-    /// client drops the fields above it.
+    /// Maximum size of the header fields of one incoming message, names and values. Beyond it, a server resets the stream,
+    /// and a client ignores the fields.
     public var headerBytesMax: Int
-    /// Bytes of an incoming body that a client's delegate is given; what follows is dropped. A server's delegate is
-    /// given all and counts itself.
+    /// Maximum size of a response body that a client passes to its delegate. The client ignores the rest. A server passes on
+    /// the whole request body.
     public var responseBodyBytesMax: Int
-    /// Bytes made for the peer and not taken by the transport, at which no more frames are made.
+    /// Amount of output not yet accepted by the transport from which no more frames are created.
     public var outputBytesMax: Int
-    /// Bytes of bodies from all streams together that may be under way to this side.
+    /// Flow-control window of the connection for incoming bodies.
     public var connectionWindowBytes: Int32
-    /// Frames that a server takes beyond those that lead to an answer, such as PING, SETTINGS and streams that the client
-    /// resets, before it ends the connection: so many at once, and so many more each second. A KiB counts as a frame.
+    /// Number of frames without a response, such as PING, SETTINGS and streams that the client resets, that a server accepts
+    /// in a burst before it ends the connection. A KiB counts as a frame.
     public var idleFramesMax: Int
+    /// Number of such frames that a server accepts per second in addition to the burst.
     public var idleFramesPerSecondMax: Int
-    /// How long a server waits for a client that does not read, until it ends the connection.
+    /// Maximum time for which a client may stop reading before a server ends the connection.
     public var outputStallSecondsMax: Int
 
     public init(

@@ -1,20 +1,20 @@
-/// One request and its response on one connection. Using it after the stream has ended does nothing.
+/// A handle of one request and its response on one connection. Has no effect after the stream has ended.
 public struct HTTP2Stream: Sendable, Hashable {
-    /// A small number, used again after the stream has ended: the index for a delegate's own array of streams.
+    /// A small number, reused after the stream has ended. An index for a delegate's array of streams.
     public let slot: Int
-    /// The stream identifier of the protocol; never used again on this connection.
+    /// The stream identifier of the protocol, unique on the connection.
     public let id: Int32
 }
 
-/// How a stream of a client ended, by what is known of the request's fate (RFC 9113, 8.7).
+/// The end of a client's stream, which determines whether the request may have been processed (RFC 9113, 8.7).
 public enum StreamEnd: Sendable, Hashable {
     /// The whole response has arrived.
     case complete
-    /// The peer did not process the request: it was refused, is above the last stream of a GOAWAY, or was never
-    /// written. It can be sent again without being done twice.
+    /// The peer did not process the request: it refused the stream, sent a GOAWAY with a lower stream ID, or never received
+    /// the whole request. The request can be sent again safely.
     case refusedUnprocessed
-    /// The stream was reset by the peer or by us, or broke the protocol; the request may have been processed.
+    /// Either side reset the stream, or the stream violated the protocol. The request may have been processed.
     case reset(HTTP2ErrorCode)
-    /// The connection ended first; the request may have been processed.
+    /// The connection ended before the response. The request may have been processed.
     case connectionLost
 }

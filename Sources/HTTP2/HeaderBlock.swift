@@ -1,18 +1,18 @@
-/// Header fields in the order in which they are sent, in storage that is meant to be used again: the bytes of what is no
-/// constant are laid out one after another, so that a request costs no allocation once the storage has grown.
+/// Header fields in the order of sending, in reusable storage. Names and values that are not constants share one array, so
+/// a request needs no allocation once the array has grown.
 public struct HeaderBlock: Sendable {
-    /// How a field is written by HPACK (RFC 7541, 6.2).
+    /// The HPACK representation of a field (RFC 7541, 6.2).
     public enum Indexing: Sendable {
-        /// May enter the peer's table, after which it takes one byte: for values that stay the same.
+        /// May enter the peer's table, after which the field takes about one byte. For values that rarely change.
         case indexed
-        /// Literal and never indexed: for secrets (RFC 7541, 7.1.3), and for values that differ with each request, which
-        /// would only push others out of the table.
+        /// Literal, never indexed. For secrets (RFC 7541, 7.1.3), and for values that differ with each request, which would
+        /// only evict other entries.
         case never
     }
 
     /// A name or a value.
     enum Part {
-        /// There as long as the process: nobody has to copy it.
+        /// A constant of the program, which need not be copied.
         case constant(StaticString)
         case stored(start: Int, count: Int)
 
@@ -49,13 +49,13 @@ public struct HeaderBlock: Sendable {
 
     public var count: Int { fields.count }
 
-    /// Takes all fields out and keeps the storage.
+    /// Removes all fields, and keeps the storage.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a field. The name is lower case, as HTTP/2 demands.
+    /// Adds a field. The name must be lower case (RFC 9113, 8.2.1).
     public mutating func append(
         _ name: StaticString, _ value: UnsafeRawBufferPointer, indexing: Indexing = .indexed
     ) {
@@ -70,7 +70,7 @@ public struct HeaderBlock: Sendable {
         fields.append(Field(name: .constant(name), value: .constant(value), indexing: indexing))
     }
 
-    /// Adds a field whose name is known at run time only, off the hot path.
+    /// Adds a field whose name is not a constant. Not for hot paths.
     public mutating func append(name: String, value: String, indexing: Indexing = .indexed) {
         let start = bytes.count
         bytes.append(contentsOf: name.utf8)
@@ -78,7 +78,7 @@ public struct HeaderBlock: Sendable {
         Array(value.utf8).withUnsafeBytes { append(name, $0, indexing) }
     }
 
-    /// Adds a field whose value is the decimal number.
+    /// Adds a field whose value is a decimal number.
     public mutating func append(_ name: StaticString, _ value: Int64, indexing: Indexing = .indexed) {
         append(name, valueBytesMax: 20, indexing: indexing) { space in
             var magnitude = value.magnitude
@@ -98,8 +98,8 @@ public struct HeaderBlock: Sendable {
         }
     }
 
-    /// Adds a field whose value `write` puts together in place, in at most `valueBytesMax` bytes; it returns how many
-    /// it wrote.
+    /// Adds a field whose value `write` writes in place, in at most `valueBytesMax` bytes. `write` returns the number of
+    /// bytes written.
     public mutating func append(
         _ name: StaticString, valueBytesMax: Int, indexing: Indexing = .indexed,
         _ write: (UnsafeMutableRawBufferPointer) -> Int
@@ -122,15 +122,14 @@ public struct HeaderBlock: Sendable {
             span.withUnsafeMutableBufferPointer { room, initialized in
                 let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<countMax]))
                 initialized = write(room)
-                precondition(initialized >= 0 && initialized <= countMax, "more bytes than there was room for")
+                precondition(initialized >= 0 && initialized <= countMax, "more bytes written than reserved")
             }
         }
         return .stored(start: start, count: bytes.count - start)
     }
 
-    /// Whether a peer takes these bytes as a field's value: no control characters other than tab, no white space at the
-    /// ends (RFC 9113, 8.2.1). A value from outside is checked before it is sent, since the peer would only reset the
-    /// stream.
+    /// Whether the bytes are a valid field value: no control characters except tab, no white space at the ends (RFC 9113,
+    /// 8.2.1). Check external values before sending them, since a peer resets the stream for an invalid one.
     public static func isWellFormedValue(_ value: UnsafeRawBufferPointer) -> Bool {
         let space = UInt8(ascii: " ")
         let tab = UInt8(ascii: "\t")

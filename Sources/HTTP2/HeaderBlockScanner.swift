@@ -1,11 +1,11 @@
-/// Finds where the fields of a header block begin and how each is written (RFC 7541, 6), without decoding one: lengths
-/// are all that has to be understood, so no table is kept. Takes the block in pieces, cut anywhere.
+/// Determines the representation of each field of a header block (RFC 7541, 6) without decoding the fields. The scan needs
+/// only lengths, so it keeps no table. The block may arrive in parts, cut anywhere.
 ///
-/// What breaks the rules stops the scan; whoever decodes the block finds the same fault and ends the connection.
+/// A syntax error stops the scan. The decoder of the block finds the same error and ends the connection.
 struct HeaderBlockScanner {
     private enum State {
         case field
-        /// Further bytes of the integers.
+        /// Continuation bytes of an integer.
         case nameIndex, tableSize, nameLengthRest, valueLengthRest
         case nameLength, valueLength
         case nameText, valueText
@@ -17,11 +17,11 @@ struct HeaderBlockScanner {
     private var isNameIndexed = false
     private var isNameHuffman = false
     private var isValueHuffman = false
-    /// The integer being read, or the bytes of a text that are still to be skipped.
+    /// The integer that is being read, or the number of text bytes left to skip.
     private var value: UInt32 = 0
     private var shift: UInt32 = 0
 
-    /// Reads on; `field` is called as soon as a field is complete.
+    /// Scans the next part of the block. Calls `field` for each completed field.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, _ field: (HeaderRepresentation) -> Void) {
         var position = 0
         while position < bytes.count {
@@ -75,7 +75,7 @@ struct HeaderBlockScanner {
         }
     }
 
-    /// Reads an integer's first byte (RFC 7541, 5.1).
+    /// Reads the first byte of an integer (RFC 7541, 5.1).
     private mutating func beginInteger(
         _ byte: UInt8, prefixBits: UInt8, then next: State, _ field: (HeaderRepresentation) -> Void
     ) {

@@ -1,21 +1,21 @@
-/// Reads beside nghttp2 how a client writes its header fields: finds the header blocks among the frames that arrive
-/// (RFC 9113, 4.1, 6.2, 6.10) and keeps the representations until nghttp2 reports the fields themselves.
+/// Determines the representations of a client's header fields, which nghttp2 does not report. Finds the header blocks in
+/// the incoming frames (RFC 9113, 4.1, 6.2, 6.10), and stores the representations until nghttp2 reports the fields.
 ///
-/// For every piece of input: ``scan(_:)``, then nghttp2 reads it, during which ``blockBegan(streamID:)`` and
-/// ``next()`` are called, then ``pieceEnded()``. Blocks that nghttp2 ignores are skipped by their stream.
+/// For each part of the input, call ``scan(_:)`` before nghttp2 parses the part, ``blockBegan(streamID:)`` and ``next()``
+/// from its callbacks, and ``pieceEnded()`` afterwards. Blocks that nghttp2 ignores are skipped by stream ID.
 struct HeaderFrameScanner {
-    /// Fields of one block whose representation is kept; of those beyond it is not known.
+    /// Maximum number of stored representations per block. Those of further fields are unknown.
     static let fieldsPerBlockMax = 1024
-    /// Fields for which memory is kept from one piece of input to the next.
+    /// Maximum number of representations whose memory is retained between parts of the input.
     private static let fieldsKeptMax = 4096
     private static let prefaceBytes = 24
     private static let frameHeaderBytes = 9
 
     private enum State {
-        /// The client's preface, then bytes of frames or paddings that are of no interest.
+        /// The client's preface, other frames, or padding.
         case skipping
         case frameHeader
-        /// What stands before the fragment in a HEADERS frame: length of the padding, priority.
+        /// The fields before the fragment in a HEADERS frame: padding length and priority.
         case framePrefix
         case fragment
         case broken
@@ -23,12 +23,12 @@ struct HeaderFrameScanner {
 
     private struct Block {
         var streamID: Int32
-        /// Where its representations begin.
+        /// Index of the first representation.
         var start: Int
     }
 
     private var state = State.skipping
-    /// Bytes that the state still has to do with.
+    /// Number of bytes left in the current state.
     private var left = prefaceBytes
     private var header = (high: UInt64(0), low: UInt8(0))
     private var prefix: UInt64 = 0
@@ -38,7 +38,7 @@ struct HeaderFrameScanner {
     private var frameLength = 0
 
     private var block = HeaderBlockScanner()
-    /// The block that is not complete; nil between blocks.
+    /// The stream of the incomplete block; nil between blocks.
     private var openBlock: Int32?
 
     private var blocks: [Block] = []
@@ -50,7 +50,7 @@ struct HeaderFrameScanner {
     private enum FrameType { static let headers: UInt8 = 1, continuation: UInt8 = 9 }
     private enum Flag { static let endHeaders: UInt8 = 0x4, padded: UInt8 = 0x8, priority: UInt8 = 0x20 }
 
-    /// Reads a piece of what arrived.
+    /// Scans a part of the input.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position < bytes.count {
@@ -58,7 +58,7 @@ struct HeaderFrameScanner {
             case .broken: return
             case .frameHeader, .framePrefix:
                 while left > 0, position < bytes.count {
-                    take(bytes[position])
+                    readByte(bytes[position])
                     position += 1
                 }
             case .skipping, .fragment:
@@ -74,7 +74,7 @@ struct HeaderFrameScanner {
         }
     }
 
-    private mutating func take(_ byte: UInt8) {
+    private mutating func readByte(_ byte: UInt8) {
         left -= 1
         if state == .framePrefix {
             prefix = prefix << 8 | UInt64(byte)
@@ -123,7 +123,7 @@ struct HeaderFrameScanner {
             prefix = 0
             begin(.framePrefix, prefixBytes)
         case FrameType.continuation where openBlock == streamID: begin(.fragment, frameLength)
-        // Within a block nothing but its continuation may come, and without one no continuation.
+        // Only CONTINUATION frames may follow within a block, and they may not appear elsewhere (RFC 9113, 6.10).
         case FrameType.headers, FrameType.continuation: stop()
         default: openBlock == nil ? begin(.skipping, frameLength) : stop()
         }
@@ -142,7 +142,7 @@ struct HeaderFrameScanner {
         block.scan(bytes) { if fields.count < room { fields.append($0) } }
     }
 
-    /// nghttp2 begins to report the fields of a block.
+    /// Selects the block whose fields nghttp2 reports next.
     mutating func blockBegan(streamID: Int32) {
         while nextBlock < blocks.count {
             let candidate = blocks[nextBlock]
@@ -156,14 +156,14 @@ struct HeaderFrameScanner {
         blockEnd = nextField
     }
 
-    /// How the next field of the block was written; nil when it is not known.
+    /// Returns the representation of the next field of the block; nil if it is unknown.
     mutating func next() -> HeaderRepresentation? {
         guard nextField < min(blockEnd, fields.count) else { return nil }
         defer { nextField += 1 }
         return fields[nextField]
     }
 
-    /// nghttp2 has read the piece: forgets all but the block that is not complete.
+    /// Discards all blocks except an incomplete one. Call after nghttp2 has parsed the part.
     mutating func pieceEnded() {
         guard let last = blocks.last else { return }
         guard openBlock != nil else {

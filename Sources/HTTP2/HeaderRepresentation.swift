@@ -1,4 +1,4 @@
-/// How a header field was written on the wire (RFC 7541, 6), in one byte.
+/// The representation of a header field on the wire (RFC 7541, 6), in one byte.
 public struct HeaderRepresentation: RawRepresentable, Sendable, Hashable {
     public enum Form: UInt8, Sendable, CaseIterable {
         /// Name and value from a table (6.1).
@@ -7,7 +7,7 @@ public struct HeaderRepresentation: RawRepresentable, Sendable, Hashable {
         case incremental
         /// Literal, and not added to the table (6.2.2).
         case withoutIndexing
-        /// Literal, and not to be added to any table on the way (6.2.3).
+        /// Literal, and not to be added to a table by any intermediary (6.2.3).
         case neverIndexed
     }
 
@@ -31,17 +31,18 @@ public struct HeaderRepresentation: RawRepresentable, Sendable, Hashable {
         if isValueHuffman { rawValue |= Self.valueHuffmanBit }
     }
 
-    /// nil when it is not known: nghttp2 tells ``Form/neverIndexed`` only, the rest is read for delegates that ask.
+    /// nil if unknown. nghttp2 reports only ``Form/neverIndexed``; the other forms need
+    /// ``HTTP2ServerDelegate/wantsHeaderRepresentations``.
     public var form: Form? { Form(rawValue: rawValue & Self.formMask) }
 
     public var neverIndexed: Bool { form == .neverIndexed }
 
-    /// The name came from a table.
+    /// Whether the name is a table index.
     public var isNameIndexed: Bool { rawValue & Self.nameIndexedBit != 0 }
 
-    /// The name was written out in Huffman code.
+    /// Whether the name is a literal in Huffman code.
     public var isNameHuffman: Bool { rawValue & Self.nameHuffmanBit != 0 }
 
-    /// The value was written out in Huffman code.
+    /// Whether the value is a literal in Huffman code.
     public var isValueHuffman: Bool { rawValue & Self.valueHuffmanBit != 0 }
 }

@@ -1,17 +1,17 @@
 import EventLoop
 
-/// How much a client may send that leads to no answer: PING, SETTINGS, PRIORITY, requests that it resets, bodies without
-/// end, frames that nobody knows. All that is cheap to send and costs some work. What belongs to an answer is paid for
-/// by it.
+/// The budget for input of a client that leads to no response: PING, SETTINGS, PRIORITY, requests that the client resets,
+/// endless bodies, unknown frames. Such input is cheap to send and costs work. Each response adds to the budget, which
+/// pays for the frames of its request.
 struct InputBudget {
-    /// So many bytes cost as much as a frame.
+    /// Number of bytes that cost as much as a frame.
     private static let bytesPerFrame = 1024
-    /// What a request and its answer take: header block, body, windows, a PING between them.
+    /// Number of frames that a request and its response may need: header block, body, window updates, a PING.
     private static let framesPerAnswer = 32
-    /// What a request costs that the client takes back at once, or that is too large: more work than a frame.
-    private static let framesPerWaste = 20
-    /// A stream that a client gave up after so long is one whose answer it waited for.
-    private static let patienceSeconds: Int64 = 1
+    /// Cost of a request that the client resets immediately, or that is too large: more work than one frame.
+    private static let framesPerWastedRequest = 20
+    /// Age from which a stream without a response does not count as wasted: the client waited for the response.
+    private static let answerWaitSecondsMin: Int64 = 1
 
     private let framesMax: Int
     private let framesPerSecond: Int
@@ -26,17 +26,17 @@ struct InputBudget {
         lastRefill = now
     }
 
-    /// A frame has begun.
+    /// Charges a frame.
     mutating func spendFrame() { left -= 1 }
 
-    /// Bytes were read, whatever they were.
+    /// Charges input bytes of any kind.
     mutating func spend(bytes count: Int) {
         bytes += count
         left -= bytes / Self.bytesPerFrame
         bytes %= Self.bytesPerFrame
     }
 
-    /// Whether there was more than there may be.
+    /// Whether the budget is exceeded. Refills the budget first.
     mutating func isSpent(at now: MonotonicTime) -> Bool {
         guard left < 0 else { return false }
         let seconds = lastRefill.duration(to: now).components.seconds
@@ -46,16 +46,16 @@ struct InputBudget {
         return left < 0
     }
 
-    /// A stream has ended.
+    /// Credits a stream with a response, or charges a wasted one.
     ///
     /// - Parameters:
-    ///   - wasAnswered: whether it was this side that ended it, with an answer.
-    ///   - wasRefused: whether this side did not want it.
+    ///   - wasAnswered: whether this side sent a complete response.
+    ///   - wasRefused: whether this side refused the stream.
     mutating func streamEnded(wasAnswered: Bool, wasRefused: Bool, began: MonotonicTime, at now: MonotonicTime) {
-        if wasAnswered || began.duration(to: now) >= .seconds(Self.patienceSeconds) {
+        if wasAnswered || began.duration(to: now) >= .seconds(Self.answerWaitSecondsMin) {
             add(Self.framesPerAnswer)
         } else if !wasRefused {
-            left -= Self.framesPerWaste
+            left -= Self.framesPerWastedRequest
         }
     }
 

@@ -1,19 +1,19 @@
-/// The field that nghttp2 itself refuses, in its words: `…, name: [Apns-Topic], value: [com.example.app]`. Both may hold any
-/// bytes, so that they are looked for once, from the front.
+/// A field that nghttp2 refused, parsed from its error text: `…, name: [Apns-Topic], value: [com.example.app]`. Name and
+/// value may contain any bytes, so the first match of each separator counts.
 struct RefusedField {
-    /// Longer values may hold a secret or a device token, whatever the field.
-    private static let shownBytesMax = 32
-    /// Fields of HTTP/1.1 that HTTP/2 forbids (RFC 9113, 8.2.2), with `te`, of which it knows one value.
-    private static let shownNames: [StaticString] = [
+    /// Maximum length of a loggable value. Longer values may contain a secret or a device token.
+    private static let loggableBytesMax = 32
+    /// Fields of HTTP/1.1 that HTTP/2 forbids (RFC 9113, 8.2.2), and `te`, for which HTTP/2 allows one value.
+    private static let loggableNames: [StaticString] = [
         "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
     ]
 
     let name: UnsafeRawBufferPointer
     private let value: UnsafeRawBufferPointer
 
-    init?(_ words: UnsafeRawBufferPointer) {
-        guard let beforeName = Self.find(", name: [", in: words) else { return nil }
-        let rest = UnsafeRawBufferPointer(rebasing: words[beforeName.upperBound...])
+    init?(_ text: UnsafeRawBufferPointer) {
+        guard let beforeName = Self.find(", name: [", in: text) else { return nil }
+        let rest = UnsafeRawBufferPointer(rebasing: text[beforeName.upperBound...])
         guard let between = Self.find("], value: [", in: rest), rest.last == UInt8(ascii: "]"),
             between.upperBound < rest.count
         else { return nil }
@@ -21,12 +21,12 @@ struct RefusedField {
         value = UnsafeRawBufferPointer(rebasing: rest[between.upperBound..<(rest.count - 1)])
     }
 
-    /// nil where it may be something that nobody may see.
-    var shownValue: UnsafeRawBufferPointer? {
-        let canBeShown = Self.shownNames.contains { shown in
-            name.elementsEqual(UnsafeRawBufferPointer(start: shown.utf8Start, count: shown.utf8CodeUnitCount))
+    /// The value; nil if it may be a secret.
+    var loggableValue: UnsafeRawBufferPointer? {
+        let isLoggable = Self.loggableNames.contains { loggable in
+            name.elementsEqual(UnsafeRawBufferPointer(start: loggable.utf8Start, count: loggable.utf8CodeUnitCount))
         }
-        return canBeShown && value.count <= Self.shownBytesMax ? value : nil
+        return isLoggable && value.count <= Self.loggableBytesMax ? value : nil
     }
 
     private static func find(_ text: StaticString, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {

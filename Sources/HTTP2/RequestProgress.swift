@@ -1,10 +1,10 @@
-/// How much of a request the client has handed to the transport.
+/// The progress of sending a request.
 public enum RequestProgress: Sendable, Hashable {
-    /// The frames of the request are not all made. The rest never leaves if the stream is reset now, so the peer never
-    /// receives a whole request.
+    /// Frames of the request are not created yet. If the stream is reset now, the peer never receives the whole request.
     case incomplete
-    /// All frames are made, and the transport has not taken the first of them. They leave unless the connection ends.
+    /// All frames are created, but the transport has not accepted the header block yet. The frames will be sent unless the
+    /// connection ends.
     case buffered
-    /// The transport has taken at least the header block: the peer may have the whole request.
+    /// The transport has accepted at least the header block. The peer may receive the whole request.
     case written
 }

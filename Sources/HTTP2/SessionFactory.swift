@@ -1,11 +1,11 @@
 internal import CNGHTTP2
 
-/// Makes nghttp2 sessions. Its callbacks find the Swift session in nghttp2's user data and do no more than to pass the
-/// event on; nghttp2 forbids reading, writing and ending the session from inside them.
+/// Creates nghttp2 sessions. The callbacks get the Swift session from nghttp2's user data and only forward the event.
+/// nghttp2 forbids callbacks to read, write or delete the session.
 enum SessionFactory {
-    /// Control frames that wait to be answered (PING, SETTINGS), at which a peer counts as flooding.
+    /// Number of unsent acknowledgements of PING and SETTINGS from which nghttp2 treats a peer as flooding.
     private static let acknowledgementsWaitingMax = 1000
-    /// Entries of one SETTINGS frame.
+    /// Maximum number of entries in a SETTINGS frame.
     private static let settingsEntriesMax = 32
 
     /// - Parameter memory: must outlive the session.
@@ -26,19 +26,19 @@ enum SessionFactory {
                 with(userData) { $0.frameBegan() }
                 return 0
             }
-            nghttp2_session_callbacks_set_error_callback2(callbacks) { _, code, words, count, userData in
+            nghttp2_session_callbacks_set_error_callback2(callbacks) { _, code, text, count, userData in
                 guard code == NGHTTP2_ERR_HTTP_HEADER.rawValue else { return 0 }
-                with(userData) { $0.messageRefused(UnsafeRawBufferPointer(start: words, count: count)) }
+                with(userData) { $0.messageRefused(UnsafeRawBufferPointer(start: text, count: count)) }
                 return 0
             }
         }
-        // Until the peer's SETTINGS say otherwise; nghttp2's own default is 100 streams.
+        // The limit until the peer's SETTINGS arrive. nghttp2's default is 100 streams.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
         nghttp2_option_set_max_outbound_ack(options, acknowledgementsWaitingMax)
         nghttp2_option_set_max_settings(options, settingsEntriesMax)
-        // Closed streams are kept for the priority tree only, which nobody uses here.
+        // nghttp2 keeps closed streams only for the priority tree, which Martlet does not use.
         nghttp2_option_set_no_closed_streams(options, 1)
-        // nghttp2's limit on resets reads a clock of its own, which no simulation can turn; `InputBudget` limits them.
+        // nghttp2's reset limit uses the system clock, which a simulation cannot control. `InputBudget` limits resets.
         nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
         var memory = memory.functions
         let result =
@@ -89,7 +89,7 @@ enum SessionFactory {
         nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, userData in
             guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_SETTINGS.rawValue) else { return 0 }
             guard frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return 0 }
-            with(userData) { $0.settingsAboutToLeave() }
+            with(userData) { $0.settingsWillBeSent() }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, userData in
@@ -103,7 +103,7 @@ enum SessionFactory {
         }
     }
 
-    /// Reads a stream's body into a DATA frame.
+    /// Copies the next part of a stream's body into a DATA frame.
     static let bodySource: nghttp2_data_source_read_callback = { _, _, space, count, flags, source, userData in
         guard let source, let slot = source.pointee.ptr.map({ Int(bitPattern: $0) - 1 }) else {
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
@@ -117,14 +117,14 @@ enum SessionFactory {
         }
     }
 
-    /// Where the body of a slot comes from.
+    /// Returns the data provider for the body of the stream in a slot.
     static func body(slot: Int) -> nghttp2_data_provider {
         nghttp2_data_provider(
             source: nghttp2_data_source(ptr: UnsafeMutableRawPointer(bitPattern: slot + 1)), read_callback: bodySource)
     }
 }
 
-/// The Swift session, which outlives nghttp2's.
+/// Calls `body` with the Swift session, which outlives nghttp2's session.
 @inline(__always)
 private func with<Result>(_ userData: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Result) -> Result {
     Unmanaged<HTTP2Session>.fromOpaque(userData!)._withUnsafeGuaranteedRef(body)

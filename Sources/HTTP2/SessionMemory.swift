@@ -2,18 +2,18 @@ internal import CNGHTTP2
 import EventLoop
 import Glibc
 
-/// The memory of one nghttp2 session. nghttp2 asks for half a dozen small pieces a request and gives them back with its
-/// end; kept in lists by size they cost less than in the general heap, which with a thousand requests open spends its
-/// time on splitting and joining (half a microsecond a request).
+/// The allocator of one nghttp2 session. nghttp2 allocates about six small blocks per request and frees them when the
+/// request ends. Free lists by size are faster than the heap, which spends half a microsecond per request on splitting and
+/// merging blocks when a thousand requests are open.
 ///
-/// `final class`, because nghttp2 keeps a pointer to it. Used on the session's loop only, and outlives the session.
+/// A class, since nghttp2 stores a pointer to it. Used only on the session's loop. Must outlive the session.
 final class SessionMemory {
-    /// Sizes are rounded up to multiples of this; larger pieces than there are lists go to the heap.
+    /// Sizes are rounded up to multiples of this. Sizes without a free list use the heap.
     private static let granuleBytes = 64
-    /// In front of each piece: the number of its list. As long as the heap's alignment.
+    /// Size of the header of each block, which contains the number of its list. Preserves the heap's alignment.
     private static let headerBytes = 16
 
-    /// Free pieces of each size; a free piece begins with the address of the next.
+    /// Free blocks by size. A free block starts with the address of the next one.
     private var lists = InlineArray<16, UnsafeMutableRawPointer?>(repeating: nil)
 
     deinit {
@@ -26,7 +26,7 @@ final class SessionMemory {
         }
     }
 
-    /// What nghttp2 calls; valid as long as this object.
+    /// The functions for nghttp2, valid for the lifetime of this object.
     var functions: nghttp2_mem {
         nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
@@ -49,7 +49,7 @@ final class SessionMemory {
         guard bytes >= 0, bytes <= Int.max - 2 * Self.granuleBytes else { return nil }
         let list = (max(bytes, 1) - 1) / Self.granuleBytes
         if list < lists.count, let piece = lists[list] {
-            // The next piece says where the one after it is, when its own turn comes.
+            // The next allocation of this size reads the link in the next block.
             let next = piece.load(as: UnsafeMutableRawPointer?.self)
             if let next { Prefetch.memory(at: next) }
             lists[list] = next

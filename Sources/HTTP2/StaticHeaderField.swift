@@ -1,8 +1,8 @@
 import Glibc
 
-/// What requests to APNs have of the fields that every decoder knows (RFC 7541, appendix A).
+/// The subset of HPACK's static table that requests to APNs use (RFC 7541, appendix A).
 enum StaticHeaderField {
-    /// The index of the whole field; nil where none is.
+    /// Returns the index of an entry with this name and value; nil if there is none.
     static func index(of name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int? {
         guard name.first == UInt8(ascii: ":") else { return nil }
         if name.isSame(as: ":method") { return value.isSame(as: "POST") ? 3 : value.isSame(as: "GET") ? 2 : nil }
@@ -10,7 +10,7 @@ enum StaticHeaderField {
         return nil
     }
 
-    /// The index of some field with that name; nil where none is.
+    /// Returns the index of an entry with this name; nil if there is none.
     static func index(of name: UnsafeRawBufferPointer) -> Int? {
         guard name.first == UInt8(ascii: ":") else { return name.isSame(as: "authorization") ? 23 : nil }
         if name.isSame(as: ":path") { return 4 }

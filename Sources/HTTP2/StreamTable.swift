@@ -1,31 +1,33 @@
 import EventLoop
 
-/// What a session keeps of each open stream, in slots that are used again: no allocation a stream once the table has
-/// grown to the number that are open at once.
+/// The state of each open stream, in reusable slots. A stream needs no allocation once the table has grown.
 struct StreamTable {
     struct Entry {
         /// 0 in a free slot.
         var id: Int32 = 0
-        /// The body to send, shared with whoever gave it, and what of it is still to be sent.
+        /// The body to send, shared with the caller.
         var body: [UInt8] = []
+        /// The part of `body` that is not sent yet.
         var bodyRest = 0..<0
-        /// Output position behind the request's header block, once that was made.
+        /// Output position after the request's header block; nil until the block is created.
         var headersEnd: UInt64?
-        /// Bytes that came, against the limits.
+        /// Size of the received header fields.
         var headerBytes = 0
+        /// Size of the received body.
         var bodyBytes = 0
         var hasResponse = false
         var hasEnded = false
-        /// By the peer, or on purpose; not because the peer broke the rules.
+        /// Whether the peer reset the stream, or this side called ``HTTP2Session/reset(_:_:)``. False if nghttp2 reset the
+        /// stream because of a protocol violation.
         var wasReset = false
-        /// When a server's stream began.
+        /// Start time of a server's stream.
         var began = MonotonicTime(nanoseconds: 0)
     }
 
     private(set) var entries: [Entry] = []
     private var free: [Int] = []
 
-    /// Streams that are open.
+    /// Number of open streams.
     var count: Int { entries.count - free.count }
 
     mutating func add(id: Int32, body: [UInt8] = [], range: Range<Int> = 0..<0) -> HTTP2Stream {
@@ -38,10 +40,10 @@ struct StreamTable {
         return HTTP2Stream(slot: entries.count - 1, id: id)
     }
 
-    /// Takes the stream out; nil when it has gone already.
+    /// Removes a stream and returns its entry; nil if the stream was removed already.
     mutating func remove(_ stream: HTTP2Stream) -> Entry? {
         guard contains(stream) else { return nil }
-        // Swapped, so that no reference is counted.
+        // A swap avoids reference counting.
         var entry = Entry()
         swap(&entry, &entries[stream.slot])
         free.append(stream.slot)
@@ -52,19 +54,19 @@ struct StreamTable {
         entries.indices.contains(stream.slot) && entries[stream.slot].id == stream.id
     }
 
-    /// The stream in a slot; nil when it is free.
+    /// Returns the stream in a slot; nil if the slot is free.
     func stream(slot: Int) -> HTTP2Stream? {
         guard entries.indices.contains(slot), entries[slot].id != 0 else { return nil }
         return HTTP2Stream(slot: slot, id: entries[slot].id)
     }
 
-    /// Works on a stream's entry; the stream must be in the table.
+    /// The entry of a stream, which must be in the table.
     subscript(_ stream: HTTP2Stream) -> Entry {
         _read { yield entries[stream.slot] }
         _modify { yield &entries[stream.slot] }
     }
 
-    /// Writes the next part of a stream's body; nil when the stream is not there.
+    /// Copies the next part of a stream's body into `space`. Returns nil if the slot is free.
     mutating func readBody(slot: Int, into space: UnsafeMutableRawBufferPointer) -> (count: Int, isEnd: Bool)? {
         guard let stream = stream(slot: slot) else { return nil }
         let rest = self[stream].bodyRest

@@ -1,13 +1,14 @@
-/// The header blocks of requests that have not left yet, by rising stream, in storage that is used again.
+/// The header blocks of unsent requests, in ascending order of stream IDs, in reusable storage.
 struct UnsentHeaders {
-    /// Blocks that are kept when none waits: what a burst has left would be cold each time it is come back to.
+    /// Maximum number of unused blocks retained when no request waits. More blocks, left by a burst, would not stay in the
+    /// CPU cache.
     private static let blocksKeptMax = 64
 
     private var blocks: [(streamID: Int32, block: HeaderBlock)] = []
-    /// Those that are not used lie before and behind.
+    /// Indices of the waiting blocks. Blocks before and after this range are unused.
     private var waiting = 0..<0
 
-    /// Takes the block, and leaves the caller an empty one.
+    /// Stores the block, and replaces the caller's block with an empty one.
     mutating func add(_ block: inout HeaderBlock, streamID: Int32) {
         if waiting.isEmpty { removeAll() }
         if waiting.upperBound == blocks.count { makeRoom() }
@@ -17,16 +18,17 @@ struct UnsentHeaders {
         block.removeAll()
     }
 
-    /// Hands over the block of a request that leaves; what came before it was given up, and never leaves.
-    mutating func take(streamID: Int32, _ body: (HeaderBlock) -> Void) {
+    /// Removes the block of a request that is being sent, and passes it to `body`. Earlier blocks belong to requests that were
+    /// reset unsent, and are discarded.
+    mutating func consume(streamID: Int32, _ body: (HeaderBlock) -> Void) {
         while let next = waiting.first, blocks[next].streamID <= streamID {
             waiting = waiting.dropFirst()
             if blocks[next].streamID == streamID { return body(blocks[next].block) }
         }
-        preconditionFailure("a request without header fields")
+        preconditionFailure("request without header fields")
     }
 
-    /// All were given up.
+    /// Discards all blocks.
     mutating func removeAll() {
         waiting = 0..<0
         if blocks.count > Self.blocksKeptMax { blocks.removeLast(blocks.count - Self.blocksKeptMax) }

@@ -1,10 +1,11 @@
 import CCURL
 import Glibc
 
-/// libcurl, which is loaded by the first request or URL: many workers have neither, and 17 libraries come with it
+/// libcurl, loaded on first use of a request or URL. Many workers use neither, and libcurl loads 17 other libraries
 /// (decision 30).
 public enum CurlLibrary {
-    /// It leaves a broken pipe to us, since it may be on any thread.
+    /// The error of loading libcurl; nil if it was loaded. Also ignores SIGPIPE in the process, since libcurl may write to a
+    /// closed connection on any thread.
     private static let failure: HTTPError? = {
         signal(SIGPIPE, SIG_IGN)
         return martlet_curl_load().map { HTTPError(.unavailable, "libcurl cannot be loaded: \(String(cString: $0))") }
@@ -14,9 +15,9 @@ public enum CurlLibrary {
         if let failure { throw failure }
     }
 
-    /// `7.88.1`; what is loaded, not what this program was built with.
+    /// Returns the version of the loaded library, such as `7.88.1`, not of the library at build time.
     ///
-    /// - Throws: ``HTTPError`` of code `unavailable` when it cannot be loaded.
+    /// - Throws: ``HTTPError`` of code `unavailable` if libcurl cannot be loaded.
     public static func version() throws(HTTPError) -> String {
         try load()
         return String(cString: martlet_curl_version())

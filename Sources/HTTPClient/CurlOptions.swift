@@ -1,6 +1,6 @@
 import CCURL
 
-/// Sets what one transfer needs, and remembers the first option that libcurl does not take.
+/// Sets the options of one transfer, and stores the first error of libcurl.
 struct CurlOptions {
     private let handle: UnsafeMutableRawPointer
     private(set) var code = CURLE_OK
@@ -12,13 +12,13 @@ struct CurlOptions {
 
     mutating func apply(_ request: HTTPRequest, _ errorText: UnsafeMutablePointer<CChar>) {
         errorText.pointee = 0
-        note(martlet_curl_set_text(handle, CURLOPT_ERRORBUFFER, errorText))
-        // Without signals, which belong to the whole process; without waiting for a name server that is silent.
+        check(martlet_curl_set_text(handle, CURLOPT_ERRORBUFFER, errorText))
+        // Signals are shared by the whole process. QUICK_EXIT does not wait for an unresponsive name server.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Not what the environment says either.
+        // Ignores the proxy variables of the environment.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
@@ -32,74 +32,75 @@ struct CurlOptions {
             set(CURLOPT_PASSWORD, credentials.password)
         }
         if var pem = request.authoritiesPEM {
-            // The folder of the system's would be trusted besides.
-            note(martlet_curl_set_text(handle, CURLOPT_CAPATH, nil))
-            pem.withUTF8 { note(martlet_curl_set_blob(handle, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count)) }
+            // Otherwise, libcurl would also trust the system's directory of authorities.
+            check(martlet_curl_set_text(handle, CURLOPT_CAPATH, nil))
+            pem.withUTF8 { check(martlet_curl_set_blob(handle, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count)) }
         }
         header("Expect:")
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) { header("Content-Type:") }
         for (name, value) in request.headers { header(value.isEmpty ? "\(name);" : "\(name): \(value)") }
-        note(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, headers))
+        check(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, headers))
     }
 
-    /// The bytes must stay where they are until the transfer has ended.
+    /// Sets the method and the body. The bytes must stay valid until the transfer has ended.
     mutating func body(_ bytes: UnsafeRawBufferPointer, _ method: HTTPRequest.Method) {
         switch method {
         case .get where bytes.isEmpty: set(CURLOPT_HTTPGET, 1)
         case .head: set(CURLOPT_NOBODY, 1)
         case .delete where bytes.isEmpty: set(CURLOPT_CUSTOMREQUEST, method.rawValue)
         case .get, .post, .put, .delete:
-            note(martlet_curl_set_body(handle, bytes.baseAddress, bytes.count))
+            check(martlet_curl_set_body(handle, bytes.baseAddress, bytes.count))
             set(CURLOPT_CUSTOMREQUEST, method.rawValue)
         }
     }
 
-    /// The transfer must be there until it has ended.
+    /// Sets the receiver of the response. `transfer` is not retained, and must outlive the transfer.
     mutating func receive(into transfer: HTTPTransfer) {
-        note(
+        check(
             martlet_curl_set_receivers(
                 handle,
                 { bytes, size, count, transfer in
-                    take(bytes, size * count, transfer) { $0.received(headerLine: $1) }
+                    deliver(bytes, size * count, transfer) { $0.received(headerLine: $1) }
                 },
                 { bytes, size, count, transfer in
-                    take(bytes, size * count, transfer) { $0.received(bodyPart: $1) }
+                    deliver(bytes, size * count, transfer) { $0.received(bodyPart: $1) }
                 }, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
-    /// To be called when the transfer has ended.
+    /// Frees the header list. Call when the transfer has ended.
     mutating func end() {
-        note(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, nil))
+        check(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, nil))
         martlet_curl_slist_free_all(headers)
         headers = nil
     }
 
     private mutating func header(_ line: String) {
-        guard let longer = martlet_curl_slist_append(headers, line) else { return note(CURLE_OUT_OF_MEMORY) }
+        guard let longer = martlet_curl_slist_append(headers, line) else { return check(CURLE_OUT_OF_MEMORY) }
         headers = longer
     }
 
     private mutating func set(_ option: CURLoption, _ value: Int) {
-        note(martlet_curl_set_long(handle, option, value))
+        check(martlet_curl_set_long(handle, option, value))
     }
 
     private mutating func set(_ option: CURLoption, _ value: String) {
-        note(martlet_curl_set_text(handle, option, value))
+        check(martlet_curl_set_text(handle, option, value))
     }
 
-    private mutating func note(_ result: CURLcode) {
+    private mutating func check(_ result: CURLcode) {
         if code == CURLE_OK { code = result }
     }
 }
 
-/// Hands a part of an answer on; fewer bytes than there are end the transfer.
-private func take(
+/// Passes a part of the response to the transfer. Returns the number of accepted bytes; any other number than `count` ends
+/// the transfer.
+private func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ transfer: UnsafeMutableRawPointer?,
-    _ receive: (HTTPTransfer, UnsafeRawBufferPointer) -> Bool
+    _ body: (HTTPTransfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
     guard let transfer else { return 0 }
-    let isTaken = receive(
+    let isAccepted = body(
         Unmanaged<HTTPTransfer>.fromOpaque(transfer).takeUnretainedValue(),
         UnsafeRawBufferPointer(start: bytes, count: count))
-    return isTaken ? count : count == 0 ? 1 : 0
+    return isAccepted ? count : count == 0 ? 1 : 0
 }

@@ -1,14 +1,14 @@
 import CCURL
 import Glibc
 
-/// Asks HTTP/1.1 servers, one request after the other, and keeps the connection for the next.
+/// A blocking HTTP/1.1 client that sends one request at a time and reuses connections.
 ///
 ///     let client = HTTPClient()
 ///     let response = try client.send(HTTPRequest(.get, try HTTPURL("http://127.0.0.1:9090/status")))
 ///
-/// It blocks, for at most ``HTTPLimits/wholeMillisecondsMax``, so it belongs on a command's thread or on a helper's, never
-/// on a lane. Used by one thread at a time. It follows no redirect, asks no proxy, and keeps no cookie: where a request goes
-/// is what the configuration says and nothing else.
+/// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on the thread of a command or of a
+/// helper, never on a lane, and on one thread at a time. It follows no redirects, uses no proxies, and stores no cookies, so
+/// only the configuration determines the destination of a request.
 public final class HTTPClient {
     private var handle: UnsafeMutableRawPointer?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -20,9 +20,9 @@ public final class HTTPClient {
         errorText.deallocate()
     }
 
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and returns the complete response.
     ///
-    /// - Throws: why there is none. An answer that says no, such as 404, is an answer.
+    /// - Throws: ``HTTPError`` if there is no complete response. Statuses such as 404 are not errors.
     public func send(_ request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
         try request.check()
         let handle = try readyHandle()
@@ -30,7 +30,7 @@ public final class HTTPClient {
         var options = CurlOptions(handle)
         options.apply(request, errorText)
         options.receive(into: transfer)
-        // Without an address libcurl would read the body from standard input.
+        // With a null pointer, libcurl would read the body from standard input.
         let body = request.body.isEmpty ? [0] : request.body
         let code = body.withUnsafeBytes { bytes in
             options.body(UnsafeRawBufferPointer(rebasing: bytes[..<request.body.count]), request.method)
@@ -46,7 +46,7 @@ public final class HTTPClient {
             body: transfer.body)
     }
 
-    /// Without the options of the last request.
+    /// Returns the handle, reset to default options.
     private func readyHandle() throws(HTTPError) -> UnsafeMutableRawPointer {
         try CurlLibrary.load()
         handle = handle ?? martlet_curl_easy_init()
@@ -61,35 +61,35 @@ public final class HTTPClient {
             let limits = request.limits
             return HTTPError(
                 .tooLarge,
-                "\(place): the answer has more than \(limits.headerBytesMax) bytes of header "
-                    + "or \(limits.bodyBytesMax) of body")
+                "\(place): the response has more than \(limits.headerBytesMax) bytes of header "
+                    + "or \(limits.bodyBytesMax) bytes of body")
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
-            return HTTPError(.cannotResolve, "\(place): there is no address for this name")
+            return HTTPError(.cannotResolve, "\(place): the host name has no address")
         case CURLE_COULDNT_CONNECT:
             let number = Int32(truncatingIfNeeded: handle.map { martlet_curl_get_long($0, CURLINFO_OS_ERRNO) } ?? 0)
             let reason = number == 0 ? nil : strerror(number).map { String(cString: $0) }
             return HTTPError(.cannotConnect, "\(place): \(reason ?? "no connection")")
         case CURLE_OPERATION_TIMEDOUT:
-            return HTTPError(.timedOut, "\(place): no whole answer in time (\(request.limits.text))")
+            return HTTPError(.timedOut, "\(place): no complete response in time (\(request.limits.text))")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER:
             return HTTPError(.tls, "\(place): TLS failed: \(detail(code))")
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE:
             return cut(request)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
-            return HTTPError(.notHTTP, "\(place): what answers there does not speak HTTP/1.1")
+            return HTTPError(.notHTTP, "\(place): the server does not speak HTTP/1.1")
         default:
             return HTTPError(.unavailable, "\(place): \(String(cString: martlet_curl_easy_strerror(code)))")
         }
     }
 
     private func cut(_ request: HTTPRequest) -> HTTPError {
-        HTTPError(.connectionLost, "\(request.place): the connection ended before the answer was whole")
+        HTTPError(.connectionLost, "\(request.place): connection closed before the response was complete")
     }
 
-    /// libcurl's own words on what it could not verify, or its generic ones.
+    /// Returns libcurl's detailed error text, or its generic one.
     private func detail(_ code: CURLcode) -> String {
         let text = String(cString: errorText.pointee == 0 ? martlet_curl_easy_strerror(code) : UnsafePointer(errorText))
         return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
@@ -98,6 +98,6 @@ public final class HTTPClient {
 
 extension HTTPLimits {
     fileprivate var text: String {
-        "\(connectMillisecondsMax) ms to connect, \(wholeMillisecondsMax) ms for all"
+        "\(connectMillisecondsMax) ms to connect, \(wholeMillisecondsMax) ms in total"
     }
 }

@@ -1,28 +1,28 @@
-/// Why there is no answer to a request. An answer of any status is none of these.
+/// The reason for which a request has no response. A response with any status is not an error.
 public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// The request cannot be sent as it is.
+        /// The request or its URL is invalid.
         case invalidRequest
-        /// The host's name has no address.
+        /// The host name has no address.
         case cannotResolve
-        /// Nobody listens there, or it cannot be reached.
+        /// The server refused the connection or is unreachable.
         case cannotConnect
-        /// TLS failed: mostly a certificate that is not trusted, or is another host's.
+        /// TLS failed, usually because the certificate is not trusted or is for another host.
         case tls
-        /// The answer was not whole in time.
+        /// The response was not complete in time.
         case timedOut
-        /// The connection ended before the answer was whole.
+        /// The connection ended before the response was complete.
         case connectionLost
-        /// Header or body have more bytes than the request allows.
+        /// The header or the body exceeds the limits of the request.
         case tooLarge
-        /// What answers does not speak HTTP/1.1.
+        /// The server does not speak HTTP/1.1.
         case notHTTP
-        /// libcurl could not do its part: it cannot be loaded, is out of memory, or was built without what is needed.
+        /// libcurl cannot be loaded, is out of memory, or lacks a required feature.
         case unavailable
     }
 
     public let code: Code
-    /// For an operator: which host, and what happened. Holds no credentials.
+    /// The host and the problem, for an operator. Contains no credentials.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -1,8 +1,8 @@
-/// How long a request may take, and how much may come back.
+/// The limits on the duration of a request and on the size of its response.
 public struct HTTPLimits: Sendable, Hashable {
-    /// For looking the name up, connecting, and TLS.
+    /// Maximum time for name resolution, connecting, and the TLS handshake.
     public var connectMillisecondsMax = 5_000
-    /// For all of it.
+    /// Maximum time for the whole request.
     public var wholeMillisecondsMax = 15_000
     public var headerBytesMax = 64 << 10
     public var bodyBytesMax = 16 << 20

@@ -1,4 +1,4 @@
-/// What is asked of an HTTP server.
+/// A request to an HTTP server.
 public struct HTTPRequest: Sendable {
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"
@@ -10,16 +10,16 @@ public struct HTTPRequest: Sendable {
 
     public var method: Method
     public var url: HTTPURL
-    /// In this order; `Host` and `Content-Length` are made.
+    /// Header fields in the order of sending. `Host` and `Content-Length` are added.
     public var headers: [(name: String, value: String)] = []
     public var body: [UInt8] = []
-    /// A Unix socket to connect to, whatever the URL's host; at most ``unixSocketPathBytesMax``.
+    /// The path of a Unix socket to connect to instead of the URL's host, at most ``unixSocketPathBytesMax`` bytes.
     public var unixSocketPath: String?
-    /// PEM of the authorities that may have signed the server's certificate, instead of the system's.
+    /// PEM of the trusted authorities; nil trusts the system's.
     public var authoritiesPEM: String?
     public var limits = HTTPLimits()
 
-    /// What the address of a Unix socket holds, less the zero at its end (unix(7)).
+    /// Maximum length of a Unix socket's path, without the terminating zero (unix(7)).
     public static let unixSocketPathBytesMax = 107
 
     public init(_ method: Method = .get, _ url: HTTPURL) {
@@ -27,30 +27,30 @@ public struct HTTPRequest: Sendable {
         self.url = url
     }
 
-    /// - Throws: when a header or a path would not arrive as it is written.
+    /// - Throws: `invalidRequest` for an invalid header or socket path.
     func check() throws(HTTPError) {
         for (name, value) in headers {
             guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
-                throw HTTPError(.invalidRequest, "the name of a header holds what none may hold")
+                throw HTTPError(.invalidRequest, "a header name contains an invalid character")
             }
             guard !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
-                throw HTTPError(.invalidRequest, "the header \(name) holds a control character")
+                throw HTTPError(.invalidRequest, "the header \(name) contains a control character")
             }
         }
         if let unixSocketPath {
             guard 1...Self.unixSocketPathBytesMax ~= unixSocketPath.utf8.count, !unixSocketPath.utf8.contains(0) else {
                 throw HTTPError(
-                    .invalidRequest, "the path of a Unix socket has 1 to \(Self.unixSocketPathBytesMax) bytes")
+                    .invalidRequest, "the path of a Unix socket must have 1 to \(Self.unixSocketPathBytesMax) bytes")
             }
         }
     }
 
-    /// Where it goes, for messages.
+    /// The destination, for messages.
     var place: String { unixSocketPath ?? url.place }
 }
 
 extension UInt8 {
-    /// RFC 9110, section 5.6.2.
+    /// Whether the byte is a `tchar` of RFC 9110, section 5.6.2.
     fileprivate var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

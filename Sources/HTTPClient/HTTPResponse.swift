@@ -1,7 +1,7 @@
-/// What an HTTP server answered, whatever its status.
+/// The response of an HTTP server, with any status.
 public struct HTTPResponse: Sendable {
     public var status: Int
-    /// Names in lower case, in the order in which they came.
+    /// Header fields in the order of arrival. Names are in lower case.
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
 
@@ -11,10 +11,12 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// - Parameter name: in lower case.
+    /// Returns the value of the first field with this name; nil if there is none.
+    ///
+    /// - Parameter name: a name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// Whether the status is one of success: 200 to 299.
+    /// Whether the status is 200 to 299.
     public var isSuccess: Bool { 200...299 ~= status }
 
     public var text: String { String(decoding: body, as: UTF8.self) }

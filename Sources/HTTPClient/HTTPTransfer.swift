@@ -1,23 +1,23 @@
-/// What has come of an answer so far. libcurl calls it on the thread of the request.
+/// The received part of a response. libcurl calls it on the thread of the request.
 final class HTTPTransfer {
     private let limits: HTTPLimits
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private var headerBytes = 0
-    /// Whether the head came to its end, which libcurl does not insist upon.
+    /// Whether the end of the header was received. libcurl does not require it.
     private(set) var isHeadComplete = false
-    /// Whether more came than may.
+    /// Whether the response exceeded a limit.
     private(set) var isTooLarge = false
 
     init(_ limits: HTTPLimits) { self.limits = limits }
 
-    /// One line of the head, or of what follows a chunked body; false to end the transfer.
+    /// Adds a header line or a trailer line. Returns false to end the transfer.
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= limits.headerBytesMax else { return refuse() }
         let text = String(decoding: line, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
-            // An interim answer's fields are not those of the answer.
+            // Discards the fields of an interim response.
             headers = []
             isHeadComplete = false
         } else if text == "\r\n" || text == "\n" {
@@ -42,7 +42,7 @@ final class HTTPTransfer {
 }
 
 extension Substring {
-    /// Without spaces, tabs and ends of line around it.
+    /// The text without leading and trailing white space.
     fileprivate var trimmingSpace: Substring {
         var rest = self
         while let last = rest.last, last.isWhitespace { rest.removeLast() }

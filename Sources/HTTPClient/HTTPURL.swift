@@ -1,9 +1,9 @@
 import CCURL
 
-/// An `http` or `https` URL, as a base that paths are appended to or as the target of a request. What it shows of itself
-/// holds neither a user nor a password.
+/// An `http` or `https` URL: the target of a request, or a base for paths. Its description contains neither the user nor
+/// the password.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-    /// User and password of HTTP's basic scheme (RFC 7617). The password shows in no description.
+    /// User and password of the Basic scheme (RFC 7617). Descriptions omit the password.
     public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
         CustomReflectable
     {
@@ -21,19 +21,19 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     public let usesTLS: Bool
-    /// As it is written; an IPv6 address in brackets.
+    /// The host as written. An IPv6 address is in brackets.
     public let host: String
     public let port: UInt16
-    /// Percent-encoded, from its first slash on.
+    /// The percent-encoded path, starting with a slash.
     public private(set) var path: String
-    /// Without its question mark.
+    /// The query without the question mark.
     public var query: String?
-    /// Those that stood in the text; they go along with each request.
+    /// The credentials in the URL, sent with each request.
     public var credentials: Credentials?
 
     public static let bytesMax = 8192
 
-    /// - Throws: what is wrong, without quoting the text, which may hold a password.
+    /// - Throws: `invalidRequest`. The message does not quote the text, which may contain a password.
     public init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else { throw Self.invalid }
         try CurlLibrary.load()
@@ -61,7 +61,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static let invalid = HTTPError(
-        .invalidRequest, "the URL is none of HTTP: it is written http://host:port/path, or https")
+        .invalidRequest, "invalid HTTP URL: expected http://host:port/path or https://host:port/path")
 
     private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
@@ -70,7 +70,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return String(cString: text)
     }
 
-    /// The same with more segments at the end of its path, which are encoded: a `/` in one does not part it.
+    /// Returns the URL with segments appended to its path. Each segment is percent-encoded, including `/`.
     public func appending(_ segments: String...) -> HTTPURL { appending(segments) }
 
     public func appending(_ segments: [String]) -> HTTPURL {
@@ -80,7 +80,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return url
     }
 
-    /// With all but RFC 3986's unreserved characters percent-encoded.
+    /// Returns the segment with all characters percent-encoded, except the unreserved characters of RFC 3986.
     public static func encoded(_ segment: String) -> String {
         var encoded = ""
         for byte in segment.utf8 {
@@ -100,6 +100,6 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port, for messages.
     public var place: String { "\(usesTLS ? "https" : "http")://\(host):\(port)" }
 
-    /// All but user and password.
+    /// The URL without user and password.
     public var description: String { place + path + (query.map { "?\($0)" } ?? "") }
 }

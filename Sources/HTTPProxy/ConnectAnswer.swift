@@ -1,24 +1,25 @@
-/// What a proxy answers to CONNECT: the head of an HTTP/1 response, and after one of success the other side's bytes.
+/// Parser of a proxy's answer to CONNECT: the head of an HTTP/1 response. After a successful one, bytes of the target
+/// follow.
 struct ConnectAnswer {
     enum Progress: Equatable {
         case incomplete
-        /// The way is open; what came behind the head is the other side's already.
+        /// The tunnel is open. `rest` contains bytes of the target that arrived with the head.
         case open(rest: [UInt8])
-        /// - Parameter logins: the schemes of `Proxy-Authenticate`, such as `Basic`.
+        /// The proxy refused. `logins` are the schemes of `Proxy-Authenticate`, such as `Basic`.
         case refused(status: Int, logins: [String])
         case malformed
     }
 
-    /// Bytes of one head. No proxy has more to say.
+    /// Maximum size of a head.
     static let headBytesMax = 16_384
-    /// Heads with a status of 1xx before the answer.
+    /// Maximum number of interim heads with status 1xx.
     static let interimHeadsMax = 8
-    /// Characters of a scheme that are kept.
+    /// Maximum stored length of a scheme.
     private static let loginCharactersMax = 20
     private static let endOfHead = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
-    /// No end of the head begins before it.
+    /// Offset from which to search the end of the head.
     private var searchStart = 0
     private var interimHeads = 0
 
@@ -30,7 +31,7 @@ struct ConnectAnswer {
             }
             guard end <= Self.headBytesMax, let status = Self.status(bytes) else { return .malformed }
             switch status {
-            // Something that comes before the answer (RFC 9110, section 15.2).
+            // An interim response (RFC 9110, section 15.2).
             case 100..<200:
                 interimHeads += 1
                 guard interimHeads <= Self.interimHeadsMax else { return .malformed }
@@ -42,7 +43,7 @@ struct ConnectAnswer {
         }
     }
 
-    /// Returns the place behind the empty line. Searches each byte once.
+    /// Returns the offset after the empty line; nil if the head is incomplete. Does not search bytes again.
     private mutating func findEndOfHead() -> Int? {
         while searchStart + Self.endOfHead.count <= bytes.count {
             let end = searchStart + Self.endOfHead.count
@@ -52,7 +53,7 @@ struct ConnectAnswer {
         return nil
     }
 
-    /// The schemes of authentication that a head offers.
+    /// Returns the authentication schemes that a head offers.
     private static func logins(_ head: ArraySlice<UInt8>) -> [String] {
         let name = "proxy-authenticate:"
         return head.split(separator: UInt8(ascii: "\n")).flatMap { line -> [String] in
@@ -61,7 +62,7 @@ struct ConnectAnswer {
         }
     }
 
-    /// The schemes of a list of challenges such as `Negotiate, Basic realm="a, b"` (RFC 9110, section 11.6.1).
+    /// Returns the schemes of a list of challenges, such as `Negotiate, Basic realm="a, b"` (RFC 9110, section 11.6.1).
     private static func schemes(_ challenges: Substring) -> [String] {
         var isQuoted = false
         var isEscaped = false
@@ -73,13 +74,13 @@ struct ConnectAnswer {
         return elements.compactMap { element in
             let element = element.drop { $0.isWhitespace }
             let scheme = element.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            // A parameter of the challenge before.
+            // A parameter of the previous challenge.
             let isParameter = element.dropFirst(scheme.count).drop { $0.isWhitespace }.first == "="
             return scheme.isEmpty || isParameter ? nil : String(scheme.prefix(loginCharactersMax))
         }
     }
 
-    /// Of `HTTP/1.1 200 …`; nil when it does not begin so.
+    /// Returns the status of a line such as `HTTP/1.1 200 …`; nil if the line is malformed.
     private static func status(_ bytes: [UInt8]) -> Int? {
         let version = Array("HTTP/1.".utf8)
         guard bytes.count >= version.count + 5, bytes.starts(with: version), bytes[version.count + 1] == 0x20 else {

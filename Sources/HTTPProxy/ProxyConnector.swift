@@ -1,20 +1,20 @@
 public import EventLoop
 
-/// Opens byte streams through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6). TLS goes over it as over TCP, so that
-/// the proxy sees host and port and nothing else.
+/// Opens byte streams through an HTTP proxy with CONNECT (RFC 9110, section 9.3.6). With TLS on top, the proxy sees only
+/// host and port.
 ///
-/// A proxy that does not answer CONNECT within ``answerSecondsMax`` is given up. Connecting to the proxy has the limits of
-/// the connector below.
+/// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy limits
+/// the earlier steps.
 public final class ProxyConnector: ByteConnector {
-    /// Time for the proxy's answer, which has to connect to the other side itself, from the open connection to the proxy.
+    /// Maximum time from the open connection to the proxy until its answer. Includes the proxy's connect to the target.
     public static let answerSecondsMax = 6
 
     private let proxy: ByteConnector
     private let authorization: String?
 
     /// - Parameters:
-    ///   - proxy: opens streams to the proxy, over TLS where that is wanted.
-    ///   - authorization: value of `proxy-authorization`, a secret; it goes to the proxy and nowhere else.
+    ///   - proxy: opens streams to the proxy, with or without TLS.
+    ///   - authorization: value of `proxy-authorization`. A secret, sent only to the proxy.
     public init(to endpoint: Endpoint, through proxy: ByteConnector, authorization: String? = nil) {
         self.proxy = proxy
         self.authorization = authorization
@@ -33,7 +33,7 @@ public final class ProxyConnector: ByteConnector {
     }
 }
 
-/// Has the stream until the proxy lets it through; then the stream is the next handler's.
+/// Handles the stream until the tunnel is open, then passes the stream to the next handler.
 private final class TunnelHandler: ByteStreamHandler {
     private let next: ByteStreamHandler
     private let target: Endpoint
@@ -58,7 +58,7 @@ private final class TunnelHandler: ByteStreamHandler {
         self.transport = transport
         let loop = transport.loop
         let timer = loop.schedule(after: .seconds(ProxyConnector.answerSecondsMax)) { [self] in
-            fail("\(place) has not answered CONNECT \(target) within \(ProxyConnector.answerSecondsMax) s")
+            fail("\(place) did not answer CONNECT \(target) within \(ProxyConnector.answerSecondsMax) s")
         }
         cancelTimer = { loop.cancel(timer) }
         writable()
@@ -77,16 +77,16 @@ private final class TunnelHandler: ByteStreamHandler {
         case .open(let rest): handOver(transport, rest)
         case .refused(let status, let logins):
             fail("\(place) answered \(status) to CONNECT \(target)\(status == 407 ? loginAdvice(logins) : "")")
-        case .malformed: fail("\(place) does not answer as an HTTP proxy does")
+        case .malformed: fail("\(place) sent an invalid HTTP response")
         }
     }
 
     /// - Parameter logins: the schemes that the proxy offers.
     private func loginAdvice(_ logins: [String]) -> String {
         guard logins.isEmpty || logins.contains(where: { $0.lowercased() == "basic" }) else {
-            return ": it offers \(logins.joined(separator: " and ")) only, and Martlet logs in with Basic"
+            return ": it offers only \(logins.joined(separator: " and ")), and Martlet supports only Basic"
         }
-        return hasLogin ? ": it refuses the user and password of the configuration" : ": it wants a login"
+        return hasLogin ? ": it refused the configured user and password" : ": it requires authentication"
     }
 
     private func handOver(_ transport: ByteTransport, _ rest: [UInt8]) {
@@ -102,7 +102,7 @@ private final class TunnelHandler: ByteStreamHandler {
         transport?.reset()
     }
 
-    override func peerFinished() { fail("\(place) ended the connection before it answered CONNECT \(target)") }
+    override func peerFinished() { fail("\(place) closed the connection before it answered CONNECT \(target)") }
 
     override func closed(_ error: TransportError?) {
         let error = error.map { TransportError(.proxy, "\(place): \($0.message)", underlying: $0.underlying) }

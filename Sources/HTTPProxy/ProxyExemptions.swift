@@ -1,20 +1,20 @@
 public import EventLoop
 
-/// The hosts that are reached without the proxy that the environment names: this machine, and what `NO_PROXY` lists.
+/// The hosts that are reached without the environment's proxy: this machine, and the hosts in `NO_PROXY`.
 ///
-/// That is written as curl and Go take it: names, each with those below it, and addresses, with commas between, with
-/// a port or without, and `*.` before a name or not; `*` is all. Networks (`10.0.0.0/8`) are not read.
+/// The syntax is that of curl and Go: a list of names and addresses, separated by commas. Each entry may have a port. A name
+/// includes its subdomains, with or without a leading `*.`. `*` means all hosts. Networks (`10.0.0.0/8`) are not supported.
 public struct ProxyExemptions: Sendable, Hashable {
     private struct Entry: Sendable, Hashable {
         var host: String
-        /// nil: every port.
+        /// nil means every port.
         var port: UInt16?
     }
 
     private let entries: [Entry]
     private let areAllExempt: Bool
 
-    /// - Parameter list: the variable's value.
+    /// - Parameter list: the value of `NO_PROXY`.
     public init(_ list: String) {
         let parts = list.split { $0 == "," || $0 == " " }.map { $0.lowercased() }
         areAllExempt = parts.contains("*")

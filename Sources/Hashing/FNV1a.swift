@@ -1,14 +1,14 @@
-/// The hash FNV-1a of 64 bits, which is the same in every process; for tables and comparisons, no protection against
-/// anybody.
+/// The 64-bit FNV-1a hash, which is the same in every process. For tables and comparisons; not secure against chosen
+/// collisions.
 public struct FNV1a: Sendable, Hashable {
     @usableFromInline var state: UInt64
 
-    /// - Parameter seed: makes another hash of the same bytes; 0 for the one that all know.
+    /// - Parameter seed: changes the hash of the same bytes; 0 gives standard FNV-1a.
     @inlinable public init(seed: UInt64 = 0) {
         state = seed ^ 0xcbf2_9ce4_8422_2325
     }
 
-    /// The hash of what was mixed so far.
+    /// The hash of the bytes mixed so far.
     @inlinable public var value: UInt64 { state }
 
     @inlinable public mutating func mix(_ byte: UInt8) {

@@ -1,5 +1,5 @@
-/// Mixes words for hash tables and fingerprints: equal ones to equal ones. Nobody can send values that collide, because
-/// nobody knows the secrets, which are others for each mixer. Who compares hashes alone relies on their 64 bits.
+/// A keyed 64-bit hash for hash tables and fingerprints. Each mixer has its own random secrets, so senders cannot choose
+/// values that collide. Comparing only hashes has the collision probability of 64 bits.
 @frozen public struct SecretMixer: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
@@ -9,13 +9,13 @@
         second = .random(in: .min ... .max)
     }
 
-    /// Both halves of a product, which depend on all bits of both words.
+    /// Returns both halves of a full-width product, combined. They depend on all bits of both words.
     @inlinable @inline(__always) public func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
         let product = (one ^ first).multipliedFullWidth(by: other ^ second)
         return product.high ^ product.low
     }
 
-    /// The hash of bytes, sixteen a step; the last step takes the last ones, some of them once more.
+    /// Returns the hash of bytes, 16 per step. The last step reads the last 16 bytes, and may overlap the step before.
     public func hash(_ bytes: UnsafeRawBufferPointer, after start: UInt64 = 0) -> UInt64 {
         func word(at offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         let count = bytes.count

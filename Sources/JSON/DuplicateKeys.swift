@@ -1,22 +1,22 @@
 import Glibc
 import Hashing
 
-/// Finds a key that stands twice in an object: pairs of fingerprints for a small one, a hash table for a large one, so
-/// that the time grows with the object and not with its square.
+/// Finds a duplicate key of an object: compares fingerprints pairwise in small objects, and uses a hash table for large
+/// ones. So the time is linear in the size of the object.
 final class DuplicateKeys {
     private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
-    /// For each key its node in the low half and its hash in the high one, so that few others have to be looked at; 0 is
-    /// free, since the node 0 is never a key.
+    /// Slots with the key's node in the low half and its hash in the high half, to avoid most comparisons. 0 marks a
+    /// free slot, since node 0 is never a key.
     private var table: [UInt64] = []
     private let mixer = SecretMixer()
 
     static let smallMax = 16
-    /// Slots of the table that are kept from one text to the next.
+    /// Maximum slots that are kept between texts.
     static let tableKeptMax = 1 << 16
 
     deinit { fingerprints.deallocate() }
 
-    /// The second of two equal keys of the object at `object`, whose members have all been read.
+    /// Returns the second of two equal keys of `object`, whose members have all been read.
     func firstDuplicate(in object: Int, of tape: JSONTape) -> Int? {
         let count = Int(tape.nodes[object].count)
         guard count > 1 else { return nil }

@@ -1,38 +1,38 @@
-/// The magnitude of an exponent that no machine word holds, as in `1e100000000000000000000`: the digits that were written
-/// and what the place of the decimal point adds to them. It borrows its number's bytes.
+/// The magnitude of an exponent beyond a machine word, as in `1e100000000000000000000`: the written digits, and a shift
+/// for the position of the decimal point. Borrows the number's bytes.
 struct HugeExponent {
-    /// Without zeros before them.
+    /// Without leading zeros.
     private let digits: UnsafeRawBufferPointer
     private let shift: Int64
 
-    /// Differences are exact up to this one at least.
+    /// Differences are exact at least up to this value.
     private static let exactMax: Int64 = 1 << 56
 
-    /// `text` is what a number has behind its `e`.
+    /// - Parameter text: the part of a number after its `e`.
     init(_ text: UnsafeRawBufferPointer, shift: Int64) {
         let first = text.firstIndex { $0 &- UInt8(ascii: "1") < 9 } ?? text.endIndex
         digits = UnsafeRawBufferPointer(rebasing: text[first...])
         self.shift = shift
     }
 
-    /// By how much it is above another.
+    /// Returns the difference to another exponent.
     func beyond(_ other: HugeExponent) -> Int64 {
         let count = max(digits.count, other.digits.count)
         var difference: Int64 = 0
         for place in (0..<count).reversed() {
             difference = difference * 10 + digit(place) - other.digit(place)
-            // No further digit can bring it nearer to zero.
+            // Further digits cannot bring the difference below the limit.
             guard abs(difference) < Self.exactMax else { break }
         }
         return difference + shift - other.shift
     }
 
-    /// The digit for a power of ten.
+    /// Returns the digit for a power of ten.
     private func digit(_ power: Int) -> Int64 {
         power < digits.count ? Int64(digits[digits.count - 1 - power] &- UInt8(ascii: "0")) : 0
     }
 
-    /// Equal exponents feed the same bytes, however they are written.
+    /// Feeds equal exponents as the same bytes, regardless of notation.
     func hash(into hasher: inout Hasher) {
         var sum: [UInt8] = []
         var carry = shift

@@ -1,7 +1,7 @@
-/// A parsed text that owns its memory: schemas, configurations, tests. Messages go through a `JSONParser`, which uses
-/// its memory again.
+/// A parsed text with its own memory, for schemas, configurations and tests. Messages use a `JSONParser`, which reuses
+/// its memory.
 public final class JSONDocument: @unchecked Sendable {
-    // Sendable: the tape is filled before the initialiser returns and never changed again.
+    // Sendable: the tape is filled before the initializer returns and does not change afterward.
     private let tape: JSONTape
 
     private init(tape: JSONTape) {
@@ -24,15 +24,15 @@ public final class JSONDocument: @unchecked Sendable {
 
     public var root: JSONValue { JSONValue(tape: tape, index: 0) }
 
-    /// Where a value or key begins.
+    /// Returns the position of a value or key.
     public func position(of value: JSONValue) -> JSONPosition { position(ofNode: value.nodeIndex) }
 
-    /// As for a value, by its `nodeIndex`; one that is not of this text counts as the root.
+    /// Returns the position of the value with this `nodeIndex`; an index outside the text counts as the root.
     public func position(ofNode index: Int) -> JSONPosition {
         JSONPosition(offset: offset(ofNode: index), in: tape.source)
     }
 
-    /// As one by one, in a single pass over the text.
+    /// Returns the positions of several values in a single pass over the text.
     public func positions(ofNodes indices: [Int]) -> [JSONPosition] {
         let offsets = indices.map { offset(ofNode: $0) }
         var positions = [JSONPosition](repeating: JSONPosition(offset: 0, line: 1, column: 1), count: indices.count)

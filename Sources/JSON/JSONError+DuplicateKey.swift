@@ -1,14 +1,14 @@
 extension JSONError {
     private enum Container {
-        /// With the bytes of its latest key.
+        /// An object, with the bytes of its latest key.
         case object(key: Range<Int>)
         case array(index: Int)
     }
 
-    /// JSON pointer to the key that an object has twice, with escapes as they are written; nil for other errors.
+    /// Returns the JSON pointer to the duplicate key, with escapes as written; nil for other errors.
     ///
-    /// - Parameter text: the one that was parsed. It is read again up to the key: errors are seldom, and a parser that noted
-    ///   the place of each key would be slower.
+    /// - Parameter text: the parsed text. It is scanned again up to the key: errors are rare, and a parser that
+    ///   recorded the position of each key would be slower.
     public func duplicateKeyPointer(in text: UnsafeRawBufferPointer) -> String? {
         guard code == .duplicateKey else { return nil }
         var open: [Container] = []

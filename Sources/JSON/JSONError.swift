@@ -1,6 +1,6 @@
-/// A place in a text. Lines and columns count from 1; a column is a Unicode scalar, as most editors count them.
+/// A position in a text. Lines and columns start at 1; a column is one Unicode scalar, as in most editors.
 public struct JSONPosition: Sendable, Hashable {
-    /// Bytes before the place.
+    /// The number of bytes before the position.
     public var offset: Int
     public var line: Int
     public var column: Int
@@ -11,13 +11,13 @@ public struct JSONPosition: Sendable, Hashable {
         self.column = column
     }
 
-    /// Counts the lines before `offset`; an offset outside of the text counts as its nearest end.
+    /// Computes line and column of `offset`, which is clamped to the text.
     package init(offset: Int, in text: UnsafeBufferPointer<UInt8>) {
         self.init(offset: 0, line: 1, column: 1)
         advance(to: offset, in: text)
     }
 
-    /// Goes on to a place further on in the text.
+    /// Advances to a later position in the text.
     mutating func advance(to place: Int, in text: UnsafeBufferPointer<UInt8>) {
         let end = min(max(place, offset), text.count)
         for byte in text[offset..<end] {
@@ -32,9 +32,9 @@ public struct JSONPosition: Sendable, Hashable {
     }
 }
 
-/// Why a text is not JSON as RFC 8259 means it, or is beyond a limit. It never holds a part of the text.
+/// The reason why a text is not JSON (RFC 8259), or exceeds a limit. Contains no part of the text.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The raw values are part of the contract: they end up in the routing keys of dead letters.
+    /// The raw values are part of the contract: the routing keys of dead letters contain them.
     public enum Code: String, Sendable, CaseIterable {
         case empty
         case truncated
@@ -52,7 +52,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code
     public var position: JSONPosition
-    /// What the writer probably took JSON for.
+    /// The probable mistake of the writer.
     public var slip: JSONSlip?
 
     public init(code: Code, position: JSONPosition, slip: JSONSlip? = nil) {
@@ -61,20 +61,20 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         self.slip = slip
     }
 
-    /// What is wrong, for the developer of the program that wrote the text.
+    /// A description for the developer of the program that wrote the text.
     public var message: String {
         if let slip { return slip.message }
         return switch code {
-        case .empty: "there is no JSON value, the text is empty"
+        case .empty: "the text is empty"
         case .truncated: "the text ends in the middle of a JSON value"
-        case .syntax: "this character cannot stand here in JSON"
-        case .number: "this is not a number as JSON writes it (no leading zero or plus, digits around the point)"
-        case .escape: "unknown escape in a string: JSON knows \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"
-        case .surrogate: "a \\u escape is half of a surrogate pair without its other half"
+        case .syntax: "unexpected character"
+        case .number: "invalid number: JSON allows no leading zero and no plus, and requires digits around the point"
+        case .escape: "unknown escape in a string; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"
+        case .surrogate: "a \\u escape is half of a surrogate pair, and the other half is missing"
         case .utf8: "the bytes are not UTF-8"
         case .controlCharacter: "a control character in a string must be escaped"
-        case .duplicateKey: "the object has this key already"
-        case .trailing: "there is something after the JSON value"
+        case .duplicateKey: "the object already has this key"
+        case .trailing: "unexpected text after the JSON value"
         case .depth: "arrays and objects are nested deeper than the limit"
         case .size: "the text is longer than the limit"
         }

@@ -1,8 +1,8 @@
-/// Names of members that are looked for together, in one pass over an object.
+/// Member names to be found together, in one pass over an object.
 public struct JSONNames: Sendable {
-    /// All of them are compared with each key.
+    /// Maximum names; each key is compared with all of them.
     public static let namesMax = 16
-    /// So much of a name is told by its fingerprint.
+    /// Maximum bytes of a name, all covered by its fingerprint.
     public static let nameBytesMax = 16
 
     private let words: [KeyFingerprint]
@@ -13,7 +13,7 @@ public struct JSONNames: Sendable {
         words = names.map { KeyFingerprint($0) }
     }
 
-    /// Where the members of these names are in an object; they are in no other value.
+    /// Returns the values of these members in an object; none in another value.
     public func find(in object: JSONValue) -> JSONFoundMembers {
         var places = [16 of UInt32](repeating: 0)
         let tape = object.tape.view
@@ -34,11 +34,11 @@ public struct JSONNames: Sendable {
     }
 }
 
-/// What `JSONNames` found in an object; as long of use as the object.
+/// The members that `JSONNames` found in an object. Valid as long as the object.
 public struct JSONFoundMembers: ~Copyable {
     private let object: JSONValue
     @usableFromInline let tape: JSONTapeView
-    /// The node of each name's value; 0 where there is none, since the first node is no member's.
+    /// The node of each name's value. 0 means none: the first node is never a member's value.
     @usableFromInline let places: [16 of UInt32]
 
     fileprivate init(object: JSONValue, places: [16 of UInt32]) {
@@ -47,13 +47,13 @@ public struct JSONFoundMembers: ~Copyable {
         self.places = places
     }
 
-    /// The value of the name that stands at `position` in `JSONNames`: valid while this is kept and until the parser reads
-    /// the next text, which nobody checks. Inlined, since all that was found would be copied for a call.
+    /// The value of the name at `position` in `JSONNames`. Valid while this object lives and until the parser reads the
+    /// next text, which is not checked. Inlined: a call would copy all found members.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }
 
-    /// The same as a value to keep.
+    /// Returns the same value as a `JSONValue`, whose validity is checked.
     public func value(_ position: Int) -> JSONValue? {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }

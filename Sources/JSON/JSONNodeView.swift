@@ -1,5 +1,5 @@
-/// A value as its tape has it, lent by whoever keeps the tape: a look at it counts no reference. Valid as long as the
-/// tape lives and until its parser reads the next text, which nobody checks; a ``JSONValue`` is for all who cannot be sure.
+/// An unowned view of a value on its tape, without reference counting. Valid while the tape lives and until its parser
+/// reads the next text, which is not checked. Use a ``JSONValue`` if the lifetime is not certain.
 @frozen public struct JSONNodeView {
     @usableFromInline let tape: JSONTapeView
     @usableFromInline let index: Int
@@ -13,16 +13,17 @@
 
     @inlinable public var kind: JSONKind { node.kind }
 
-    /// Where the value stands in the bytes that were parsed.
+    /// The position of the value in the parsed bytes.
     @inlinable public var sourceRange: Range<Int> { node.start..<Int(node.end) }
 
-    /// The text of a string, its escapes decoded.
+    /// The text of a string with escapes decoded; nil for other values.
     public var string: String? { node.kind == .string ? tape.string(at: index) : nil }
 
-    /// The text of a string in UTF-8, its escapes decoded, without a copy; the pointer is valid as this is.
+    /// The text of a string in UTF-8 with escapes decoded, without a copy; nil for other values. The pointer is valid
+    /// as long as this view.
     @inlinable public var text: UnsafeRawBufferPointer? { node.kind == .string ? tape.text(of: index) : nil }
 
-    /// A number that is a whole one of 64 bits, also when written as `1.0` or `1e3`.
+    /// The value of a whole 64-bit number, also if written as `1.0` or `1e3`; nil for other values.
     public var int64: Int64? {
         guard node.kind == .number else { return nil }
         return tape.plainInteger(at: index) ?? tape.number(at: index).int64

@@ -1,17 +1,18 @@
-/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. It borrows the bytes that it was
-/// made from, so it lives as long as they do.
+/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of its text, so
+/// those must outlive it.
 package struct JSONNumber {
     package let isNegative: Bool
-    /// The significant digits in ASCII, possibly with a point among them; neither begins nor ends with a zero.
+    /// The significant digits in ASCII, possibly with a decimal point between them; the first and last digit are not
+    /// zero.
     private let digits: UnsafeRawBufferPointer
-    /// Digits of the whole part: how many of the significant digits stand before the decimal point, negative when
-    /// zeros stand between. From `exponentMax` on, either way, it is `exponentMax`, and `huge` tells it in full.
+    /// The number of significant digits before the decimal point; negative if zeros follow the point. Limited to
+    /// ±`exponentMax`; `huge` then has the full value.
     private let exponent: Int64
     private let huge: HugeExponent?
 
     private static let exponentMax: Int64 = 1 << 58
 
-    /// `text` must be a number as RFC 8259 writes it.
+    /// - Parameter text: a valid number (RFC 8259).
     package init(_ text: UnsafeRawBufferPointer) {
         var place = 0
         let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")
@@ -34,7 +35,7 @@ package struct JSONNumber {
             place += 1
         }
         guard let first else {
-            // Zero; a sign makes no difference to its value.
+            // Zero; a sign does not change its value.
             self.isNegative = false
             digits = UnsafeRawBufferPointer(rebasing: text[0..<0])
             exponent = 0
@@ -53,7 +54,7 @@ package struct JSONNumber {
         (exponent, huge) = Self.exponent(UnsafeRawBufferPointer(rebasing: text[(place + 1)...]), whole: Int64(whole))
     }
 
-    /// What is written behind the `e`, and where the point is.
+    /// Computes the exponent from the text after `e` and the position of the point.
     private static func exponent(_ text: UnsafeRawBufferPointer, whole: Int64) -> (Int64, HugeExponent?) {
         let isNegative = text.first == UInt8(ascii: "-")
         let shift = isNegative ? -whole : whole
@@ -71,8 +72,8 @@ extension JSONNumber {
     private var hasPoint: Bool { digits.contains(UInt8(ascii: ".")) }
     package var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
 
-    /// Its significant digits as a word and its exponent, the same for numbers of the same magnitude; nil for one with
-    /// more digits, or a larger exponent, than fit.
+    /// The significant digits as a word, and the exponent. Equal for numbers of the same magnitude; nil if the digits
+    /// or the exponent do not fit.
     package var shortDigits: (digits: UInt64, exponent: Int64)? {
         guard huge == nil, digitCount <= 19 else { return nil }
         var value: UInt64 = 0
@@ -82,10 +83,10 @@ extension JSONNumber {
 
     package var isZero: Bool { digits.isEmpty }
 
-    /// Whether it is a whole number, however it is written.
+    /// Whether the value is a whole number, regardless of notation.
     package var isInteger: Bool { isZero || exponent >= Int64(digitCount) }
 
-    /// Its value when it is a whole number of 64 bits.
+    /// The value as a 64-bit integer; nil if it is not whole or does not fit.
     package var int64: Int64? {
         guard !isZero else { return 0 }
         guard exponent <= 19, isInteger else { return nil }
@@ -111,22 +112,22 @@ extension JSONNumber {
         return overflow || overflow2 ? nil : sum
     }
 
-    /// Digits of a divisor, so that a remainder fits a word.
+    /// Maximum digits of a divisor; its remainders fit a word.
     package static var divisorDigitsMax: Int { 18 }
 
-    /// Whether it is a whole multiple of `divisor`, which is above zero and within `divisorDigitsMax`; other
-    /// divisors have no multiples here. The time does not depend on the exponents' values.
+    /// Whether the number is a multiple of `divisor`. False unless `divisor` is positive and within `divisorDigitsMax`.
+    /// The time does not depend on the exponents' values.
     package func isMultiple(of divisor: JSONNumber) -> Bool {
         guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= Self.divisorDigitsMax else { return false }
         guard !isZero else { return true }
-        // d × 10^a over e × 10^b: d ends in no zero, so a negative power of ten is never divided away.
+        // d × 10^a over e × 10^b: d has no trailing zero, so a negative power of ten never cancels.
         let power = exponentsBeyond(divisor) - Int64(digitCount) + Int64(divisor.digitCount)
         guard power >= 0 else { return false }
         let modulus = divisor.digits.lazy.filter { $0 != UInt8(ascii: ".") }
             .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
         var rest = digitsRest(modulus)
         var factor = 10 % modulus
-        // A divisor of 18 digits has fewer than 60 factors of 2 or 5: a higher power of ten divides no more of it.
+        // A divisor of 18 digits has fewer than 60 factors of 2 or 5, so a higher power of ten has no further effect.
         var exponentLeft = min(power, 64)
         while exponentLeft > 0 && rest != 0 {
             if exponentLeft & 1 == 1 { rest = Self.product(rest, factor, modulus) }
@@ -136,7 +137,7 @@ extension JSONNumber {
         return rest == 0
     }
 
-    /// The remainder of all digits as one number, a word of them at a time.
+    /// Returns the remainder of all digits as one number, processed in words.
     private func digitsRest(_ modulus: UInt64) -> UInt64 {
         var rest: UInt64 = 0
         var word: UInt64 = 0
@@ -153,12 +154,12 @@ extension JSONNumber {
 
     private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
         guard modulus > UInt32.max else { return (left % modulus) &* (right % modulus) % modulus }
-        // Both are below the modulus: so is the high word of their product, and the division cannot trap.
+        // Both factors are below the modulus, so the high word of their product is too, and the division cannot trap.
         let (high, low) = (left % modulus).multipliedFullWidth(by: right % modulus)
         return modulus.dividingFullWidth((high, low)).remainder
     }
 
-    /// Numbers of the same value feed the same bytes.
+    /// Feeds numbers of equal value as the same bytes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(isNegative)
         hasher.combine(exponent)
@@ -197,7 +198,7 @@ extension JSONNumber: Comparable {
         }
     }
 
-    /// By how much its exponent is above another number's: exact, or too large for any number of digits to matter.
+    /// Returns the difference of the exponents: exact, or too large for any number of digits to matter.
     private func exponentsBeyond(_ other: JSONNumber) -> Int64 {
         guard let huge, let otherHuge = other.huge, (exponent < 0) == (other.exponent < 0) else {
             return exponent - other.exponent

@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// Reads a string from its first quote and appends its node; returns the place behind its last quote.
+    /// Reads a string from its opening quote and appends its node; returns the position after its closing quote.
     func readString(at start: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
         var place = start + 1
@@ -21,7 +21,8 @@ extension JSONParser {
         }
     }
 
-    /// As `readString`, for a string that has an escape at `firstEscape`: decodes its text behind the source.
+    /// Like `readString`, for a string with an escape at `firstEscape`: decodes its text into the memory after the
+    /// source.
     private func readEscapedString(at start: Int, firstEscape: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
         let decodedStart = tape.decodedEnd
@@ -60,7 +61,7 @@ extension JSONParser {
         tape.decodedEnd += 1
     }
 
-    /// Decodes one escape, for two halves of a surrogate pair both; returns the place behind it.
+    /// Decodes one escape, or both of a surrogate pair; returns the position after it.
     private func decodeEscape(at start: Int) throws(JSONError) -> Int {
         switch tape.bytes[start + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): append(tape.bytes[start + 1])
@@ -111,7 +112,7 @@ extension JSONParser {
         return place
     }
 
-    /// The first half of a pair is alone; or the text ended before the second.
+    /// Returns the error for an unpaired first half: the text may also have ended before the second half.
     private func halfPair(_ start: Int, _ place: Int) -> JSONError {
         place >= tape.byteCount ? failure(.truncated, at: place) : failure(.surrogate, at: start)
     }
@@ -131,7 +132,7 @@ extension JSONParser {
         return value
     }
 
-    /// Bytes of the sequence of UTF-8 that begins here (Unicode, table 3-7); a byte of ASCII never gets here.
+    /// Returns the length of the UTF-8 sequence at `place` (Unicode, table 3-7), which is not ASCII.
     private func sequenceLength(at place: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
         let first = bytes[place]
@@ -158,8 +159,8 @@ extension JSONParser {
         place >= tape.byteCount ? failure(.truncated, at: place) : failure(.utf8, at: start)
     }
 
-    /// Eight bytes at a time: the first place that is a quote, a backslash, a control character or not ASCII. It
-    /// reads up to seven bytes of the zeros behind the text.
+    /// Returns the first position of a quote, a backslash, a control character or a non-ASCII byte. Scans eight bytes
+    /// at a time, and so reads up to seven of the zeros after the text.
     @inline(__always) private static func skipPlain(_ bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
         var place = start
         while true {

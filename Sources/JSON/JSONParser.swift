@@ -1,8 +1,8 @@
-/// Reads one JSON text after the other into the same memory: once that has grown to the size of the texts, nothing is
-/// allocated any more. Strict as RFC 8259; in addition each key stands once in its object, strings are well-formed
-/// Unicode, and size and depth have limits.
+/// Parses JSON texts into the same memory: once it has grown to the size of the texts, parsing allocates nothing.
+/// Strict as in RFC 8259. In addition, keys are unique in their object, strings are well-formed Unicode, and size and
+/// depth have limits.
 ///
-/// A parser belongs to one thread (a lane has its own).
+/// A parser belongs to one thread; each lane has its own.
 public final class JSONParser {
     public let limits: JSONLimits
     let tape = JSONTape()
@@ -12,10 +12,10 @@ public final class JSONParser {
         self.limits = limits
     }
 
-    /// Reads a text in one pass, without recursion.
+    /// Parses a text in one pass, without recursion.
     ///
-    /// The bytes are copied. The value, and all values reached from it, can be used until the next call; using one
-    /// later is a bug of the caller and ends the process.
+    /// The bytes are copied. The value, and all values reached from it, are valid until the next call. Later use is a
+    /// defect of the caller and traps.
     public func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
         guard text.count <= limits.bytesMax else {
             throw JSONError(
@@ -34,7 +34,7 @@ public final class JSONParser {
         let bytes = UnsafePointer(tape.bytes)
         var place = skipSpace(from: 0)
         guard place < tape.byteCount else { throw failure(.empty, at: place) }
-        /// The container that is being read.
+        /// The node of the open container; -1 for none.
         var open = -1
         var depth = 0
 
@@ -73,7 +73,7 @@ public final class JSONParser {
                 throw failure(.syntax, at: place, expecting: .value)
             }
 
-            // A value ends here: what follows says whether its container goes on, ends, or there was none.
+            // A value is complete. The next character continues or closes its container, if there is one.
             while true {
                 place = skipSpace(from: place)
                 guard open >= 0 else {
@@ -110,7 +110,7 @@ public final class JSONParser {
         return index
     }
 
-    /// Reads a key, its colon and the space around; returns where the value begins.
+    /// Reads a key, its colon and the whitespace around; returns the position of the value.
     private func readKey(at start: Int) throws(JSONError) -> Int {
         guard tape.bytes[start] == UInt8(ascii: "\"") else { throw failure(.syntax, at: start, expecting: .key) }
         let place = skipSpace(from: try readString(at: start))
@@ -158,7 +158,7 @@ public final class JSONParser {
         return place
     }
 
-    /// One digit at least.
+    /// Skips digits; at least one is required.
     private func skipDigits(from start: Int) throws(JSONError) -> Int {
         var place = start
         while tape.bytes[place] &- UInt8(ascii: "0") < 10 { place += 1 }
@@ -176,7 +176,8 @@ public final class JSONParser {
         }
     }
 
-    /// The zeros behind the text make every scan stop there: what fails there is a text that ends too early.
+    /// Creates an error. The zeros after the text stop every scan, so a failure there means that the text ends too
+    /// early.
     @inline(never) func failure(
         _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
     ) -> JSONError {

@@ -1,11 +1,11 @@
-/// JSON pointers, RFC 6901: `/aps/alert/title`, the empty one for the whole text.
+/// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer is the whole text.
 extension JSONValue {
-    /// The value that a pointer names, from this one on; nil when there is none.
+    /// Returns the value that a pointer names, relative to this value; nil if there is none.
     public func at(pointer: String) -> JSONValue? {
         guard !pointer.isEmpty else { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
         var value = self
-        // By bytes: as characters, a slash and a combining mark behind it would be one.
+        // Split bytes: as characters, a slash and a following combining mark would be one.
         for token in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let child = value.child(Substring(token)) else { return nil }
             value = child
@@ -13,7 +13,7 @@ extension JSONValue {
         return value
     }
 
-    /// What one step of a pointer leads to.
+    /// Returns the value that one step of a pointer names.
     package func child(_ token: Substring) -> JSONValue? {
         switch kind {
         case .object:
@@ -26,7 +26,7 @@ extension JSONValue {
         }
     }
 
-    /// The key that a step names; nil when it has a `~` without `0` or `1` behind it.
+    /// Returns the key of a step; nil if a `~` is not followed by `0` or `1`.
     package static func memberKey(_ token: Substring) -> String? {
         var text = ""
         var isEscape = false
@@ -43,13 +43,13 @@ extension JSONValue {
         return isEscape ? nil : text
     }
 
-    /// The position that a step names in an array.
+    /// Returns the array position of a step.
     package static func elementPosition(_ token: Substring) -> Int? {
         guard let first = token.utf8.first, first &- UInt8(ascii: "1") < 9 || token == "0" else { return nil }
         return Int(token)
     }
 
-    /// One step of a pointer, `~` and `/` escaped.
+    /// Returns a key as one step of a pointer, with `~` and `/` escaped.
     public static func pointerToken(_ key: String) -> String {
         guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return key }
         return key.unicodeScalars.reduce(into: "") { text, character in
@@ -63,11 +63,11 @@ extension JSONValue {
 }
 
 extension JSONTape {
-    /// The pointer to a value, or for a key to its member, found from the root down: the time is that of the siblings
-    /// passed over, so this is for errors only.
+    /// Returns the pointer to a value, or to the member of a key. Searches from the root; the time grows with the
+    /// siblings on the path, so use this for errors only.
     package func pointer(to target: Int) -> String { walk(to: target).pointer }
 
-    /// The array or object to which a value belongs; nil for the root. It takes the time of a pointer.
+    /// Returns the array or object that contains a value; nil for the root. Takes as long as `pointer(to:)`.
     package func container(of target: Int) -> Int? { walk(to: target).container }
 
     private func walk(to target: Int) -> JSONPointerWalk {
@@ -78,6 +78,6 @@ extension JSONTape {
 }
 
 extension JSONValue {
-    /// The pointer from the root of the text to this value.
+    /// The pointer to this value from the root of the text.
     public var pointer: String { tape.pointer(to: index) }
 }

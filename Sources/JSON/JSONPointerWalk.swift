@@ -1,14 +1,14 @@
-/// The way from the root of a text to one value after the other. It is found from the root down, past the siblings
-/// before each step; to a value further on, the siblings that were passed already are not passed again.
+/// The path from the root of a text to one value after another. Each step skips the siblings before it; a walk to a
+/// later value does not skip the same siblings again.
 package struct JSONPointerWalk {
     private let tape: JSONTape
     private var steps: [Step] = []
 
     private struct Step {
         var container: Int
-        /// The element, or the member's key, that leads on.
+        /// The element, or the key of the member, on the path.
         var child: Int
-        /// How many are before it.
+        /// The number of earlier children.
         var position = 0
 
         init(into container: Int) {
@@ -19,7 +19,7 @@ package struct JSONPointerWalk {
 
     package init(_ tape: JSONTape) { self.tape = tape }
 
-    /// Goes to a value, or for a key to its member; to the root for what is not there.
+    /// Moves to a value, or to the member of a key; to the root if the index is not in the text.
     package mutating func go(to target: Int) {
         guard target > 0, target < tape.next(after: 0) else { return steps.removeAll() }
         while let last = steps.last, target <= last.container || target >= tape.next(after: last.container) {
@@ -37,7 +37,7 @@ package struct JSONPointerWalk {
         }
     }
 
-    /// The child of the step's container in which `target` is; `target` itself when it is the child or its key.
+    /// Returns the child of the step's container that contains `target`; `target` itself if it is the child or its key.
     private static func advance(_ step: inout Step, to target: Int, of tape: JSONTape) -> Int {
         let keyCount = tape.nodes[step.container].kind == .object ? 1 : 0
         while true {
@@ -49,12 +49,12 @@ package struct JSONPointerWalk {
         }
     }
 
-    /// The array or object to which the value belongs; nil for the root.
+    /// The array or object that contains the value; nil for the root.
     package var container: Int? { steps.last?.container }
 
     package var pointer: String { pointer(steps[...]) }
 
-    /// The pointer to an array or object through which the way goes; else that to its end.
+    /// Returns the pointer to an array or object on the path; the pointer to its end if the container is not on it.
     package func pointer(toOuter container: Int) -> String {
         pointer(steps[..<(steps.firstIndex { $0.container == container } ?? steps.count)])
     }

@@ -27,7 +27,7 @@ public struct JSONElements: Sequence {
     }
 }
 
-/// The members of an object, in the order of the text. A key is a string value, with a source range of its own.
+/// The members of an object, in the order of the text. A key is a string value with its own source range.
 public struct JSONMembers: Sequence {
     private let object: JSONValue
 

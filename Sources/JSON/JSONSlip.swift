@@ -1,4 +1,4 @@
-/// A wrong character that has a name: what other notations allow, or what is easily forgotten.
+/// A common mistake in a JSON text, such as syntax of other notations or a missing character.
 public enum JSONSlip: Sendable, Hashable, CaseIterable {
     case byteOrderMark
     case utf16
@@ -18,37 +18,37 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
 
     var message: String {
         switch self {
-        case .byteOrderMark: "the text begins with a byte order mark, which JSON does not have: write UTF-8 without one"
-        case .utf16: "the text is UTF-16: JSON is UTF-8"
-        case .utf32: "the text is UTF-32: JSON is UTF-8"
-        case .compressed: "the text is compressed (gzip, zlib or zstd): write it as it is"
-        case .trailingComma: "a comma before ']' or '}': behind the last element or member stands none"
-        case .doubleComma: "two commas, or one at the beginning: an element or member is missing"
+        case .byteOrderMark: "the text begins with a byte order mark: write UTF-8 without one"
+        case .utf16: "the text is UTF-16: write UTF-8"
+        case .utf32: "the text is UTF-32: write UTF-8"
+        case .compressed: "the text is compressed (gzip, zlib or zstd): write it uncompressed"
+        case .trailingComma: "a comma before ']' or '}': remove it"
+        case .doubleComma: "two commas, or a leading comma: an element or member is missing"
         case .missingComma: "a comma is missing before this"
         case .missingColon: "a colon is missing before this"
         case .missingValue: "the value is missing before this"
-        case .singleQuotes: "JSON writes strings in double quotes, not in single ones"
-        case .bareKey: "a key is a string, in double quotes"
+        case .singleQuotes: "JSON strings use double quotes, not single quotes"
+        case .bareKey: "a key must be a string in double quotes"
         case .comment: "JSON has no comments"
         case .notANumber: "JSON has no NaN and no Infinity: write null, or leave the member out"
-        case .numberStart: "a number begins with a digit, or a minus and a digit"
-        case .literalCase: "JSON writes true, false and null, in lower case, and text in double quotes"
+        case .numberStart: "a number must begin with a digit, or a minus and a digit"
+        case .literalCase: "write true, false and null in lower case, and text in double quotes"
         }
     }
 }
 
-/// What a parser waits for.
+/// The syntax element that a parser expects.
 enum JSONExpectation {
     case value
     case key
     case colon
     case separator
-    /// Nothing but the end.
+    /// The end of the text.
     case end
 }
 
 extension JSONSlip {
-    /// The slip that explains why the byte at `place` cannot stand there; nil when none does.
+    /// Returns the mistake that explains the unexpected byte at `place`; nil if there is no known one.
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }
@@ -82,8 +82,8 @@ extension JSONSlip {
 
     private static let encodingBytes = 4
 
-    /// UTF-16 and UTF-32 by their byte order mark, and without one by the zeros beside the first ASCII character (RFC 4627,
-    /// section 3): C#'s `Encoding.Unicode` writes none.
+    /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII character (RFC 4627,
+    /// section 3): C#'s `Encoding.Unicode` writes no mark.
     private static func encoding(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         let bytes = Array(start)
         if [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]].contains(bytes) { return .utf32 }
@@ -95,8 +95,8 @@ extension JSONSlip {
         }
     }
 
-    /// What compressed data begins with: RFC 1952, section 2.3.1; RFC 1950, section 2.2, at the usual levels; RFC 8878,
-    /// section 3.1.1.
+    /// The first bytes of compressed data: RFC 1952, section 2.3.1; RFC 1950, section 2.2, at the usual levels; RFC
+    /// 8878, section 3.1.1.
     private static let compressedBeginnings: [[UInt8]] = [
         [0x1F, 0x8B], [0x78, 0x01], [0x78, 0x9C], [0x78, 0xDA], [0x28, 0xB5, 0x2F, 0xFD],
     ]
@@ -127,7 +127,8 @@ extension JSONSlip {
         }
     }
 
-    /// Letters do not count: they may come from a text whose quotation mark was not escaped.
+    /// Whether the byte begins a value. Letters do not count: they may belong to a string with an unescaped quotation
+    /// mark.
     private static func beginsValue(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "-"),

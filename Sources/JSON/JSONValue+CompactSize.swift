@@ -1,6 +1,6 @@
 extension JSONValue {
-    /// Bytes of the shortest text of the same value: in UTF-8, without whitespace between its parts, and with the escapes alone
-    /// that JSON demands. Numbers stay as they are written.
+    /// Bytes of the shortest text of the same value: in UTF-8, without whitespace between tokens, and with only the
+    /// escapes that JSON requires. Numbers keep their notation.
     public var compactByteCount: Int {
         switch kind {
         case .object:
@@ -11,7 +11,7 @@ extension JSONValue {
         }
     }
 
-    /// The closing bracket takes the place of the last comma; without elements there is none.
+    /// Correction for an empty container: usually the closing bracket counts as the last comma.
     private var emptyByteCount: Int { count == 0 ? 1 : 0 }
 
     private static func byteCount(of byte: UInt8) -> Int {

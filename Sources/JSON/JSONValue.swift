@@ -1,8 +1,8 @@
-/// A value in a parsed text: where it stands, nothing more. It can be used until its parser reads the next text (that
-/// is checked); a value of a `JSONDocument` keeps the document's memory alive.
+/// A value in a parsed text: a reference to its position. Valid until its parser reads the next text, which is checked.
+/// A value of a `JSONDocument` keeps the document's memory alive.
 public struct JSONValue {
     private let memory: JSONTape
-    /// Index on the tape.
+    /// The index on the tape.
     package let index: Int
     private let generation: UInt32
 
@@ -12,29 +12,29 @@ public struct JSONValue {
         self.generation = tape.generation
     }
 
-    /// The memory that holds the value, and still its text.
+    /// The tape; traps if the parser has read the next text.
     package var tape: JSONTape {
-        precondition(generation == memory.generation, "a JSON value was used after its parser had read the next text")
+        precondition(generation == memory.generation, "a JSON value was used after its parser read the next text")
         return memory
     }
 
-    /// Another of the same text.
+    /// Returns another value of the same text.
     func value(at index: Int) -> JSONValue { JSONValue(tape: tape, index: index) }
 
-    /// To be looked at while this value is kept.
+    /// A view that is valid while this value is kept.
     var view: JSONNodeView { JSONNodeView(tape.view, index) }
 
     var node: JSONNode { tape.nodes[index] }
 
-    /// A number for this value among the values and keys of its text, in the order of their first bytes.
+    /// The index of this value among the values and keys of its text, in the order of their first bytes.
     public var nodeIndex: Int { index }
 
     public var kind: JSONKind { node.kind }
 
-    /// Where the value stands in the bytes that were parsed.
+    /// The position of the value in the parsed bytes.
     public var sourceRange: Range<Int> { view.sourceRange }
 
-    /// The value exactly as it was written.
+    /// The source bytes of the value.
     public var sourceBytes: [UInt8] { Array(tape.source[sourceRange]) }
 
     public var isNull: Bool { node.kind == .null }
@@ -46,10 +46,11 @@ public struct JSONValue {
 }
 
 extension JSONValue {
-    /// The text of a string, its escapes decoded.
+    /// The text of a string with escapes decoded; nil for other values.
     public var string: String? { view.string }
 
-    /// The text of a string in UTF-8, its escapes decoded, without a copy; the pointer is valid during the call only.
+    /// Calls `body` with the text of a string in UTF-8, with escapes decoded and without a copy. The pointer is valid
+    /// during the call only.
     public func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -57,7 +58,7 @@ extension JSONValue {
         return try body(text)
     }
 
-    /// Whether this is a string with just this text.
+    /// Whether this value is a string with exactly this text.
     public func isString(_ text: StaticString) -> Bool {
         let node = node
         return node.kind == .string && tape.isEqual(node, text.utf8Start, text.utf8CodeUnitCount)
@@ -65,39 +66,39 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The number without any loss; it borrows the tape's bytes.
+    /// The number without loss of precision; borrows the tape's bytes.
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
 
-    /// A number that is a whole one of 64 bits, also when written as `1.0` or `1e3`.
+    /// The value of a whole 64-bit number, also if written as `1.0` or `1e3`; nil for other values.
     public var int64: Int64? { view.int64 }
 
     public var int: Int? { int64.flatMap(Int.init(exactly:)) }
 
-    /// The nearest double; a number too large for one is infinite.
+    /// The nearest double; infinite if the number is too large.
     public var double: Double? {
         node.kind == .number ? Double(String(decoding: tape.source[sourceRange], as: UTF8.self)) : nil
     }
 }
 
 extension JSONValue {
-    /// Elements of an array, members of an object, 0 for the rest.
+    /// The number of elements or members; 0 for other values.
     public var count: Int {
         let node = node
         return node.isContainer ? Int(node.count) : 0
     }
 
-    /// The elements of an array; empty for the rest.
+    /// The elements of an array; empty for other values.
     public var elements: JSONElements { JSONElements(self) }
 
-    /// The members of an object in the order of the text; empty for the rest.
+    /// The members of an object in the order of the text; empty for other values.
     public var members: JSONMembers { JSONMembers(self) }
 
-    /// The value of an object's member; nil when there is none or this is no object.
+    /// The value of a member; nil if there is none or this is not an object.
     public subscript(_ key: StaticString) -> JSONValue? {
         member(key.utf8Start, key.utf8CodeUnitCount)
     }
 
-    /// As with a literal key, for a key known at run time only.
+    /// The same for a key that is known only at run time.
     public subscript(key key: String) -> JSONValue? {
         var key = key
         return key.withUTF8 { text in

@@ -1,6 +1,6 @@
 import Text
 
-/// Appends JSON to bytes, commas included:
+/// Appends JSON to bytes, including commas:
 ///
 /// ```swift
 /// var json = JSONWriter()
@@ -10,13 +10,13 @@ import Text
 /// json.endObject()
 /// ```
 ///
-/// Strings come out as text that steers no terminal: control characters (C0, DEL, C1), format characters (U+202E) and the
-/// separators of lines and paragraphs are escaped. Raw values stay as they are.
+/// Strings are safe for terminals: control characters (C0, DEL, C1), format characters (U+202E) and the separators of
+/// lines and paragraphs are escaped. Raw values are not changed.
 ///
-/// It checks nothing: that each `begin` has its `end` and each key its value is up to the caller.
+/// The writer checks nothing: the caller must match each `begin` with its `end` and each key with a value.
 public struct JSONWriter {
     public private(set) var bytes: [UInt8]
-    /// The next value or key needs a comma before it.
+    /// Whether the next value or key needs a comma before it.
     private var followsValue = false
 
     public init(capacity: Int = 512) {
@@ -24,12 +24,12 @@ public struct JSONWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Goes on behind what is there already, which is left as it is.
+    /// Appends after existing bytes, which are not changed.
     public init(appendingTo bytes: consuming [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Starts anew in the same memory.
+    /// Empties the writer and keeps its memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         followsValue = false
@@ -42,7 +42,7 @@ extension JSONWriter {
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// - Parameter key: of characters that JSON takes as they are.
+    /// - Parameter key: contains no characters that JSON escapes.
     public mutating func key(_ key: StaticString) {
         assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
         appendPlain(UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), isKey: true)
@@ -82,7 +82,7 @@ extension JSONWriter {
         text.withUTF8 { string(UnsafeRawBufferPointer($0), isPlain: Self.isPlain(UnsafeRawBufferPointer($0))) }
     }
 
-    /// Text in UTF-8 from anywhere; what is not UTF-8 becomes U+FFFD.
+    /// Appends UTF-8 from any source; invalid sequences become U+FFFD.
     public mutating func string(utf8 text: UnsafeRawBufferPointer) {
         let isPlain = Self.isPlain(text)
         guard isPlain || text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
@@ -128,7 +128,7 @@ extension JSONWriter {
         return count
     }
 
-    /// The shortest text that reads back as the same number; null for one that JSON cannot write.
+    /// Appends the shortest text that parses to the same number; null if the number is not finite.
     public mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }
         beginValue()
@@ -145,16 +145,16 @@ extension JSONWriter {
         append("null")
     }
 
-    /// A JSON value that is written already, byte for byte.
+    /// Appends a complete JSON value, byte for byte.
     public mutating func raw(_ json: UnsafeRawBufferPointer) {
         beginValue()
         bytes.append(contentsOf: json)
     }
 
-    /// A valid JSON value from outside: the same value, with the control and format characters of its strings escaped.
+    /// Appends a valid JSON value of another source, with control and format characters in its strings escaped.
     public mutating func raw(escaping json: [UInt8]) {
         beginValue()
-        // Outside of strings a valid value has none of them.
+        // Outside of strings, a valid value has no such characters.
         json.withUnsafeBytes { appendEscaped($0, escapesSyntax: false) }
     }
 
@@ -167,7 +167,7 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
-    /// A string that is written as it is, with what stands around it, in one step: most are.
+    /// Fast path for a string without escapes: appends it with quotes, comma and colon in one step.
     private mutating func appendPlain(_ text: UnsafeRawBufferPointer, isKey: Bool) {
         let comma = followsValue ? 1 : 0
         appendBytes(comma + text.count + (isKey ? 3 : 2)) { place in
@@ -218,7 +218,7 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied...]))
     }
 
-    /// The scalar whose bytes begin at `place` of valid UTF-8.
+    /// Returns the scalar that begins at `place` in valid UTF-8.
     private static func scalar(in text: UnsafeRawBufferPointer, at place: Int) -> Unicode.Scalar {
         let lead = text[place]
         guard lead >= 0x80 else { return Unicode.Scalar(lead) }
@@ -229,7 +229,8 @@ extension JSONWriter {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// Whether the text is ASCII that needs no escape; eight bytes at a time, the last eight of them perhaps again.
+    /// Whether the text is ASCII without escapes. Checks eight bytes at a time; the last check may overlap the previous
+    /// one.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
         let last = text.count - 8
         guard last >= 0 else { return text.allSatisfy { !isEscaped($0) && $0 < 0x80 } }
@@ -241,7 +242,7 @@ extension JSONWriter {
         let deletes: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
         let ones: UInt64 = 0x0101_0101_0101_0101
         let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        // The plus carries from U+007F into the high bit; bytes that are not ASCII are marked anyway.
+        // The addition carries U+007F into the high bit. Non-ASCII bytes are already marked.
         return (JSONPlainText.marks(in: word) | (((word & deletes) &+ ones) & ~deletes)) == 0
     }
 

@@ -1,5 +1,5 @@
-/// The length and the first and last eight bytes of a key: all there is to know of one of up to 16 bytes, and a good
-/// start with a longer one. Public, as the tape's view is, because only what is public is inlined in other modules.
+/// The length and the first and last eight bytes of a key: the complete key up to 16 bytes, and a good filter for
+/// longer ones. Public, like the tape's view, only to be inlinable in other modules.
 @frozen public struct KeyFingerprint: Equatable {
     public var count: UInt32
     public var first: UInt64
@@ -11,7 +11,7 @@
         self.last = last
     }
 
-    /// `text` must have eight readable bytes from its start, whatever its count; a tape's texts have.
+    /// - Parameter text: at least eight readable bytes, regardless of `count`; texts on a tape have them.
     @inlinable public init(padded text: UnsafePointer<UInt8>, count: UInt32) {
         let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
         if count < 8 {
@@ -22,11 +22,11 @@
         }
     }
 
-    /// Of a name of the program's own.
+    /// Creates the fingerprint of a static name.
     init(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         let text = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
-        // A word can be loaded from any byte of it.
+        // Padding: a word is loaded from any byte.
         let padded = [UInt8](text) + [UInt8](repeating: 0, count: MemoryLayout<UInt64>.size)
         self.init(padded: padded, count: UInt32(truncatingIfNeeded: count))
     }
@@ -40,8 +40,8 @@
         return mixed ^ mixed >> 32
     }
 
-    /// Of all bytes of the key `text`, so that long keys which differ only in their middle spread in a table too. It is
-    /// no secret: for tables of what a peer cannot choose.
+    /// Returns a hash over all bytes of the key, so long keys that differ only in the middle are spread too. The hash
+    /// is not secret: use it only for tables whose keys a peer cannot choose.
     @inlinable public func hash(padded text: UnsafePointer<UInt8>) -> UInt64 {
         var hash = fingerprint
         var offset = 8

@@ -1,7 +1,7 @@
 public import Hashing
 
 extension SecretMixer {
-    /// The hash of a text by its fingerprint, and by all of it where that does not say all.
+    /// Returns the hash of a text: of its fingerprint up to 16 bytes, otherwise of all bytes.
     @inlinable @inline(__always) public func hash(_ words: KeyFingerprint, _ text: UnsafeRawBufferPointer) -> UInt64 {
         words.count <= 16 ? mix(words.first ^ UInt64(words.count) << 56, words.last) : hash(text)
     }

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// Joins OpenSSL to a session's memory: what it reads comes straight from the bytes that have just arrived, what it writes
-/// is appended to the session's output. Nothing is kept in between, and writing never has to wait.
+/// A BIO between OpenSSL and a session. OpenSSL reads directly from the received bytes, and its output is appended to the
+/// session's output. The BIO has no buffer of its own, and writing never blocks.
 enum SessionBIO {
-    /// A new BIO over `session`, which must outlive it and is not retained.
+    /// Creates a BIO over `session`, which is not retained and must outlive the BIO.
     static func make(for session: TLSSession) -> OpaquePointer? {
         guard let method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(session).toOpaque())
@@ -11,7 +11,7 @@ enum SessionBIO {
         return bio
     }
 
-    /// Immutable after it was made, and never freed.
+    /// Immutable after creation, never freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "martlet session") else {
             return nil
@@ -30,7 +30,7 @@ enum SessionBIO {
         bio, buffer, length in
         martlet_bio_clear_retry_flags(bio)
         guard let session = session(of: bio), let buffer, length > 0 else { return -1 }
-        let count = session.takeInput(UnsafeMutableRawBufferPointer(start: buffer, count: Int(length)))
+        let count = session.readInput(UnsafeMutableRawBufferPointer(start: buffer, count: Int(length)))
         if count > 0 { return Int32(truncatingIfNeeded: count) }
         if session.hasInputEnded { return 0 }
         martlet_bio_set_retry_read(bio)
@@ -41,7 +41,7 @@ enum SessionBIO {
         bio, bytes, length in
         martlet_bio_clear_retry_flags(bio)
         guard let session = session(of: bio), let bytes, length > 0 else { return -1 }
-        return session.giveOutput(UnsafeRawBufferPointer(start: bytes, count: Int(length))) ? length : -1
+        return session.appendOutput(UnsafeRawBufferPointer(start: bytes, count: Int(length))) ? length : -1
     }
 
     private static let control: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int = {

@@ -1,14 +1,14 @@
-/// Whose signature on a peer's certificate is believed.
+/// The authorities that may sign a peer's certificate.
 public enum TLSTrust: Sendable {
     /// The authorities that the machine trusts.
     case system
-    /// Those in a PEM text, and no others.
+    /// Only the authorities in a PEM text.
     case pem(String)
 }
 
-/// How one shows who one is: a certificate, the certificates that lead from it to its authority, and its private key.
+/// A certificate, its chain to the authority, and its private key.
 public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// PEM, one's own certificate first.
+    /// PEM, the certificate of the private key first.
     public var certificateChainPEM: String
     /// PEM, without a passphrase. A secret.
     public var privateKeyPEM: String
@@ -18,20 +18,20 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
         self.privateKeyPEM = privateKeyPEM
     }
 
-    /// Without the key, as are the other two.
+    /// Omits the key, as do `debugDescription` and `customMirror`.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["certificateChainPEM": certificateChainPEM]) }
 }
 
-/// What a client wants of TLS. The server's chain and host name are always verified.
+/// The TLS configuration of a client. The server's chain and host name are always verified.
 public struct TLSClientConfiguration: Sendable {
     public var trust: TLSTrust
-    /// Shown to a server that asks for a certificate.
+    /// Presented to a server that requests a certificate.
     public var identity: TLSIdentity?
     /// ALPN names in the order of preference, such as `h2`.
     public var applicationProtocols: [String]
-    /// Whether a connection is refused when the server takes none of `applicationProtocols`.
+    /// Whether the connection fails if the server selects none of `applicationProtocols`.
     public var requiresApplicationProtocol: Bool
     public var versionMin: TLSVersion
     public var versionMax: TLSVersion
@@ -49,17 +49,17 @@ public struct TLSClientConfiguration: Sendable {
     }
 }
 
-/// What a server wants of TLS.
+/// The TLS configuration of a server.
 public struct TLSServerConfiguration: Sendable {
     public var identity: TLSIdentity
-    /// ALPN names in the order of preference; the first that the client offers too is taken.
+    /// ALPN names in the order of preference. The server selects the first one that the client offers.
     public var applicationProtocols: [String]
-    /// Whether a client that offers nothing by ALPN is refused; one that offers others alone always is.
+    /// Whether a client that offers no ALPN names is refused. A client that offers only other names is always refused.
     public var requiresApplicationProtocol: Bool
-    /// Who signs clients' certificates; without, clients are not asked for one.
+    /// The authorities of client certificates; nil requests none.
     public var clientTrust: TLSTrust?
-    /// Whether clients are asked for a certificate and may show any, or none: who signed it does not matter then. What it
-    /// is worth is for whoever accepts the connection to say.
+    /// Whether to request a client certificate and accept any, or none, regardless of its issuer. The caller of
+    /// ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.
     public var asksForAnyClientCertificate = false
     /// Whether a client without a certificate is refused.
     public var requiresClientCertificate: Bool

@@ -1,19 +1,19 @@
 public import EventLoop
 
-/// Opens TLS connections to one place.
+/// Opens TLS connections to one endpoint.
 public final class TLSConnector: ByteConnector {
     private let below: ByteConnector
     private let context: TLSContext
     private let name: String
 
     /// - Parameters:
-    ///   - serverName: the host name or address that the certificate must be for, when it is not the endpoint's.
-    ///   - context: a client's.
+    ///   - context: a client context.
+    ///   - serverName: the host name or address that the certificate must be for; nil means the endpoint's host.
     public convenience init(loop: EventLoop, endpoint: Endpoint, context: TLSContext, serverName: String? = nil) {
         self.init(over: ByteConnector(loop: loop, endpoint: endpoint), context: context, serverName: serverName)
     }
 
-    /// TLS over what `below` opens.
+    /// Creates a connector that speaks TLS over the streams of `below`.
     public init(over below: ByteConnector, context: TLSContext, serverName: String? = nil) {
         precondition(!context.isServer, "a server's context cannot open connections")
         self.below = below
@@ -31,7 +31,7 @@ public final class TLSConnector: ByteConnector {
     }
 }
 
-/// A stream that never was: tells why in the next turn.
+/// A stream that could not be opened. Calls `closed` with the error in the next event-loop iteration.
 private final class FailedTransport: ByteTransport {
     init(loop: EventLoop, handler: ByteStreamHandler, error: TransportError) {
         super.init(loop: loop, handler: handler)

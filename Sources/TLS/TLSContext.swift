@@ -1,29 +1,29 @@
 internal import COpenSSL
 public import Crypto
 
-/// Certificates, keys and rules, read and checked once, for any number of connections in one direction.
+/// Certificates, keys and settings, read and checked once, for any number of client or server connections.
 ///
-/// `@unchecked Sendable`: nothing is changed after `init`, and OpenSSL allows connections to be made from one `SSL_CTX` on
-/// several threads. Each lane still does better with a context of its own: the count of references is contended otherwise.
+/// `@unchecked Sendable`: immutable after `init`, and OpenSSL allows several threads to create connections from one
+/// `SSL_CTX`. A separate context per lane is faster, since threads contend for the reference count.
 public final class TLSContext: @unchecked Sendable {
-    /// Forward secrecy and authenticated encryption only, as HTTP/2 wants it (RFC 9113, 9.2.2).
+    /// Only cipher suites with forward secrecy and authenticated encryption, as HTTP/2 requires (RFC 9113, 9.2.2).
     private static let ciphersOfTLS12 = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    /// AES-128 first: as unbreakable as 256 today and a quarter faster.
+    /// AES-128 first: as secure in practice as AES-256, and a quarter faster.
     private static let ciphersOfTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
     let isServer: Bool
     let applicationProtocols: [String]
     let requiresApplicationProtocol: Bool
     private(set) var hasIdentity = false
-    /// An `SSL_CTX`; valid as long as this object lives.
+    /// An `SSL_CTX`, valid for the lifetime of this object.
     let pointer: OpaquePointer
-    /// What the callback that chooses a protocol reads; lives as long as this object.
+    /// The argument of the ALPN callback, which must live as long as this object.
     private let protocolChoice: ProtocolChoice
 
-    /// Reads and checks what a client needs; may read files, so not on a lane.
+    /// Creates a client context. May read files, so do not call it on a lane.
     ///
-    /// - Parameter trust: takes the place of the configuration's.
-    /// - Throws: what is wrong with which certificate or key.
+    /// - Parameter trust: replaces the configuration's trust unless nil.
+    /// - Throws: `CryptoError` for an invalid certificate or key.
     public convenience init(
         client configuration: TLSClientConfiguration, trust: TLSTrustStore? = nil
     ) throws(CryptoError) {
@@ -35,15 +35,15 @@ public final class TLSContext: @unchecked Sendable {
         if let trust { trust.use(in: pointer) } else { try TLSTrustStore(configuration.trust).use(in: pointer) }
         if let identity = configuration.identity { try load(identity) }
         let names = protocolChoice.wireFormat
-        // Unlike all others, this function returns 0 when it has done its work.
+        // Unlike other OpenSSL functions, this one returns 0 on success.
         guard names.isEmpty || SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
             throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set the ALPN names")
         }
     }
 
-    /// Reads and checks what a server needs; may read files, so not on a lane.
+    /// Creates a server context. May read files, so do not call it on a lane.
     ///
-    /// - Throws: what is wrong with which certificate or key.
+    /// - Throws: `CryptoError` for an invalid certificate or key.
     public convenience init(server configuration: TLSServerConfiguration) throws(CryptoError) {
         try self.init(
             method: TLS_server_method(), isServer: true, applicationProtocols: configuration.applicationProtocols,
@@ -70,11 +70,11 @@ public final class TLSContext: @unchecked Sendable {
         versions: (min: TLSVersion, max: TLSVersion)
     ) throws(CryptoError) {
         for name in applicationProtocols where !(1...255).contains(name.utf8.count) {
-            throw CryptoError(.invalidArgument, "an ALPN name has 1 to 255 bytes")
+            throw CryptoError(.invalidArgument, "an ALPN name must have 1 to 255 bytes")
         }
         OpenSSLErrors.clear()
         guard let pointer = SSL_CTX_new(method) else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set TLS up")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set up TLS")
         }
         self.pointer = pointer
         self.isServer = isServer
@@ -82,14 +82,14 @@ public final class TLSContext: @unchecked Sendable {
         self.requiresApplicationProtocol = requiresApplicationProtocol
         protocolChoice = ProtocolChoice(applicationProtocols)
 
-        // Connections live for hours, so nothing is gained by resuming sessions; tickets would only be sent and stored.
+        // Connections live for hours, so session resumption has no benefit, and tickets would only cost space.
         martlet_ctx_disable_extras(pointer)
         martlet_ctx_disable_session_cache(pointer)
         guard SSL_CTX_set_num_tickets(pointer, 0) == 1,
             martlet_ctx_set_versions(pointer, versions.min.rawValue, versions.max.rawValue) == 1,
             SSL_CTX_set_cipher_list(pointer, Self.ciphersOfTLS12) == 1,
             SSL_CTX_set_ciphersuites(pointer, Self.ciphersOfTLS13) == 1
-        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set TLS up") }
+        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set up TLS") }
     }
 
     deinit { SSL_CTX_free(pointer) }
@@ -103,25 +103,25 @@ public final class TLSContext: @unchecked Sendable {
             X509_free(certificate)
             return false
         }
-        guard count > 0 else { throw CryptoError(.malformed, "the certificate chain's PEM holds no CERTIFICATE") }
+        guard count > 0 else { throw CryptoError(.malformed, "the certificate chain's PEM contains no CERTIFICATE") }
 
         OpenSSLErrors.clear()
         let key = MemoryBIO.reading(Array(identity.privateKeyPEM.utf8)) {
             PEM_read_bio_PrivateKey($0, nil, martlet_no_passphrase, nil)
         }
         guard let key else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key cannot be read, or has a passphrase")
+            throw CryptoError(
+                .malformed, drainingOpenSSLAfter: "cannot read the private key: it is invalid or has a passphrase")
         }
         defer { EVP_PKEY_free(key) }
         guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
-            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key does not belong to the certificate")
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key does not match the certificate")
         }
         hasIdentity = true
     }
 }
 
-/// Asks the session about the client's own certificate, whatever chain came with it. The connection never counts as one
-/// whose peer was verified.
+/// Passes the client's certificate to the session's `admits`, and ignores its chain. The peer never counts as verified.
 private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     let pointer = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
     guard let pointer, let session = TLSSession.session(of: OpaquePointer(pointer)),
@@ -135,9 +135,9 @@ private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeM
     return isAdmitted ? 1 : 0
 }
 
-/// The server's choice of a protocol, for OpenSSL's callback.
+/// The server's ALPN names, for OpenSSL's callback.
 private final class ProtocolChoice {
-    /// Each name after its length in one byte.
+    /// The names, each preceded by its length in one byte.
     let wireFormat: [UInt8]
 
     init(_ names: [String]) {
@@ -145,8 +145,8 @@ private final class ProtocolChoice {
     }
 }
 
-/// The server's first name that the client offers; who offers others alone is refused (RFC 7301, 3.2). `chosen` may point
-/// into the client's list, which OpenSSL keeps for the length of this call and copies from.
+/// Selects the server's first ALPN name that the client offers. Refuses a client that offers only other names (RFC 7301,
+/// 3.2). `chosen` may point into the client's list, which OpenSSL keeps during this call and copies from.
 private func chooseProtocol(
     _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
@@ -156,7 +156,7 @@ private func chooseProtocol(
     let choice = Unmanaged<ProtocolChoice>.fromOpaque(argument).takeUnretainedValue()
     var name: UnsafeMutablePointer<UInt8>?
     let status = choice.wireFormat.withUnsafeBufferPointer { ours in
-        // On success `name` points into the client's list or ours; the client's holds the same bytes and outlives the call.
+        // On success, `name` points into the client's list, or into this one, which outlives the call.
         SSL_select_next_proto(&name, chosenLength, ours.baseAddress, UInt32(ours.count), offered, offeredLength)
     }
     guard status == OPENSSL_NPN_NEGOTIATED, let name else { return SSL_TLSEXT_ERR_ALERT_FATAL }

@@ -2,19 +2,19 @@ internal import COpenSSL
 internal import Crypto
 internal import EventLoop
 
-/// One end of a TLS connection without any I/O: ciphertext in and out on one side, plaintext on the other.
+/// One side of a TLS connection without I/O. Converts between ciphertext and plaintext.
 final class TLSSession {
-    /// Ciphertext that may wait for the transport below; at it, no more plaintext is taken.
+    /// Amount of pending ciphertext from which no more plaintext is accepted.
     static let ciphertextBytesMax = 128 * 1024
-    /// What can come on top: the last record, and what OpenSSL answers by itself (handshake, alerts, new keys). A peer that
-    /// asks for more than this and does not read is dropped.
+    /// Space beyond this limit for the last record and for OpenSSL's own messages (handshake, alerts, key updates). The
+    /// connection fails if a peer triggers more messages and does not read them.
     static let answersBytesMax = 64 * 1024
-    /// A TLS record's plaintext (RFC 8446, 5.1).
+    /// Maximum plaintext size of a TLS record (RFC 8446, 5.1).
     static let recordBytesMax = 16 * 1024
 
     enum Progress {
         case done
-        /// Nothing goes on before more ciphertext has arrived.
+        /// More ciphertext is required.
         case needsInput
         case failed(TransportError)
     }
@@ -27,14 +27,14 @@ final class TLSSession {
         case failed(TransportError)
     }
 
-    /// Who the peer is, for messages.
+    /// The peer, for messages.
     let place: String
     /// Ciphertext for the transport below.
     var output = OutputBuffer(bytesMax: ciphertextBytesMax)
-    /// Whether no ciphertext follows what `input` holds.
+    /// Whether no ciphertext follows the bytes in `input`.
     private(set) var hasInputEnded = false
 
-    /// What is made of a client's certificate, in DER, when any may be shown: false refuses it as revoked.
+    /// Decides about a client's certificate in DER if the context accepts any. False refuses the certificate as revoked.
     var admits: ([UInt8]) -> Bool = { _ in true }
 
     private let context: TLSContext
@@ -43,7 +43,7 @@ final class TLSSession {
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// - Parameter name: the host name or address that a server's certificate must be for; nil on a server.
-    /// - Throws: `resources`, or `tls` for a name that can stand in no certificate.
+    /// - Throws: `resources`, or `tls` for an invalid name.
     init(_ context: TLSContext, name: String?, place: String) throws(TransportError) {
         self.context = context
         self.place = place
@@ -64,21 +64,21 @@ final class TLSSession {
         }
         SSL_set_connect_state(ssl)
         guard expect(name ?? "") else {
-            throw TransportError(.tls, "\(place): \(name ?? "") can be the name of no server")
+            throw TransportError(.tls, "\(place): \(name ?? "") is not a valid server name")
         }
     }
 
     deinit { SSL_free(ssl) }
 
-    /// Where OpenSSL keeps what belongs to the application.
+    /// OpenSSL's index for application data.
     private static let sessionIndex: Int32 = 0
 
-    /// The session that uses this `SSL`.
+    /// Returns the session that uses this `SSL`.
     static func session(of ssl: OpaquePointer) -> TLSSession? {
         SSL_get_ex_data(ssl, sessionIndex).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// A certificate's bytes; nil when there is none.
+    /// Returns the DER form of a certificate; nil for nil.
     static func der(of certificate: OpaquePointer?) -> [UInt8]? {
         guard let certificate else { return nil }
         defer { OpenSSLErrors.clear() }
@@ -89,7 +89,8 @@ final class TLSSession {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// Sets what the certificate must be for, and names the host in the ClientHello (RFC 6066, 3: never an address).
+    /// Sets the name that the certificate must be for, and sends a host name, but never an address, in the ClientHello
+    /// (RFC 6066, 3). Returns false for an invalid name.
     private func expect(_ name: String) -> Bool {
         defer { OpenSSLErrors.clear() }
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 { return true }
@@ -98,7 +99,7 @@ final class TLSSession {
         return SSL_set1_host(ssl, name) == 1 && martlet_ssl_set_server_name(ssl, name) == 1
     }
 
-    /// Lets `body` work on `bytes`; returns how many of them OpenSSL has not taken, which are the last.
+    /// Calls `body` with `bytes` as input. Returns the number of bytes at the end that OpenSSL has not read.
     func withInput(_ bytes: UnsafeRawBufferPointer, hasEnded: Bool, _ body: () -> Void) -> Int {
         input = bytes
         if hasEnded { hasInputEnded = true }
@@ -107,8 +108,8 @@ final class TLSSession {
         return input.count
     }
 
-    /// For the BIO: moves bytes out of what has arrived.
-    func takeInput(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    /// Moves input to `buffer`, for the BIO. Returns the number of bytes.
+    func readInput(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, input.count)
         guard count > 0 else { return 0 }
         buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: input[..<count]))
@@ -116,8 +117,8 @@ final class TLSSession {
         return count
     }
 
-    /// For the BIO: takes ciphertext. False when a peer that does not read makes OpenSSL answer without end.
-    func giveOutput(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Appends ciphertext to the output, for the BIO. Returns false if the output is full because the peer does not read.
+    func appendOutput(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard output.count < Self.ciphertextBytesMax + Self.answersBytesMax else { return false }
         output.append(bytes)
         return true
@@ -136,7 +137,7 @@ final class TLSSession {
         return .failed(failure(isHandshaking: true))
     }
 
-    /// Decrypts into `buffer`, at most one record.
+    /// Decrypts at most one record into `buffer`.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadProgress {
         OpenSSLErrors.clear()
         let result = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -148,21 +149,21 @@ final class TLSSession {
         }
     }
 
-    /// Encrypts as many of `bytes` as `output` has room for; `taken` grows by their number.
+    /// Encrypts as many of `bytes` as `output` has room for, and adds their number to `taken`.
     func write(_ bytes: UnsafeRawBufferPointer, taken: inout Int) -> TransportError? {
         OpenSSLErrors.clear()
         while taken < bytes.count, !output.isFull {
             let record = bytes[taken...].prefix(Self.recordBytesMax)
             let result = SSL_write(
                 ssl, UnsafeRawBufferPointer(rebasing: record).baseAddress, Int32(clamping: record.count))
-            // Writing to memory never has to wait, so whatever is not taken has failed.
+            // Writing to memory never blocks, so every other result is an error.
             guard result > 0 else { return failure(isHandshaking: false) }
             taken += Int(result)
         }
         return nil
     }
 
-    /// Appends close_notify to the output. The peer may go on sending.
+    /// Appends close_notify to the output. The peer may continue to send.
     func finishWriting() {
         OpenSSLErrors.clear()
         SSL_shutdown(ssl)
@@ -191,7 +192,7 @@ final class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
-    /// In DER; nil when it has shown none.
+    /// The peer's certificate in DER; nil if it presented none.
     var peerCertificate: [UInt8]? { Self.der(of: SSL_get0_peer_certificate(ssl)) }
 
     var hasVerifiedPeerCertificate: Bool {

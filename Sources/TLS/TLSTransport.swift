@@ -1,35 +1,35 @@
 public import EventLoop
 
-/// TLS over any byte transport, either side. `connected` comes after the handshake; `closed` tells why it failed.
+/// TLS over any byte transport, as client or server. `connected` is called after the handshake. If the handshake fails,
+/// `closed` receives the error.
 ///
-/// A write becomes records of 16 KiB and one write below: whoever gathers a turn's output writes it at once.
-/// Certificates are verified before any byte is given to or taken from the handler.
+/// A write becomes records of 16 KiB and one write to the transport below, so callers should write the output of an
+/// event-loop iteration in one call. Certificates are verified before the handler sends or receives any byte.
 public final class TLSTransport: ByteTransport {
-    /// Time for a client's handshake with us, from the open connection below. A connector's options say it for our own.
+    /// Maximum time of a server's handshake, from the open connection below. For a client, see the connector's options.
     public static let handshakeTimeoutSeconds = 10
-    /// How long `close` waits for the transport below to take what is left.
+    /// Maximum time for which `close` waits until the transport below has accepted the pending output.
     public static let closeDeadlineSeconds = 5
-    /// Plaintext handed over in one `received`: two full records, or many small ones.
+    /// Maximum plaintext passed to one `received`: two full records, or many small ones.
     private static let plaintextBytesMax = 2 * TLSSession.recordBytesMax
 
-    /// What can follow each is written beside it.
     private enum State {
-        /// The transport below is not open yet. → handshaking, ended
+        /// The transport below is not open yet; becomes `handshaking` or `ended`.
         case connecting
-        /// → open, ended
+        /// The handshake runs; becomes `open` or `ended`.
         case handshaking
-        /// → closing, ended
+        /// Becomes `closing` or `ended`.
         case open
-        /// `close` was called, and ciphertext is left to be sent. → ended
+        /// `close` was called, and ciphertext is pending; becomes `ended`.
         case closing
-        /// The transport below was told to end; its `closed` is the last event.
+        /// The transport below is closing. Its `closed` is the last event.
         case ended
     }
 
     private let session: TLSSession
     private let handshakeSecondsMax: Int
     private var state = State.connecting
-    /// Set before the loop calls anything.
+    /// Set before the first event.
     private var below: ByteTransport?
     private var failure: TransportError?
     private var timer: TimerToken?
@@ -40,7 +40,7 @@ public final class TLSTransport: ByteTransport {
     private var hasFinishedWriting = false
     private var hasPeerFinished = false
     private var hasInputEnded = false
-    /// Ciphertext that came with the last bytes before reading was paused: at most one read of the transport below.
+    /// Ciphertext that arrived before reading was paused and is not decrypted yet. At most one read of the transport below.
     private var backlog: [UInt8] = []
     private let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: plaintextBytesMax, alignment: 16)
 
@@ -52,9 +52,9 @@ public final class TLSTransport: ByteTransport {
 
     deinit { plaintext.deallocate() }
 
-    /// Opens a connection and speaks TLS over it as the client.
+    /// Opens a connection, and starts TLS as a client.
     ///
-    /// - Throws: `tls` when `name` can be the name of no server, `resources`.
+    /// - Throws: `tls` if `name` is not a valid server name, or `resources`.
     static func connect(
         over connector: ByteConnector, context: TLSContext, name: String, handler: ByteStreamHandler
     ) throws(TransportError) -> TLSTransport {
@@ -66,13 +66,13 @@ public final class TLSTransport: ByteTransport {
         return transport
     }
 
-    /// Speaks TLS as the server over a connection that was just accepted; for the closure given to `listen`.
+    /// Starts TLS as a server on an accepted connection. Call it from the closure passed to `listen`.
     ///
     /// - Parameters:
-    ///   - handler: may be given later, before the closure returns.
-    ///   - admits: asked about a client's certificate, in DER, when the context asks for any: the client is told that one
-    ///     is revoked when it answers false. Called during the handshake.
-    /// - Throws: `resources`; then the connection was reset.
+    ///   - handler: nil if the handler is set later, before the closure returns.
+    ///   - admits: decides about a client's certificate in DER if the context accepts any. If it returns false, the
+    ///     certificate is refused as revoked. Called during the handshake.
+    /// - Throws: `resources`. The connection was then reset.
     @discardableResult
     public static func accept(
         _ accepted: ByteTransport, context: TLSContext, handler: ByteStreamHandler? = nil,
@@ -93,17 +93,17 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    /// The ALPN name that both sides speak; nil when none was chosen.
+    /// The negotiated ALPN name; nil if there is none.
     public var applicationProtocol: String? { session.applicationProtocol }
 
     public var version: TLSVersion? { session.version }
 
     public override var peerAddress: [UInt8] { below?.peerAddress ?? [] }
 
-    /// The peer's certificate in DER; nil when it has shown none. Worth nothing unless verified.
+    /// The peer's certificate in DER; nil if it presented none. May be unverified: see ``hasVerifiedPeerCertificate``.
     public var peerCertificate: [UInt8]? { session.peerCertificate }
 
-    /// Whether the peer showed a certificate and it holds. Always so on a client.
+    /// Whether the peer presented a valid certificate. Always true on a connected client.
     public var hasVerifiedPeerCertificate: Bool { session.hasVerifiedPeerCertificate }
 
     fileprivate func belowConnected() {
@@ -119,7 +119,7 @@ public final class TLSTransport: ByteTransport {
 
     fileprivate func belowReceived(_ bytes: UnsafeRawBufferPointer) {
         switch state {
-        // A transport below may hand over bytes in the same breath in which it tells that it is open.
+        // The first bytes may arrive within the call that reports the connection.
         case .connecting, .handshaking, .open: break
         case .closing, .ended: return
         }
@@ -134,7 +134,7 @@ public final class TLSTransport: ByteTransport {
 
     fileprivate func belowWritable() {
         sendCiphertext()
-        tellOfRoom()
+        notifyWritable()
     }
 
     fileprivate func belowClosed(_ error: TransportError?) {
@@ -151,7 +151,7 @@ public final class TLSTransport: ByteTransport {
         handler?.closed(reason)
     }
 
-    /// Takes the handshake and the plaintext on as far as `bytes` go and the handler wants.
+    /// Continues the handshake and delivers plaintext, until `bytes` are consumed or the handler pauses reading.
     private func pump(_ bytes: UnsafeRawBufferPointer) {
         isPumping = true
         let left = session.withInput(bytes, hasEnded: hasInputEnded) {
@@ -159,10 +159,10 @@ public final class TLSTransport: ByteTransport {
             while isReading, !hasPeerFinished, case .open = state, deliver() {}
         }
         isPumping = false
-        // Bytes after close_notify mean nothing (RFC 8446, 6.1).
+        // Bytes after close_notify are ignored (RFC 8446, 6.1).
         if left > 0, !hasPeerFinished, isAlive { backlog.append(contentsOf: bytes.suffix(left)) }
         sendCiphertext()
-        tellOfRoom()
+        notifyWritable()
     }
 
     private func pumpBacklog() {
@@ -191,7 +191,7 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    /// Hands over one buffer of plaintext; whether there may be more.
+    /// Passes one buffer of plaintext to the handler. Returns whether more may follow.
     private func deliver() -> Bool {
         var count = 0
         var end = TLSSession.ReadProgress.bytes(0)
@@ -224,8 +224,8 @@ public final class TLSTransport: ByteTransport {
         loop.assertOnLoop()
         guard !isReading else { return }
         isReading = true
-        // First what is left within OpenSSL and in the backlog, and not from inside the handler's call. Only a handler that
-        // still reads after that gets more from below: the backlog would grow with each pause otherwise.
+        // Delivers the data in OpenSSL and in the backlog first, but not within the handler's call. Reading below resumes
+        // only if the handler has not paused again; otherwise, the backlog would grow with each pause.
         guard !isResumeScheduled else { return }
         isResumeScheduled = true
         loop.schedule(after: .zero) { [self] in
@@ -250,7 +250,7 @@ public final class TLSTransport: ByteTransport {
         return taken
     }
 
-    /// Gives the transport below what it takes; whether all went.
+    /// Writes pending ciphertext to the transport below. Returns whether all was accepted.
     @discardableResult
     private func sendCiphertext() -> Bool {
         guard let below, session.output.write(to: below) else { return false }
@@ -265,8 +265,8 @@ public final class TLSTransport: ByteTransport {
         return true
     }
 
-    /// Never from inside the handler's call.
-    private func tellOfRoom() {
+    /// Calls `writable` once the output is empty. Never called within a call of the handler.
+    private func notifyWritable() {
         guard isWaitingForRoom, session.output.isEmpty, case .open = state else { return }
         isWaitingForRoom = false
         handler?.writable()
@@ -290,7 +290,7 @@ public final class TLSTransport: ByteTransport {
         case .open:
             if !hasFinishedWriting { session.finishWriting() }
             state = .closing
-            // What still comes is thrown away, so that a peer that writes before it reads gets to reading.
+            // Further input is discarded. A peer that finishes writing before it reads would otherwise never read.
             below?.resumeReading()
             guard !sendCiphertext() else { return }
             timer = loop.schedule(after: .seconds(Self.closeDeadlineSeconds)) { [weak self] in self?.reset() }
@@ -304,7 +304,7 @@ public final class TLSTransport: ByteTransport {
         below?.reset()
     }
 
-    /// Ends the stream for a fault of the peer, after the alert that OpenSSL has written about it.
+    /// Closes the stream with an error of the peer, after sending OpenSSL's alert.
     private func fail(_ error: TransportError) {
         guard isAlive else { return }
         failure = error
@@ -324,7 +324,7 @@ public final class TLSTransport: ByteTransport {
     }
 }
 
-/// What the transport below calls. It keeps the TLS transport alive until `closed`.
+/// The handler of the transport below. Retains the TLS transport until `closed`.
 private final class CiphertextHandler: ByteStreamHandler {
     private let transport: TLSTransport
 

@@ -1,20 +1,20 @@
 internal import COpenSSL
 public import Crypto
 
-/// Authorities that were read once, for any number of contexts: the machine's own are a megabyte.
+/// Trusted authorities, read once for any number of contexts. The machine's authorities need a megabyte.
 ///
-/// `@unchecked Sendable`: nothing is added after `init`, and OpenSSL guards a store's own tables.
+/// `@unchecked Sendable`: immutable after `init`, and OpenSSL locks the store's tables.
 public final class TLSTrustStore: @unchecked Sendable {
-    /// An `X509_STORE`
+    /// An `X509_STORE`.
     private let pointer: OpaquePointer
 
-    /// May read files, so not on a lane.
+    /// Reads the authorities. May read files, so do not call it on a lane.
     ///
-    /// - Throws: what is wrong with the authorities.
+    /// - Throws: `CryptoError` if the authorities cannot be read.
     public init(_ trust: TLSTrust) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let pointer = X509_STORE_new() else {
-            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set TLS up")
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set up TLS")
         }
         self.pointer = pointer
         switch trust {
@@ -28,7 +28,7 @@ public final class TLSTrustStore: @unchecked Sendable {
                 X509_STORE_add_cert(pointer, certificate) == 1
             }
             guard count > 0 else {
-                throw CryptoError(.malformed, "the certificate authorities' PEM holds no CERTIFICATE")
+                throw CryptoError(.malformed, "the certificate authorities' PEM contains no CERTIFICATE")
             }
         }
         OpenSSLErrors.clear()
@@ -36,6 +36,6 @@ public final class TLSTrustStore: @unchecked Sendable {
 
     deinit { X509_STORE_free(pointer) }
 
-    /// The context keeps it from then on.
+    /// Sets the store of a context, which retains it.
     func use(in context: OpaquePointer) { withExtendedLifetime(self) { SSL_CTX_set1_cert_store(context, pointer) } }
 }

@@ -1,6 +1,5 @@
-/// The versions of TLS that are spoken; older ones are refused.
+/// The supported TLS versions. Raw values are the protocol's version numbers (RFC 8446, 4.2.1).
 public enum TLSVersion: Int32, Sendable, CustomStringConvertible {
-    /// The numbers are the protocol's own (RFC 8446, 4.2.1).
     case tls12 = 0x0303
     case tls13 = 0x0304
 

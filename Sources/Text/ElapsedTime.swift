@@ -1,6 +1,6 @@
-/// Elapsed times for people.
+/// Human-readable elapsed times.
 public enum ElapsedTime {
-    /// `45s`, `3m 20s`, `2h 5m`, `4d 1h`.
+    /// Returns a text such as `45s`, `3m 20s`, `2h 5m` or `4d 1h`.
     public static func text(seconds: Int) -> String {
         switch seconds {
         case ..<60: "\(seconds)s"

@@ -1,4 +1,4 @@
-/// Words for a POSIX shell.
+/// Quoting for a POSIX shell.
 public enum Shell {
     public static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 
@@ -16,6 +16,6 @@ public enum Shell {
         return isPlain && !text.isEmpty ? text : quoted(text)
     }
 
-    /// Returns the last operand of a command; it may look like an option.
+    /// Returns the last operand of a command, after `--` if it looks like an option.
     public static func operand(_ text: String) -> String { text.hasPrefix("-") ? "-- \(word(text))" : word(text) }
 }

@@ -1,11 +1,11 @@
 extension String {
-    /// - Parameter width: in columns of a terminal.
+    /// Returns the text with trailing spaces up to `width` terminal columns.
     public func padded(to width: Int) -> String {
         let missing = width - columns
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
     }
 
-    /// At most `width` columns of a terminal; what is cut is shown as `…`.
+    /// Returns the text cut to `width` terminal columns; `…` marks the cut.
     public func shortened(to width: Int) -> String {
         guard columns > width else { return self }
         var left = width - 1

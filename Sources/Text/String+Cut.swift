@@ -1,5 +1,5 @@
 extension String {
-    /// Returns the first `count` bytes of UTF-8 at most, cut between Unicode scalars.
+    /// Returns at most the first `count` bytes of UTF-8, cut between Unicode scalars.
     public func cut(to count: Int) -> String {
         guard utf8.count > count else { return self }
         var end = utf8.index(startIndex, offsetBy: count)

@@ -1,10 +1,10 @@
-/// The known word that a misspelled one most likely stands for.
+/// Suggestions for misspelled words.
 public enum Suggestion {
-    /// Characters of a word that is compared.
+    /// Maximum characters of a compared word.
     static let lengthMax = 64
-    /// Bytes of a value that is compared, in its source form.
+    /// Maximum bytes of a compared value, in its source form.
     public static let bytesMax = 256
-    /// Candidates that are compared.
+    /// Maximum number of compared candidates.
     public static let candidatesMax = 500
 
     /// Returns the candidate with the fewest slips to `name`; nil if each has more than a third of the name's characters.
@@ -23,12 +23,12 @@ public enum Suggestion {
         return best?.name
     }
 
-    /// Returns a sentence part such as `; did you mean devices?`; empty if no candidate is near.
+    /// Returns a clause such as `; did you mean devices?`; empty if no candidate is near.
     public static func hint(for name: String, among candidates: [String]) -> String {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// Characters of an abbreviation.
+    /// Minimum characters of an abbreviation.
     static let abbreviationMin = 3
 
     /// Returns the nearest word, or the only word that `text` abbreviates, such as `production` for `prod`.
@@ -45,7 +45,7 @@ public enum Suggestion {
         Array(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" }.prefix(lengthMax))
     }
 
-    /// Returns insertions, deletions, replacements and swaps of neighbors.
+    /// Returns the number of insertions, deletions, replacements and swaps of neighbors.
     private static func slips(_ from: [Unicode.Scalar], _ to: [Unicode.Scalar]) -> Int {
         var before: [Int] = []
         var previous = Array(0...to.count)

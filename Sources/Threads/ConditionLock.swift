@@ -1,8 +1,8 @@
 package import CLinux
 
-/// A pthread mutex with a condition variable, for threads that wait for one another.
+/// A pthread mutex with a condition variable.
 ///
-/// `@unchecked Sendable`: both live at one address for as long as the object and are made for several threads.
+/// `@unchecked Sendable`: both keep their address while the object exists, and pthreads makes them thread-safe.
 package final class ConditionLock: @unchecked Sendable {
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -30,18 +30,18 @@ package final class ConditionLock: @unchecked Sendable {
         return try body()
     }
 
-    /// Wakes all threads that wait for a condition. Only within `withLock`.
+    /// Wakes all threads in `wait`. Call only within `withLock`.
     package func wakeAll() {
         pthread_cond_broadcast(condition)
     }
 
-    /// Releases the lock until `condition` is true. Only within `withLock`.
+    /// Waits until `condition` is true, without the lock. Call only within `withLock`.
     package func wait(until condition: () -> Bool) {
         while !condition() { pthread_cond_wait(self.condition, mutex) }
     }
 
-    /// Releases the lock until `condition` is true or the time has passed; returns whether the condition is true. Only
-    /// within `withLock`.
+    /// Waits until `condition` is true or the timeout has passed, without the lock; returns whether `condition` is true.
+    /// Call only within `withLock`.
     package func wait(atMostMilliseconds milliseconds: Int, until condition: () -> Bool) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

@@ -2,9 +2,9 @@ import CLinux
 
 /// Operating-system threads outside Swift's pool: for event loops, and for calls that can block.
 public enum DetachedThread {
-    /// The signals that a thread can receive.
+    /// The signals that a new thread can receive.
     public enum Signals {
-        /// Those of the thread that starts it.
+        /// The same as those of the starting thread.
         case inherited
         /// None: a write to a closed pipe fails and raises no SIGPIPE.
         case blocked
@@ -12,7 +12,7 @@ public enum DetachedThread {
 
     /// Starts a detached thread that runs `body`.
     ///
-    /// - Throws: if the system has no more threads; `body` does not run then.
+    /// - Throws: if the system cannot start another thread; `body` does not run then.
     public static func start(
         signals: Signals = .inherited, _ body: @escaping @Sendable () -> Void
     ) throws(ThreadError) {
@@ -38,13 +38,13 @@ public enum DetachedThread {
         }
     }
 
-    /// Runs `body` on a thread of its own and returns its result; for calls that can block, off the data path.
+    /// Runs `body` on a new thread and returns its result. For blocking calls outside the data path.
     public static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
             do {
                 try start { continuation.resume(returning: body()) }
             } catch {
-                // On this thread: late, but not lost.
+                // No thread: run on the caller's, which blocks it.
                 continuation.resume(returning: body())
             }
         }

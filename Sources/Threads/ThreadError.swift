@@ -7,6 +7,6 @@ public struct ThreadError: Error {
     public let code: Int32
 
     public var message: String {
-        "no thread can be started: " + (strerror(code).map { String(cString: $0) } ?? "error \(code)")
+        "cannot start a thread: " + (strerror(code).map { String(cString: $0) } ?? "error \(code)")
     }
 }

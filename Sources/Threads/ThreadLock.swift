@@ -2,7 +2,7 @@ package import CLinux
 
 /// A pthread mutex. `Synchronization.Mutex` reports false races under the thread sanitizer with this toolchain.
 ///
-/// `@unchecked Sendable`: the mutex lives at one address for as long as the object and is made for several threads.
+/// `@unchecked Sendable`: the mutex keeps its address while the object exists, and pthreads makes it thread-safe.
 package final class ThreadLock: @unchecked Sendable {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

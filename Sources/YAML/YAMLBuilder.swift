@@ -1,7 +1,6 @@
 import JSON
 
-/// Writes a YAML text as JSON, and notes where each value and key came from, in the order in which a parsed JSON text
-/// has them.
+/// Converts a YAML text to JSON. Records the position of each value and key in the order of a parsed JSON text.
 struct YAMLBuilder: ~Copyable {
     private(set) var positions: [JSONPosition] = []
     private let text: [UInt8]
@@ -9,7 +8,7 @@ struct YAMLBuilder: ~Copyable {
     private var json = JSONWriter()
     private var open: [Container] = []
     private var documents = 0
-    /// How far the characters of the text have been counted, and to which byte.
+    /// The byte up to which characters are counted, and their number.
     private var counted = (characters: 0, bytes: 0)
 
     private enum Container {
@@ -41,16 +40,16 @@ struct YAMLBuilder: ~Copyable {
             case .documentStart:
                 documents += 1
                 guard documents == 1 else {
-                    throw YAMLError(code: .unsupported, position: position, message: "there is a second document")
+                    throw YAMLError(code: .unsupported, position: position, message: "more than one document")
                 }
             case .streamEnd:
                 guard documents == 1 else {
-                    throw YAMLError(code: .empty, position: position, message: "there is nothing in it")
+                    throw YAMLError(code: .empty, position: position, message: "the text is empty")
                 }
                 return
             case .alias:
                 throw YAMLError(
-                    code: .unsupported, position: position, message: "aliases are not supported: write the value out")
+                    code: .unsupported, position: position, message: "aliases are not supported; repeat the value")
             case .scalar(let scalar):
                 try add(scalar, at: position)
             case .sequenceStart(let tag):
@@ -73,7 +72,7 @@ struct YAMLBuilder: ~Copyable {
 
     func document() throws(YAMLError) -> JSONDocument {
         do throws(JSONError) {
-            // An escape of JSON has at most six bytes for one of YAML.
+            // A JSON escape has at most six bytes per byte of YAML.
             let limits = JSONLimits(bytesMax: 8 * YAMLDocument.bytesMax, depthMax: YAMLDocument.depthMax)
             return try JSONDocument(json.bytes, limits: limits)
         } catch {
@@ -98,14 +97,14 @@ struct YAMLBuilder: ~Copyable {
             return try YAMLScalar(scalar, at: position).write(to: &json)
         }
         guard keys.insert(scalar.text).inserted else {
-            throw YAMLError(code: .duplicateKey, position: position, message: "the mapping has this key already")
+            throw YAMLError(code: .duplicateKey, position: position, message: "duplicate key")
         }
         open[open.count - 1] = .mapping(keys: keys, awaitsKey: false)
         positions.append(position)
         json.key(scalar.text)
     }
 
-    /// Notes where a value begins; in a mapping a key follows it.
+    /// Records where a value begins. In a mapping, a key must follow.
     private mutating func beginValue(at position: JSONPosition) throws(YAMLError) {
         if case .mapping(let keys, let awaitsKey)? = open.last {
             guard !awaitsKey else {
@@ -118,11 +117,11 @@ struct YAMLBuilder: ~Copyable {
 
     private func check(_ tag: String?, is kind: String, at position: JSONPosition) throws(YAMLError) {
         guard tag == nil || tag == "!" || tag == YAMLScalar.tagPrefix + kind else {
-            throw YAMLError(code: .unsupported, position: position, message: "this tag is not supported")
+            throw YAMLError(code: .unsupported, position: position, message: "unsupported tag")
         }
     }
 
-    /// Events come in the order of the text, so the bytes are counted once.
+    /// Events are in the order of the text, so each byte is counted once.
     private mutating func position(of event: YAMLEvents.Event) -> JSONPosition {
         while counted.characters < event.index, counted.bytes < text.count {
             counted.bytes += 1

@@ -1,21 +1,21 @@
 public import JSON
 
-/// A YAML text as JSON values, each of which knows its line and column: so a configuration is checked by the same
-/// validator as messages.
+/// A YAML text as JSON values with line and column. The JSON Schema validator for messages therefore also validates
+/// configurations.
 ///
-/// Plain scalars mean what YAML 1.2's core schema says (`yes` is text, `0755` is 755); one document; each key once in
-/// its mapping; no anchors and aliases, no tags but the core schema's.
+/// Plain scalars follow the core schema of YAML 1.2 (`yes` is a string, `0755` is 755). A text must be one document
+/// without duplicate keys, anchors, aliases, and tags outside the core schema.
 public final class YAMLDocument: Sendable {
     private let json: JSONDocument
-    /// Where each value and key of the document begins, by its `nodeIndex`.
+    /// Positions of values and keys, by `nodeIndex`.
     private let positions: [JSONPosition]
 
-    /// Bytes of a text.
+    /// Maximum size of a text in bytes.
     public static let bytesMax = 1 << 20
-    /// Sequences and mappings inside each other.
+    /// Maximum nesting depth of sequences and mappings.
     public static let depthMax = 64
 
-    /// `file` is for the errors alone; nothing is read from it.
+    /// - Parameter file: file name for error messages; the file is not read.
     public init(_ text: [UInt8], file: String? = nil) throws(YAMLError) {
         do throws(YAMLError) {
             var builder = YAMLBuilder(text)
@@ -33,12 +33,12 @@ public final class YAMLDocument: Sendable {
         try self.init(Array(text.utf8), file: file)
     }
 
-    /// The value of the document. The `sourceRange` of what is in it is not the YAML text's.
+    /// The root value. `sourceRange` of its values does not refer to the YAML text.
     public var root: JSONValue { json.root }
 
-    /// Where a value or key begins in the YAML text.
+    /// Returns the position of a value or key in the YAML text.
     public func position(of value: JSONValue) -> JSONPosition { position(ofNode: value.nodeIndex) }
 
-    /// As for a value, by its `nodeIndex`; one that is not of this document counts as the root.
+    /// Returns the position by `nodeIndex`. An index outside the document counts as the root.
     public func position(ofNode index: Int) -> JSONPosition { positions[positions.indices.contains(index) ? index : 0] }
 }

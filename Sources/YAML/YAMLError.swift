@@ -1,26 +1,26 @@
 public import JSON
 
-/// Why a YAML text cannot be read.
+/// The reason why a YAML text cannot be read.
 public struct YAMLError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         case empty
-        /// It is not YAML at all.
+        /// Not YAML.
         case syntax
         case duplicateKey = "duplicate_key"
-        /// YAML that means nothing in JSON, or that is not wanted here: anchors, tags, keys that are no text, a second
-        /// document.
+        /// YAML that JSON cannot express or that is not allowed: anchors, tags, keys that are not strings, several
+        /// documents.
         case unsupported
         case depth
         case size
     }
 
     public var code: Code
-    /// Name of the file, if there is one.
+    /// File name, if known.
     public var file: String?
     public var position: JSONPosition
     public var message: String
 
-    /// `file:line:column: message`, which editors can jump to.
+    /// `file:line:column: message`, a format that editors understand.
     public var description: String {
         (file.map { "\($0):" } ?? "") + "\(position.line):\(position.column): \(message)"
     }

@@ -1,10 +1,10 @@
 private import CYAML
 import JSON
 
-/// What libyaml finds in a text, one after the other.
+/// The sequence of libyaml's parsing events of a text.
 struct YAMLEvents: ~Copyable {
     enum Kind {
-        /// Begins or ends of stream and document that need no attention.
+        /// Start or end of a stream or document without further meaning.
         case nothing
         case documentStart
         case streamEnd
@@ -19,7 +19,7 @@ struct YAMLEvents: ~Copyable {
     struct Event {
         var kind: Kind
         var hasAnchor = false
-        /// Characters before it, and its line and column, counted from 0.
+        /// Position before the event: characters, line and column from 0.
         var index: Int
         var line: Int
         var column: Int
@@ -31,22 +31,22 @@ struct YAMLEvents: ~Copyable {
         var tag: String?
     }
 
-    /// libyaml keeps a pointer to its own parser, so that must not move.
+    /// Allocated at a stable address, since libyaml keeps a pointer to its parser.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: UnsafeMutableBufferPointer<UInt8>
-    /// The text may begin with a byte order mark (YAML 1.2.2, section 5.2). libyaml counts that as a column, and then does
-    /// not find the keys of the first mapping aligned.
+    /// The optional byte order mark (YAML 1.2.2, section 5.2). libyaml counts the mark as a column and then finds the
+    /// keys of the first mapping misaligned.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    /// Where the text begins behind its mark.
+    /// Offset of the text after the byte order mark.
     let firstByte: Int
 
-    /// Takes a copy of the text.
+    /// Copies the text.
     init(_ bytes: [UInt8]) {
         text = .allocate(capacity: bytes.count)
         _ = text.initialize(from: bytes)
         firstByte = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         parser = .allocate(capacity: 1)
-        // It fails only when memory is exhausted, where Swift itself ends the process as well.
+        // It fails only without memory; Swift also terminates the process then.
         guard yaml_parser_initialize(parser) == 1 else { fatalError("no memory for a YAML parser") }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.baseAddress.map { $0 + firstByte }, text.count - firstByte)
@@ -100,7 +100,7 @@ struct YAMLEvents: ~Copyable {
     }
 
     private func failure() -> YAMLError {
-        let problem = parser.pointee.problem.map { String(cString: $0) } ?? "this is not YAML"
+        let problem = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
         guard parser.pointee.error != YAML_READER_ERROR else {
             let offset = firstByte + parser.pointee.problem_offset
             let position = JSONPosition(offset: offset, in: UnsafeBufferPointer(text))
@@ -113,7 +113,7 @@ struct YAMLEvents: ~Copyable {
         return YAMLError(code: .syntax, position: position, message: problem + context)
     }
 
-    /// For a line that cannot be read because it is indented with a tab: YAML 1.2, section 6.1, has spaces alone.
+    /// Returns the error for a line that is indented with a tab. YAML allows only spaces (YAML 1.2, section 6.1).
     private var tabInIndentation: YAMLError? {
         let line = parser.pointee.problem_mark.line
         let start = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
@@ -126,6 +126,6 @@ struct YAMLEvents: ~Copyable {
         else { return nil }
         return YAMLError(
             code: .syntax, position: JSONPosition(offset: tab, line: line + 1, column: tab - start + 1),
-            message: "a tab stands here: YAML is indented with spaces alone")
+            message: "a tab is not allowed in indentation; use spaces")
     }
 }

@@ -1,11 +1,11 @@
 import JSON
 
-/// A scalar by YAML 1.2's core schema (chapter 10.3).
+/// A scalar of the core schema of YAML 1.2 (chapter 10.3).
 struct YAMLScalar {
     enum Value: Equatable {
         case null
         case bool(Bool)
-        /// As JSON writes it.
+        /// In JSON notation.
         case number(String)
         case string(String)
     }
@@ -26,12 +26,12 @@ struct YAMLScalar {
             value = .string(scalar.text)
         case "null", "bool", "int", "float":
             value = Self.plain(scalar.text)
-            guard Self.kind(value).contains(tag ?? "") else { throw failure("the value is not what its tag says") }
+            guard Self.kind(value).contains(tag ?? "") else { throw failure("the value does not match its tag") }
         default:
-            throw failure("this tag is not supported")
+            throw failure("unsupported tag")
         }
         if tag == nil, scalar.isPlain, Self.isNotFinite(scalar.text) {
-            throw failure("a number must be finite; for text, put it between quotes")
+            throw failure("a number must be finite; for a string, use quotes")
         }
     }
 
@@ -63,7 +63,7 @@ struct YAMLScalar {
         }
     }
 
-    /// `0o17` and `0x1F`, of 64 bits; longer ones are text.
+    /// Parses `0o17` and `0x1F` of at most 64 bits. Longer values are strings.
     private static func integer(_ text: String) -> String? {
         let radix = text.hasPrefix("0o") ? 8 : text.hasPrefix("0x") ? 16 : 0
         let digits = text.dropFirst(2)
@@ -73,7 +73,8 @@ struct YAMLScalar {
         return UInt64(digits, radix: radix).map { String($0) }
     }
 
-    /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, without what JSON does not write.
+    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Drops the parts that JSON does
+    /// not allow.
     private static func decimal(_ text: String) -> String? {
         var rest = text.utf8[...]
         func digits() -> String {
@@ -81,19 +82,19 @@ struct YAMLScalar {
             rest = rest.dropFirst(digits.count)
             return String(digits) ?? ""
         }
-        func take(_ characters: String) -> String {
+        func consume(_ characters: String) -> String {
             guard let byte = rest.first, characters.utf8.contains(byte) else { return "" }
             rest = rest.dropFirst()
             return String(decoding: [byte], as: UTF8.self)
         }
-        let isNegative = take("+-") == "-"
+        let isNegative = consume("+-") == "-"
         let whole = digits()
-        let hasPoint = !take(".").isEmpty
+        let hasPoint = !consume(".").isEmpty
         let fraction = hasPoint ? digits() : ""
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
         var exponent = ""
-        if !take("eE").isEmpty {
-            let sign = take("+-")
+        if !consume("eE").isEmpty {
+            let sign = consume("+-")
             let power = digits()
             guard !power.isEmpty else { return nil }
             exponent = "e" + sign + power

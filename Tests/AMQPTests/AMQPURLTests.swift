@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: [
         "amqp://localhost", "amqp://localhost/", "amqp://localhost:5672/%2f", "amqp://guest:guest@localhost",
     ])
-    func theDefaultsAreTheBrokersOwn(text: String) throws {
+    func defaultsOfMissingParts(text: String) throws {
         let url = try AMQPURL(text)
         #expect(!url.usesTLS)
         #expect(url.endpoints == [Endpoint(host: "localhost", port: 5672)])
@@ -31,7 +31,7 @@ import Testing
         #expect(url.heartbeatSeconds == nil)
     }
 
-    @Test func addressesOfIPv6StandInBrackets() throws {
+    @Test func ipv6AddressesAreInBrackets() throws {
         let url = try AMQPURL("amqp://u:p@[::1]:5999,[fe80::1%25eth0]/v")
         #expect(
             url.endpoints == [Endpoint(host: "::1", port: 5999), Endpoint(host: "fe80::1%eth0", port: 5672)])
@@ -45,7 +45,7 @@ import Testing
         "amqp://a/%ff", "amqp://a/%00", "amqp://a?heartbeat=x", "amqp://a?heartbeat=65536", "amqp://a?unknown=1",
         "amqp://a?heartbeat", "amqp://a?heartbeat=-1", "amqp://u:p#x@a/",
     ])
-    func whatIsNoURLIsAnError(text: String) {
+    func invalidURLsAreRejected(text: String) {
         #expect(throws: AMQPError.self) { try AMQPURL(text) }
     }
 
@@ -61,7 +61,7 @@ import Testing
                 + "and %40 for @ in the virtual host")
     }
 
-    @Test func noErrorAndNoDescriptionHoldsThePassword() throws {
+    @Test func errorsAndDescriptionsOmitThePassword() throws {
         let error = #expect(throws: AMQPError.self) { try AMQPURL("amqp://user:s3cret@host:bad/") }
         #expect(!String(reflecting: error).contains("s3cret"))
         let url = try AMQPURL("amqp://user:s3cret@host/")

@@ -20,7 +20,7 @@ import Testing
         return window.acks
     }
 
-    @Test func whatTheBrokerHoldsOpenIsCountedUntilTheAcknowledgementIsSent() {
+    @Test func unacknowledgedDeliveriesAreCountedUntilTheAcknowledgementIsSent() {
         var window = Self.window(5)
         #expect(window.nextTag == 6)
         for tag: UInt64 in [2, 4] { expect(window.acknowledge(tag, now: Self.time(0))) }
@@ -34,8 +34,8 @@ import Testing
         #expect(window.unacknowledgedCount(from: 2) == 1)
     }
 
-    /// So many that there is no slot for the oldest.
-    @Test func whatWasLeftBehindIsCountedAsWell() {
+    /// More deliveries than slots.
+    @Test func deliveriesWithoutASlotAreCounted() {
         var window = Self.window(1000, expected: 1)
         #expect(window.unacknowledgedCount == 1000)
         #expect(window.unacknowledgedCount(from: 11) == 990)
@@ -47,7 +47,7 @@ import Testing
         #expect(window.unacknowledgedCount(from: 11) == 989)
     }
 
-    @Test func settledInOrderTheyBecomeOneAcknowledgement() {
+    @Test func deliveriesSettledInOrderBecomeOneAcknowledgement() {
         var window = Self.window(5)
         for tag in UInt64(1)...4 { expect(window.acknowledge(tag, now: Self.time(0))) }
         #expect(Self.decide(&window) == [.init(tag: 4, multiple: true)])
@@ -57,12 +57,12 @@ import Testing
         #expect(window.deadline == nil)
     }
 
-    @Test func oneBehindAnOpenOneWaitsForItOrForItsTime() {
+    @Test func aDeliveryBehindAnOpenOneWaitsForItOrForTheDelay() {
         var window = Self.window(4)
         expect(window.acknowledge(2, now: Self.time(10)))
         #expect(Self.decide(&window, at: 10) == [])
         #expect(window.deadline == Self.time(260))
-        // Others that follow do not put it off.
+        // Later deliveries do not extend its wait.
         expect(window.acknowledge(3, now: Self.time(200)))
         #expect(window.deadline == Self.time(260))
         #expect(Self.decide(&window, at: 259) == [])
@@ -70,11 +70,11 @@ import Testing
         #expect(window.deadline == nil)
         expect(window.acknowledge(1, now: Self.time(300)))
         expect(window.acknowledge(4, now: Self.time(300)))
-        // 2 has been acknowledged; naming 4 with `multiple` takes 1 along and is allowed, as 4 is open at the broker.
+        // 2 is acknowledged. A `multiple` acknowledgement of 4 covers 1 and is valid, because 4 is open at the broker.
         #expect(Self.decide(&window, at: 300) == [.init(tag: 4, multiple: true)])
     }
 
-    @Test func manyBehindAnOpenOneLeaveOneByOne() {
+    @Test func manyDeliveriesBehindAnOpenOneAreAcknowledgedIndividually() {
         var window = Self.window(10, expected: 12)
         #expect(window.doneBehindMax == 3)
         expect(window.acknowledge(3, now: Self.time(0)))
@@ -85,13 +85,13 @@ import Testing
             Self.decide(&window) == [3, 4, 5].map { AckWindow.Ack(tag: $0, multiple: false) })
     }
 
-    @Test func whereFewAreExpectedOneBehindAnOpenOneIsMany() {
+    @Test func withASmallPrefetchOneDeliveryBehindAnOpenOneIsEnough() {
         var window = Self.window(3, expected: 3)
         expect(window.acknowledge(2, now: Self.time(0)))
         #expect(Self.decide(&window) == [.init(tag: 2, multiple: false)])
     }
 
-    @Test func rejectedOnesAreNotNamedAgain() {
+    @Test func rejectedDeliveriesAreNotAcknowledged() {
         var window = Self.window(3)
         expect(window.settle(3))
         expect(window.acknowledge(1, now: Self.time(0)))
@@ -103,8 +103,8 @@ import Testing
         expect(!window.acknowledge(0, now: Self.time(0)))
     }
 
-    /// With 512 every slot is taken.
-    @Test(arguments: [3, 512]) func whatHasNotBeenDeliveredIsTakenForNoOther(count: UInt64) {
+    /// With 512, every slot is in use.
+    @Test(arguments: [3, 512]) func undeliveredTagsAreRefused(count: UInt64) {
         var window = Self.window(count)
         for tag in count + 1...5000 {
             expect(!window.isOpen(tag) && !window.settle(tag) && !window.acknowledge(tag, now: Self.time(0)))
@@ -119,7 +119,7 @@ import Testing
         expect(window.delivered(4))
     }
 
-    @Test func oneThatStaysOpenForeverBlocksNeitherTheOthersNorMemory() {
+    @Test func aDeliveryThatStaysOpenBlocksNoOthersAndBoundsMemory() {
         var window = Self.window(1, expected: 16)
         var acknowledged = Set<UInt64>()
         for tag in UInt64(2)...20_000 {
@@ -137,9 +137,9 @@ import Testing
         #expect(window.openCount == 0)
     }
 
-    /// Against a model of the broker that closes the channel at anything it would not accept.
+    /// Checks against a model of the broker, which closes the channel on an invalid acknowledgement.
     @Test(arguments: 0..<50)
-    func whateverTheOrderAllAreAcknowledgedOnce(seed: UInt64) {
+    func deliveriesAreAcknowledgedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var window = AckWindow(expected: 20, delayMax: .milliseconds(250))
         var openAtBroker: [UInt64] = []
@@ -150,7 +150,7 @@ import Testing
             for ack in acks {
                 #expect(openAtBroker.contains(ack.tag), "406 unknown delivery tag")
                 let acknowledged = openAtBroker.filter { ack.multiple ? $0 <= ack.tag : $0 == ack.tag }
-                for tag in acknowledged { #expect(!held.contains(tag), "acknowledged while we hold it") }
+                for tag in acknowledged { #expect(!held.contains(tag), "acknowledged while unsettled") }
                 openAtBroker.removeAll { acknowledged.contains($0) }
             }
         }
@@ -183,7 +183,7 @@ import Testing
         #expect(openAtBroker.isEmpty)
     }
 
-    @Test func onlyWhatIsNotSettledIsOpen() {
+    @Test func onlyUnsettledDeliveriesAreOpen() {
         var window = Self.window(3)
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, true, true, true, false])
         expect(window.settle(1))
@@ -191,7 +191,7 @@ import Testing
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
         _ = Self.decide(&window)
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
-        // The third is left behind when its slot is needed.
+        // The third moves to the list when its slot is needed.
         for tag in UInt64(4)...5000 {
             expect(window.delivered(tag))
             expect(window.acknowledge(tag, now: Self.time(0)))
@@ -202,7 +202,7 @@ import Testing
         #expect(!window.isOpen(3))
     }
 
-    @Test func ofTwoThatAreLeftBehindEachIsSettledAlone() {
+    @Test func deliveriesWithoutASlotAreSettledIndividually() {
         var window = Self.window(2)
         for tag in UInt64(3)...5000 {
             expect(window.delivered(tag))

@@ -20,7 +20,7 @@ import Testing
         #expect(delays == [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
     }
 
-    @Test func anyPartOfItMayBeWaitedButTheLeastAlways() {
+    @Test func theDelayIsRandomAboveTheLeast() {
         var backoff = Self.backoff()
         #expect(backoff.failed(isRetriable: true, now: Self.start, random: 0) == .milliseconds(100))
         let half = backoff.failed(isRetriable: true, now: Self.start, random: .max / 2)
@@ -33,14 +33,14 @@ import Testing
         #expect(backoff.failed(isRetriable: true, now: Self.start, random: .max) == .seconds(3))
     }
 
-    @Test func whatOnlyAHandCanMendIsTriedSlowlyAtOnce() {
+    @Test func failuresThatNeedAnOperatorHaveALongFirstDelay() {
         var backoff = Self.backoff()
         #expect(backoff.failed(isRetriable: false, now: Self.start, random: 0) == .seconds(15))
         let longest = backoff.failed(isRetriable: false, now: Self.start, random: .max)
         #expect(abs(longest.nanosecondsSaturated - 30_000_000_000) < 10)
     }
 
-    @Test func onlyALongHealthyTimeMakesItShortAgain() {
+    @Test func onlyALongHealthyTimeResetsTheDelay() {
         var backoff = Self.backoff()
         for _ in 0..<5 { _ = backoff.failed(isRetriable: true, now: Self.start, random: 0) }
         backoff.becameReady(now: Self.start)

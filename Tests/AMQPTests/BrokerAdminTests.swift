@@ -4,15 +4,15 @@ import TestKit
 import Testing
 
 @Suite struct BrokerAdminTests {
-    @Test func topologyIsMadeSeenAndRemoved() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+    @Test func topologyIsDeclaredInspectedAndRemoved() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             try await admin.declareExchange("x", .topic)
             #expect(try await admin.declareQueue("q", arguments: ["x-queue-type": "quorum"]).messages == 0)
             try await admin.bindQueue("q", toExchange: "x", routingKey: "a.*")
-            scene.broker.publish(exchange: "x", routingKey: "a.b", messageID: "1", body: [1])
-            scene.broker.publish(exchange: "x", routingKey: "a.b.c", messageID: "2", body: [2])
+            harness.broker.publish(exchange: "x", routingKey: "a.b", messageID: "1", body: [1])
+            harness.broker.publish(exchange: "x", routingKey: "a.b.c", messageID: "2", body: [2])
             let status = try await admin.status(ofQueue: "q")
             #expect(status == QueueStatus(name: "q", messages: 1, consumers: 0))
             let message = try #require(try await admin.get(from: "q"))
@@ -21,25 +21,25 @@ import Testing
             #expect(message.routingKey == "a.b")
             #expect(message.properties.messageID == "1")
             #expect(try await admin.get(from: "q") == nil)
-            scene.broker.publish(routingKey: "q", body: [3])
+            harness.broker.publish(routingKey: "q", body: [3])
             #expect(try await admin.purge("q") == 1)
-            scene.broker.publish(routingKey: "q", body: [4])
+            harness.broker.publish(routingKey: "q", body: [4])
             #expect(try await admin.deleteQueue("q") == 1)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.logins == 1)
             await admin.close()
         }
     }
 
-    @Test func whatWasHeldBeforeIsSaidToBeRedelivered() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill(["a"])
-            let consumer = scene.makeConsumer()
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
+    @Test func requeuedMessagesAreMarkedAsRedelivered() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill(["a"])
+            let consumer = harness.makeConsumer()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
             await consumer.close()
-            scene.fill(["b"])
-            let admin = scene.makeAdmin()
+            harness.fill(["b"])
+            let admin = harness.makeAdmin()
             #expect(try await admin.get(from: "in")?.isRedelivered == true)
             #expect(try await admin.get(from: "in")?.isRedelivered == false)
             await admin.close()
@@ -47,9 +47,9 @@ import Testing
     }
 
     @Test func aRefusedOperationThrowsAndTheNextWorks() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             let missing = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "missing") }
             #expect(missing?.code == .notFound)
             try await admin.declareQueue("q", arguments: ["x-message-ttl": 1000])
@@ -62,53 +62,53 @@ import Testing
                 try await admin.declareQueue("r", arguments: ["x": .string(String(repeating: "x", count: 131_072))])
             }
             #expect(try await admin.status(ofQueue: "q").messages == 0)
-            #expect(scene.loop.network.connections.count == 1)
+            #expect(harness.loop.network.connections.count == 1)
             await admin.close()
         }
     }
 
-    /// Their frame has 28 bytes besides.
-    @Test func argumentsMayFillAFrameToItsLastByte() {
-        Scene.play { scene in
+    /// The rest of the frame has 28 bytes.
+    @Test func argumentsMayFillAFrameCompletely() {
+        AMQPHarness.play { harness in
             let most = 8192
-            scene.broker.behaviour.frameBytesMax = UInt32(most)
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+            harness.broker.behaviour.frameBytesMax = UInt32(most)
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             func arguments(_ bytes: Int) -> FieldTable { ["x": .string(String(repeating: "x", count: bytes - 28))] }
             try await admin.declareQueue("q", arguments: arguments(most))
             let error = await #expect(throws: AMQPError.self) {
                 try await admin.declareQueue("r", arguments: arguments(most + 1))
             }
             #expect(error?.code == .preconditionFailed)
-            #expect(scene.broker.queues.map(\.name) == ["q"])
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.queues.map(\.name) == ["q"])
+            #expect(harness.broker.logins == 1)
             await admin.close()
         }
     }
 
-    @Test func whatIsAskedDuringTheCloseIsRefusedAtOnce() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+    @Test func operationsDuringTheCloseAreRefusedImmediately() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             try await admin.declareQueue("q")
-            scene.broker.setSilent(true)
-            scene.closeWithoutWaiting(admin)
-            await scene.pass(.seconds(1))
-            let start = scene.loop.now.monotonic
+            harness.broker.setSilent(true)
+            harness.closeWithoutWaiting(admin)
+            await harness.pass(.seconds(1))
+            let start = harness.loop.now.monotonic
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
             #expect(error?.code == .connectionLost)
-            #expect(scene.loop.now.monotonic == start)
+            #expect(harness.loop.now.monotonic == start)
         }
     }
 
-    @Test func operationsWaitForTheBrokerButNotForEver() {
-        Scene.play { scene in
-            let admin = scene.makeAdmin()
-            let start = scene.loop.now.monotonic
+    @Test func operationsWaitForTheConnectionForALimitedTime() {
+        AMQPHarness.play { harness in
+            let admin = harness.makeAdmin()
+            let start = harness.loop.now.monotonic
             let error = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
             #expect(error?.code == .cannotConnect)
-            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(15))
-            try scene.broker.start()
+            #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(15))
+            try harness.broker.start()
             try await admin.declareQueue("q")
             await admin.close()
             let closed = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
@@ -116,28 +116,28 @@ import Testing
         }
     }
 
-    @Test func anAnswerIsNotWaitedForForEver() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+    @Test func operationsWaitForTheAnswerForALimitedTime() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             try await admin.declareQueue("q")
-            scene.broker.setSilent(true)
-            let start = scene.loop.now.monotonic
+            harness.broker.setSilent(true)
+            let start = harness.loop.now.monotonic
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
             #expect(error?.code == .timedOut)
-            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(16))
+            #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(16))
             await admin.close()
         }
     }
 
-    @Test func aFetchThatIsCutShortHarmsNoneAfterIt() {
-        Scene.play { scene in
-            scene.connection.frameBytesMax = 4096
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+    @Test func anInterruptedFetchDoesNotAffectLaterOnes() {
+        AMQPHarness.play { harness in
+            harness.connection.frameBytesMax = 4096
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             try await admin.declareQueue("q")
-            for _ in 0..<2 { scene.broker.publish(routingKey: "q", body: .init(repeating: 1, count: 50_000)) }
-            scene.loop.network.connections[0].cut(after: 20_000, .toClient)
+            for _ in 0..<2 { harness.broker.publish(routingKey: "q", body: .init(repeating: 1, count: 50_000)) }
+            harness.loop.network.connections[0].cut(after: 20_000, .toClient)
             let error = await #expect(throws: AMQPError.self) { try await admin.get(from: "q") }
             #expect(error?.code == .connectionLost)
             #expect(try await admin.get(from: "q")?.body.count == 50_000)
@@ -145,13 +145,13 @@ import Testing
         }
     }
 
-    @Test func whatIsUnderWayFailsWithTheConnection() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let admin = scene.makeAdmin()
+    @Test func operationsInFlightFailWithTheConnection() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
             try await admin.declareQueue("q")
-            scene.broker.setSilent(true)
-            scene.loop.schedule(after: .seconds(1)) { scene.loop.network.connections[0].cut() }
+            harness.broker.setSilent(true)
+            harness.loop.schedule(after: .seconds(1)) { harness.loop.network.connections[0].cut() }
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
             #expect(error?.code == .connectionLost)
             await admin.close()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AMQP
 
-/// What users see of the states of a connection and of a channel on it.
+/// The status of a connection and of a channel, derived from their states.
 @Suite struct BrokerStatusTests {
     private static let endpoint = Endpoint(host: "broker", port: 5672)
     private static let error = AMQPError(.timedOut, "late")
@@ -12,7 +12,7 @@ import Testing
     private static let login = ConnectionMachine.State.loggingIn(
         endpoint, Handshake(wanted: Handshake.Tuning(channelMax: 1, frameBytesMax: 8192, heartbeatSeconds: 0)))
 
-    @Test func ofAConnection() {
+    @Test func theStatusOfAConnection() {
         let statuses: [(ConnectionMachine.State, BrokerStatus?)] = [
             (.idle, .idle), (.connecting(Self.endpoint), .connecting(Self.endpoint)),
             (Self.login, .connecting(Self.endpoint)), (.open(Self.endpoint, blocked: nil), .ready),
@@ -22,7 +22,7 @@ import Testing
         for (state, status) in statuses { #expect(BrokerStatus(state) == status) }
     }
 
-    @Test func ofAChannel() {
+    @Test func theStatusOfAChannel() {
         let open = ConnectionMachine.State.open(Self.endpoint, blocked: nil)
         let blocked = ConnectionMachine.State.open(Self.endpoint, blocked: "alarm")
         let waiting = ConnectionMachine.State.waiting(Self.retry)

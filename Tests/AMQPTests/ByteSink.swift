@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Keeps all bytes that are written to it.
+/// A transport that stores all bytes written to it.
 final class ByteSink: ByteTransport {
     private(set) var bytes: [UInt8] = []
 

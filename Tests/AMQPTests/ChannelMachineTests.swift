@@ -3,7 +3,7 @@ import Testing
 
 @testable import AMQP
 
-/// A channel from its start to its end, as a transcript of events and actions.
+/// The life of a channel as a transcript of events and actions.
 @Suite struct ChannelMachineTests {
     private static let gone = AMQPError(.connectionLost, "gone")
     private static let missing = AMQPError(replyCode: 404, replyText: "NOT_FOUND - no queue 'q' in vhost '/'")
@@ -18,12 +18,12 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Due 100 ms, the least delay, after a failure at `milliseconds`.
+    /// Returns the retry 100 ms, the least delay, after a failure at `milliseconds`.
     private static func retry(_ error: AMQPError, at milliseconds: Int64 = 0) -> Retry {
         Retry(error: error, delay: .milliseconds(100), at: time(milliseconds + 100))
     }
 
-    /// A machine with a clock; its random numbers are 0, so that each delay is the least.
+    /// A machine with a clock. Its random numbers are 0, so each delay is the least.
     private struct Script {
         var machine: ChannelMachine
         var now = MonotonicTime(nanoseconds: 0)
@@ -53,7 +53,7 @@ import Testing
     private static let opening: [ChannelMachine.Action] = [.send(.channelOpen), .armDeadline(seconds: 15), .report]
     private static let end: [ChannelMachine.Action] = [.cancelDeadline, .cancelRetry, .detach, .report]
 
-    @Test func openedAndClosedInOrder() {
+    @Test func openingAndClosing() {
         var script = Script()
         script.expect(.connectionOpened, Self.opening, .opening)
         script.expect(.openAnswered, [.setUp], .settingUp)
@@ -78,7 +78,7 @@ import Testing
         script.expect(.retryDue, [], .opening)
     }
 
-    @Test func administrationGoesOnAtOnce() {
+    @Test func administrationReopensImmediately() {
         var script = Script(ChannelOptions(bodyBytesMax: 1, reopensAtOnce: true))
         script.open()
         script.expect(
@@ -88,7 +88,7 @@ import Testing
             ], .opening)
     }
 
-    @Test func anAbandonedChannelIsOpenedOnceItIsDueAndClosed() {
+    @Test func anAbandonedChannelReopensOnceItIsDueAndClosed() {
         var script = Script()
         script.open()
         let leaving: [ChannelMachine.Action] = [
@@ -127,7 +127,7 @@ import Testing
         script.expect(.connectionLost(Self.gone), [.cancelDeadline, .cancelRetry, .report], .detached)
     }
 
-    @Test func anotherChannelTakesItsPlace() {
+    @Test func aRenewedChannelReopensImmediately() {
         var script = Script()
         script.play(.connectionOpened, .openAnswered)
         script.expect(.renew(Self.full), [], .settingUp)
@@ -138,7 +138,7 @@ import Testing
         script.expect(.closeAnswered, Self.opening, .opening)
     }
 
-    /// As a consumer whose queue was deleted.
+    /// The case of a consumer whose queue was deleted.
     @Test func anInterruptedChannelStaysOpen() {
         var script = Script()
         script.open()
@@ -153,7 +153,7 @@ import Testing
         script.expect(.interrupted(Self.canceled), [], .detached)
     }
 
-    @Test func aLostConnectionLosesWhatWasOnTheChannel() {
+    @Test func aLostConnectionLosesTheChannel() {
         var script = Script()
         script.expect(.connectionLost(Self.gone), [.cancelDeadline, .cancelRetry, .report], .detached)
         script.expect(.connectionOpened, Self.opening, .opening)
@@ -176,7 +176,7 @@ import Testing
         script.expect(.close(deadlineSeconds: 5), Self.end, .closed)
     }
 
-    @Test func whatIsNotOnTheConnectionIsClosedAtOnce() {
+    @Test func channelsThatAreNotOpenCloseImmediately() {
         var script = Script()
         script.expect(.close(deadlineSeconds: 5), Self.end, .closed)
         script = Script()
@@ -199,7 +199,7 @@ import Testing
         script.expect(.closeAnswered, Self.end, .closed)
     }
 
-    /// The number of the channel is free only once the broker has answered.
+    /// The channel number is released only after the broker's answer.
     @Test func aCloseWithoutAnAnswerEndsForTheUser() {
         var script = Script()
         script.open()
@@ -214,7 +214,7 @@ import Testing
         script.expect(.connectionLost(Self.gone), Self.end, .closed)
     }
 
-    @Test func nothingIsOpenedOnAConnectionThatCloses() {
+    @Test func noChannelOpensWhileTheConnectionCloses() {
         var script = Script()
         script.open()
         script.reopens = false
@@ -236,7 +236,7 @@ import Testing
         .deadlinePassed(isPaused: false), .deadlinePassed(isPaused: true), .retryDue,
     ]
 
-    @Test func theEndIsTheEnd() {
+    @Test func aClosedChannelIgnoresEvents() {
         var script = Script()
         script.expect(.connectionReleased, Self.end, .closed)
         for event in Self.events + [.connectionReleased, .close(deadlineSeconds: 5)] {
@@ -244,8 +244,9 @@ import Testing
         }
     }
 
-    /// In any order of events a channel has something to wait for, loses once what it carried, and ends once.
-    @Test(arguments: UInt64(0)..<200) func noStateWaitsForNothing(seed: UInt64) {
+    /// With events in any order, a channel always has a timer or an answer to wait for, and reports each loss and its
+    /// end once.
+    @Test(arguments: UInt64(0)..<200) func everyStateHasAnEventToWaitFor(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var script = Script()
         var (retryAt, isDeadlineArmed, ends) = (MonotonicTime?.none, false, 0)
@@ -253,7 +254,7 @@ import Testing
             let isLast = step > 300 && random.below(20) == 0
             script.now = Self.time(Int64(step) * 20)
             var event = isLast ? .close(deadlineSeconds: 5) : Self.events[random.below(Self.events.count)]
-            // A timer fires only while it is armed, and not early.
+            // A timer fires only while it is armed, and never early.
             if case .retryDue = event, retryAt.map({ $0 > script.now }) ?? true { event = .connectionOpened }
             if case .deadlinePassed = event, !isDeadlineArmed { event = .openAnswered }
             if case .retryDue = event { retryAt = nil }

@@ -4,20 +4,20 @@ import Testing
 
 @testable import AMQP
 
-/// Several channels on one connection: what goes wrong on one harms no other.
+/// Several channels on one connection: an error on one does not affect the others.
 @Suite struct ChannelTests {
-    @Test func aMissingQueueDisturbsNeitherTheOthersNorTheConnection() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill(["a"])
-            let connection = scene.makeConnection()
-            let missing = scene.makeConsumer("missing", on: connection)
-            let present = scene.makeConsumer("in", on: connection)
-            await scene.wait("refusal") { if case .waiting = missing.status { true } else { false } }
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
-            let held = scene.deliveries[0].tag
-            await scene.pass(.seconds(120))
+    @Test func aMissingQueueAffectsNeitherOtherChannelsNorTheConnection() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill(["a"])
+            let connection = harness.makeConnection()
+            let missing = harness.makeConsumer("missing", on: connection)
+            let present = harness.makeConsumer("in", on: connection)
+            await harness.wait("refusal") { if case .waiting = missing.status { true } else { false } }
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            let held = harness.deliveries[0].tag
+            await harness.pass(.seconds(120))
             guard case .waiting(let error, _) = missing.status else { return fail("\(missing.status)") }
             #expect(error.code == .notFound)
             #expect(error.message == "queue missing is missing")
@@ -26,79 +26,79 @@ import Testing
             #expect(present.holds(held))
             present.acknowledge(held)
             #expect(!present.holds(held))
-            scene.broker.declareQueue("missing")
-            scene.fill(["b"], into: "missing")
-            await scene.wait("delivery") { scene.deliveries.count == 2 }
-            #expect(scene.deliveries[1].queue == "missing")
-            #expect(scene.broker.queue("in")?.unsettled == 0)
-            #expect(scene.loop.network.connections.count == 1)
-            #expect(scene.broker.logins == 1)
+            harness.broker.declareQueue("missing")
+            harness.fill(["b"], into: "missing")
+            await harness.wait("delivery") { harness.deliveries.count == 2 }
+            #expect(harness.deliveries[1].queue == "missing")
+            #expect(harness.broker.queue("in")?.unsettled == 0)
+            #expect(harness.loop.network.connections.count == 1)
+            #expect(harness.broker.logins == 1)
             await connection.close()
             #expect(present.status == .closed)
             #expect(missing.status == .closed)
-            #expect(scene.texts(in: "missing") == ["b"])
-            #expect(scene.makeConsumer("in", on: connection).status == .closed, "there will be no other connection")
+            #expect(harness.texts(in: "missing") == ["b"])
+            #expect(harness.makeConsumer("in", on: connection).status == .closed, "the connection is closed for good")
         }
     }
 
     @Test func eachQueueHasItsPrefetch() {
-        Scene.play { scene in
-            try scene.broker.start()
+        AMQPHarness.play { harness in
+            try harness.broker.start()
             for queue in ["urgent", "bulk"] {
-                scene.broker.declareQueue(queue)
-                scene.fill((0..<20).map { "\(queue) \($0)" }, into: queue)
+                harness.broker.declareQueue(queue)
+                harness.fill((0..<20).map { "\(queue) \($0)" }, into: queue)
             }
-            let connection = scene.makeConnection()
-            _ = scene.makeConsumer("urgent", prefetch: 7, on: connection)
-            _ = scene.makeConsumer("bulk", prefetch: 3, on: connection)
-            await scene.pass(.seconds(5))
-            #expect(scene.deliveries.filter { $0.queue == "urgent" }.count == 7)
-            #expect(scene.deliveries.filter { $0.queue == "bulk" }.count == 3)
+            let connection = harness.makeConnection()
+            _ = harness.makeConsumer("urgent", prefetch: 7, on: connection)
+            _ = harness.makeConsumer("bulk", prefetch: 3, on: connection)
+            await harness.pass(.seconds(5))
+            #expect(harness.deliveries.filter { $0.queue == "urgent" }.count == 7)
+            #expect(harness.deliveries.filter { $0.queue == "bulk" }.count == 3)
             await connection.close()
         }
     }
 
-    @Test func aMissingExchangeCostsThePublishersChannelOnly() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            let connection = scene.makeConnection()
+    @Test func aMissingExchangeClosesOnlyThePublishersChannel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let connection = harness.makeConnection()
             let first = Publisher(on: connection)
             let second = Publisher(on: connection)
             first.start()
             second.start()
-            scene.broker.behaviour.confirmDelayMilliseconds = 200...200
+            harness.broker.behaviour.confirmDelayMilliseconds = 200...200
             try await first.waitUntilReady(deadlineSeconds: 10)
             try await second.waitUntilReady(deadlineSeconds: 10)
-            scene.publish(Scene.message("a"), second)
-            scene.publish(Scene.message("b", exchange: "missing"), first)
-            await scene.wait("outcomes") { scene.outcomes.count == 2 }
-            guard case .unknown(let error) = scene.outcomes["b"] else { return fail("\(scene.outcomes)") }
+            harness.publish(AMQPHarness.message("a"), second)
+            harness.publish(AMQPHarness.message("b", exchange: "missing"), first)
+            await harness.wait("outcomes") { harness.outcomes.count == 2 }
+            guard case .unknown(let error) = harness.outcomes["b"] else { return fail("\(harness.outcomes)") }
             #expect(error.message == "exchange missing is missing")
-            #expect(scene.outcomes["a"] == .confirmed)
-            #expect(await first.publish(Scene.message("c")) == .confirmed)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.outcomes["a"] == .confirmed)
+            #expect(await first.publish(AMQPHarness.message("c")) == .confirmed)
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    /// Nobody has to change a configuration for it.
-    @Test func aChannelThatWasClosedForALateAcknowledgementIsBackSoon() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill(["a"])
-            let consumer = scene.makeConsumer()
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
-            scene.broker.closeChannels(
+    /// No change of the configuration is necessary.
+    @Test func aChannelClosedForALateAcknowledgementReopensSoon() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill(["a"])
+            let consumer = harness.makeConsumer()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            harness.broker.closeChannels(
                 406,
                 "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. "
                     + "This timeout value can be configured, see consumers doc guide to learn more")
-            await scene.wait("loss") { if case .waiting = consumer.status { true } else { false } }
+            await harness.wait("loss") { if case .waiting = consumer.status { true } else { false } }
             guard case .waiting(let error, _) = consumer.status else { return fail("\(consumer.status)") }
             #expect(error.code == .preconditionFailed)
             #expect(error.isRetriable)
-            await scene.wait("redelivery", limit: .seconds(1)) { scene.deliveries.count == 2 }
+            await harness.wait("redelivery", limit: .seconds(1)) { harness.deliveries.count == 2 }
             await consumer.close()
         }
     }
@@ -106,275 +106,275 @@ import Testing
     @Test(arguments: [
         "PRECONDITION_FAILED - unknown delivery tag 7", "PRECONDITION_FAILED - inequivalent arg 'x-queue-type'",
         "PRECONDITION_FAILED - fast reply consumer does not exist", "PRECONDITION_FAILED",
-    ]) func anotherPreconditionIsForSomebodyToMend(replyText: String) {
+    ]) func otherFailedPreconditionsNeedAnOperator(replyText: String) {
         #expect(!AMQPError(replyCode: 406, replyText: replyText).isRetriable)
     }
 
-    @Test func aClosedChannelPutsBackWhatItHeldAndItsNumberIsUsedAgain() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("other")
-            scene.fill(["a", "b"])
-            let connection = scene.makeConnection()
-            let other = scene.makeConsumer("other", on: connection)
+    @Test func aClosedChannelRequeuesItsDeliveriesAndReleasesItsNumber() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("other")
+            harness.fill(["a", "b"])
+            let connection = harness.makeConnection()
+            let other = harness.makeConsumer("other", on: connection)
             for round in 1...(BrokerConnection.channelsMax + 4) {
-                let count = scene.deliveries.count
-                let consumer = scene.makeConsumer("in", on: connection)
-                let losses = scene.countLosses(of: consumer)
-                await scene.wait("deliveries") { scene.deliveries.count == count + 2 }
+                let count = harness.deliveries.count
+                let consumer = harness.makeConsumer("in", on: connection)
+                let losses = harness.countLosses(of: consumer)
+                await harness.wait("deliveries") { harness.deliveries.count == count + 2 }
                 await consumer.close()
                 #expect(consumer.status == .closed)
                 await consumer.close()
                 #expect(losses.count == 1, "round \(round)")
-                #expect(scene.texts(in: "in") == ["a", "b"])
+                #expect(harness.texts(in: "in") == ["a", "b"])
             }
             #expect(other.status == .ready)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func aChannelThatTheBrokerLeavesWithoutAnAnswerIsGivenUpAlone() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("stuck")
-            scene.broker.behaviour.unansweredQueues = ["stuck"]
-            scene.fill(["a"])
-            let connection = scene.makeConnection()
-            let stuck = scene.makeConsumer("stuck", on: connection)
-            let consumer = scene.makeConsumer("in", on: connection)
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
-            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
+    @Test func aChannelWithoutAnAnswerIsAbandonedAlone() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("stuck")
+            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            harness.fill(["a"])
+            let connection = harness.makeConnection()
+            let stuck = harness.makeConsumer("stuck", on: connection)
+            let consumer = harness.makeConsumer("in", on: connection)
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            await harness.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
             guard case .waiting(let error, _) = stuck.status else { return fail("\(stuck.status)") }
             #expect(error.code == .timedOut)
-            await scene.pass(.seconds(120))
-            #expect(consumer.holds(scene.deliveries[0].tag))
-            scene.broker.behaviour.unansweredQueues = []
-            await scene.wait("ready") { stuck.status == .ready }
-            #expect(scene.broker.logins == 1)
+            await harness.pass(.seconds(120))
+            #expect(consumer.holds(harness.deliveries[0].tag))
+            harness.broker.behaviour.unansweredQueues = []
+            await harness.wait("ready") { stuck.status == .ready }
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func aChannelThatIsNotThereIsClosedAtOnce() {
-        Scene.play { scene in
-            let connection = scene.makeConnection()
-            let detached = scene.makeConsumer("missing", on: connection)
-            var start = scene.loop.now.monotonic
+    @Test func aChannelThatIsNotOpenClosesImmediately() {
+        AMQPHarness.play { harness in
+            let connection = harness.makeConnection()
+            let detached = harness.makeConsumer("missing", on: connection)
+            var start = harness.loop.now.monotonic
             await detached.close()
             #expect(detached.status == .closed)
-            #expect(scene.loop.now.monotonic == start, "there is no connection")
-            try scene.broker.start()
-            let lost = scene.makeConsumer("missing", on: connection)
-            await scene.wait("refusal") { if case .waiting = lost.status { true } else { false } }
-            start = scene.loop.now.monotonic
+            #expect(harness.loop.now.monotonic == start, "there is no connection")
+            try harness.broker.start()
+            let lost = harness.makeConsumer("missing", on: connection)
+            await harness.wait("refusal") { if case .waiting = lost.status { true } else { false } }
+            start = harness.loop.now.monotonic
             await lost.close()
             #expect(lost.status == .closed)
-            #expect(scene.loop.now.monotonic == start, "the broker has closed it")
+            #expect(harness.loop.now.monotonic == start, "the broker has closed it")
             await connection.close()
         }
     }
 
-    @Test func whoWaitsForAQueueIsToldOnceItIsThere() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let consumer = scene.makeConsumer("missing", on: scene.makeConnection())
-            scene.loop.schedule(after: .seconds(5)) {
-                scene.assumeIsolated { _ = $0.broker.declareQueue("missing") }
+    @Test func aTaskThatWaitsForAQueueResumesOnceItExists() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let consumer = harness.makeConsumer("missing", on: harness.makeConnection())
+            harness.loop.schedule(after: .seconds(5)) {
+                harness.assumeIsolated { _ = $0.broker.declareQueue("missing") }
             }
             try await consumer.waitUntilReady(deadlineSeconds: 60)
             #expect(consumer.status == .ready)
         }
     }
 
-    @Test func closeEndsEvenWhenTheBrokerDoesNotAnswer() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { consumer.status == .ready }
-            scene.broker.setSilent(true)
-            let start = scene.loop.now.monotonic
+    @Test func closingEndsWithoutAnAnswerOfTheBroker() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
+            await harness.wait("ready") { consumer.status == .ready }
+            harness.broker.setSilent(true)
+            let start = harness.loop.now.monotonic
             await consumer.close(deadlineSeconds: 3)
-            #expect(start.duration(to: scene.loop.now.monotonic) <= .seconds(4))
+            #expect(start.duration(to: harness.loop.now.monotonic) <= .seconds(4))
             #expect(consumer.status == .closed)
             #expect(connection.status == .ready)
             await connection.close()
         }
     }
 
-    @Test func whereBothSidesCloseAChannelItsNumberIsUsedAgain() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { consumer.status == .ready }
-            scene.broker.closeChannels(406, "PRECONDITION_FAILED - consumer ack timed out")
+    @Test func aChannelClosedByBothSidesReleasesItsNumber() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
+            await harness.wait("ready") { consumer.status == .ready }
+            harness.broker.closeChannels(406, "PRECONDITION_FAILED - consumer ack timed out")
             await consumer.close()
-            let next = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { next.status == .ready }
-            #expect(scene.broker.logins == 1)
+            let next = harness.makeConsumer("in", on: connection)
+            await harness.wait("ready") { next.status == .ready }
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func aChannelWhoseCloseIsNotAnsweredCostsTheConnection() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("stuck")
-            scene.broker.behaviour.unansweredQueues = ["stuck"]
-            let connection = scene.makeConnection()
-            _ = scene.makeConsumer("stuck", on: connection)
-            await scene.pass(.seconds(14))
-            scene.broker.setSilent(true)
-            let start = scene.loop.now.monotonic
-            await scene.wait("loss") { if case .waiting = connection.status { true } else { false } }
-            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(20))
+    @Test func anUnansweredCloseOfAChannelResetsTheConnection() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("stuck")
+            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            let connection = harness.makeConnection()
+            _ = harness.makeConsumer("stuck", on: connection)
+            await harness.pass(.seconds(14))
+            harness.broker.setSilent(true)
+            let start = harness.loop.now.monotonic
+            await harness.wait("loss") { if case .waiting = connection.status { true } else { false } }
+            #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(20))
             await connection.close()
         }
     }
 
-    @Test func whatOneConsumerHoldsUpIsNoSilenceToAnother() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("other")
+    @Test func pausedReadingIsNoSilenceForAnotherChannel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("other")
             for number in 0..<10 {
-                scene.broker.publish(
+                harness.broker.publish(
                     routingKey: "in", messageID: "\(number)", body: .init(repeating: 7, count: 40_000))
             }
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
-            await scene.wait("deliveries") { scene.deliveries.count == 2 }
-            let other = scene.makeConsumer("other", on: connection)
-            await scene.pass(.seconds(60))
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            await harness.wait("deliveries") { harness.deliveries.count == 2 }
+            let other = harness.makeConsumer("other", on: connection)
+            await harness.pass(.seconds(60))
             guard case .connecting = other.status else { return fail("\(other.status)") }
             await consumer.close()
-            await scene.wait("ready") { other.status == .ready }
-            #expect(scene.broker.logins == 1)
+            await harness.wait("ready") { other.status == .ready }
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func aNewConnectionHasItsWholeTimeToOpenTheChannel() {
-        Scene.play { scene in
-            scene.loop.network.latencyMicroseconds = 200_000...200_000
-            try scene.broker.start()
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
+    @Test func aNewConnectionHasTheWholeTimeoutToOpenTheChannel() {
+        AMQPHarness.play { harness in
+            harness.loop.network.latencyMicroseconds = 200_000...200_000
+            try harness.broker.start()
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
             for login in 1...2 {
-                await scene.wait("login") { scene.broker.logins == login }
-                // Its answer is on the way, that to the channel's opening never comes.
-                await scene.pass(.milliseconds(100))
-                scene.broker.setSilent(true)
-                await scene.wait("the opening") { if case .connecting = consumer.status { true } else { false } }
+                await harness.wait("login") { harness.broker.logins == login }
+                // The answer to the close is in flight. The answer to the channel's opening never arrives.
+                await harness.pass(.milliseconds(100))
+                harness.broker.setSilent(true)
+                await harness.wait("the opening") { if case .connecting = consumer.status { true } else { false } }
                 guard login == 1 else { break }
-                await scene.pass(.seconds(10))
-                scene.loop.network.connections[0].cut()
+                await harness.pass(.seconds(10))
+                harness.loop.network.connections[0].cut()
             }
-            let start = scene.loop.now.monotonic
-            await scene.wait("time-out") { if case .waiting = consumer.status { true } else { false } }
-            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(14))
+            let start = harness.loop.now.monotonic
+            await harness.wait("time-out") { if case .waiting = consumer.status { true } else { false } }
+            #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(14))
             await connection.close()
         }
     }
 
-    @Test func aChannelThatIsSlowToCloseIsOpenedAgainOnceItHas() {
-        Scene.play { scene in
-            scene.loop.network.latencyMicroseconds = 1_000_000...1_000_000
-            try scene.broker.start()
-            scene.broker.declareQueue("stuck")
-            scene.broker.behaviour.unansweredQueues = ["stuck"]
-            let connection = scene.makeConnection()
-            let stuck = scene.makeConsumer("stuck", on: connection)
-            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
-            scene.broker.behaviour.unansweredQueues = []
-            await scene.wait("ready") { stuck.status == .ready }
-            #expect(scene.broker.logins == 1)
+    @Test func aChannelThatClosesSlowlyReopensAfterward() {
+        AMQPHarness.play { harness in
+            harness.loop.network.latencyMicroseconds = 1_000_000...1_000_000
+            try harness.broker.start()
+            harness.broker.declareQueue("stuck")
+            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            let connection = harness.makeConnection()
+            let stuck = harness.makeConsumer("stuck", on: connection)
+            await harness.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
+            harness.broker.behaviour.unansweredQueues = []
+            await harness.wait("ready") { stuck.status == .ready }
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func noChannelIsOpenedWhileTheConnectionCloses() {
-        Scene.play { scene in
-            scene.loop.network.latencyMicroseconds = 1_000_000...1_000_000
-            try scene.broker.start()
-            scene.broker.declareQueue("stuck")
-            scene.broker.behaviour.unansweredQueues = ["stuck"]
-            let connection = scene.makeConnection()
-            let stuck = scene.makeConsumer("stuck", on: connection)
-            await scene.wait("connecting") { if case .connecting = stuck.status { true } else { false } }
-            scene.note("stuck", stuck)
-            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
-            // The answer to the channel's close comes before that to the connection's.
+    @Test func noChannelOpensWhileTheConnectionCloses() {
+        AMQPHarness.play { harness in
+            harness.loop.network.latencyMicroseconds = 1_000_000...1_000_000
+            try harness.broker.start()
+            harness.broker.declareQueue("stuck")
+            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            let connection = harness.makeConnection()
+            let stuck = harness.makeConsumer("stuck", on: connection)
+            await harness.wait("connecting") { if case .connecting = stuck.status { true } else { false } }
+            harness.record("stuck", stuck)
+            await harness.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
+            // The answer to the close of the channel arrives before that to the close of the connection.
             await connection.close()
-            #expect(scene.states == ["stuck waiting: timedOut", "stuck closed"])
+            #expect(harness.states == ["stuck waiting: timedOut", "stuck closed"])
         }
     }
 
-    @Test func whatIsStillDeliveredToAChannelThatClosesIsIgnored() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("other")
-            scene.fill((0..<20).map { "\($0)" })
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", prefetch: 5, on: connection)
-            let other = scene.makeConsumer("other", on: connection)
-            await scene.wait("deliveries") { scene.deliveries.count == 5 }
-            // They make room for as many more, which the broker sends before it reads of the close.
-            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+    @Test func deliveriesToAClosingChannelAreIgnored() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("other")
+            harness.fill((0..<20).map { "\($0)" })
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", prefetch: 5, on: connection)
+            let other = harness.makeConsumer("other", on: connection)
+            await harness.wait("deliveries") { harness.deliveries.count == 5 }
+            // The broker sends as many new deliveries before it reads the close.
+            for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
             await consumer.close()
-            #expect(scene.texts(in: "in") == (5..<20).map { "\($0)" })
-            #expect(scene.deliveries.count == 5)
+            #expect(harness.texts(in: "in") == (5..<20).map { "\($0)" })
+            #expect(harness.deliveries.count == 5)
             #expect(other.status == .ready)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test(arguments: 1...2) func theBrokersOfAClusterAreTriedOneAfterTheOther(seed: UInt64) {
-        Scene.play(seed: seed) { scene in
-            try scene.broker.start()
+    @Test(arguments: 1...2) func theNodesOfAClusterAreTriedInTurn(seed: UInt64) {
+        AMQPHarness.play(seed: seed) { harness in
+            try harness.broker.start()
             let hosts = ["one", "two", "broker"]
-            let tried = Scene.Notes()
-            let connection = scene.makeConnection(to: hosts) { state in
-                if case .connecting(let endpoint) = state { tried.texts.append(endpoint.host) }
+            let attempts = AMQPHarness.EventLog()
+            let connection = harness.makeConnection(to: hosts) { state in
+                if case .connecting(let endpoint) = state { attempts.texts.append(endpoint.host) }
             }
-            await scene.wait("ready") { connection.status == .ready }
-            #expect(tried.texts.count <= hosts.count)
-            #expect(tried.texts.last == "broker")
-            scene.broker.crash()
-            await scene.wait("tries") { tried.texts.count >= 3 * hosts.count }
+            await harness.wait("ready") { connection.status == .ready }
+            #expect(attempts.texts.count <= hosts.count)
+            #expect(attempts.texts.last == "broker")
+            harness.broker.crash()
+            await harness.wait("attempts") { attempts.texts.count >= 3 * hosts.count }
             for first in 0...(2 * hosts.count) {
-                #expect(Set(tried.texts[first..<(first + hosts.count)]) == Set(hosts))
+                #expect(Set(attempts.texts[first..<(first + hosts.count)]) == Set(hosts))
             }
             await connection.close()
         }
     }
 
-    @Test func whatNeverBeganIsNotLost() {
-        Scene.play { scene in
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
-            let words = scene.noteFailures(of: connection)
-            await scene.wait("refusal") { words.texts.count == 1 }
+    @Test func anErrorDistinguishesLostConnectionsFromFailedOnes() {
+        AMQPHarness.play { harness in
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
+            let words = harness.recordFailures(of: connection)
+            await harness.wait("refusal") { words.texts.count == 1 }
             #expect(consumer.status == .disconnected)
-            scene.broker.declareQueue("in")
-            try scene.broker.start()
-            await scene.wait("ready") { consumer.status == .ready }
+            harness.broker.declareQueue("in")
+            try harness.broker.start()
+            await harness.wait("ready") { consumer.status == .ready }
             let refusals = words.texts.count
-            scene.loop.network.connections.last?.cut()
-            await scene.wait("loss") { words.texts.count == refusals + 1 }
+            harness.loop.network.connections.last?.cut()
+            await harness.wait("loss") { words.texts.count == refusals + 1 }
             #expect(consumer.status == .disconnected)
-            await scene.wait("again") { consumer.status == .ready }
-            scene.broker.behaviour.credentials.password = "other"
-            scene.broker.closeConnections()
-            await scene.wait("login refused") { words.texts.last?.contains("log in") == true }
+            await harness.wait("again") { consumer.status == .ready }
+            harness.broker.behaviour.credentials.password = "other"
+            harness.broker.closeConnections()
+            await harness.wait("login refused") { words.texts.last?.contains("log in") == true }
             #expect(words.texts[0] == "cannotConnect: cannot connect to broker:5672: connection refused")
             #expect(
                 words.texts[refusals]
@@ -392,92 +392,92 @@ import Testing
         }
     }
 
-    @Test func onlyWhenNoConsumerHoldsTooMuchIsTheConnectionRead() {
-        Scene.play { scene in
-            try scene.broker.start()
+    @Test func theConnectionIsReadOnlyIfNoConsumerExceedsItsLimit() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
             for queue in ["a", "b"] {
-                scene.broker.declareQueue(queue)
+                harness.broker.declareQueue(queue)
                 for number in 0..<10 {
-                    scene.broker.publish(
+                    harness.broker.publish(
                         routingKey: queue, messageID: "\(queue) \(number)", body: .init(repeating: 7, count: 40_000))
                 }
             }
-            let connection = scene.makeConnection()
-            let first = scene.makeConsumer("a", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
-            let second = scene.makeConsumer("b", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
-            await scene.pass(.seconds(120))
-            #expect(scene.deliveries.count < 20)
+            let connection = harness.makeConnection()
+            let first = harness.makeConsumer("a", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            let second = harness.makeConsumer("b", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            await harness.pass(.seconds(120))
+            #expect(harness.deliveries.count < 20)
             var settled = 0
             while settled < 20 {
-                await scene.wait("delivery") { scene.deliveries.count > settled }
-                let delivery = scene.deliveries[settled]
+                await harness.wait("delivery") { harness.deliveries.count > settled }
+                let delivery = harness.deliveries[settled]
                 (delivery.queue == "a" ? first : second).acknowledge(delivery.tag)
                 settled += 1
             }
-            await scene.wait("acks") { scene.broker.queues.allSatisfy { $0.unsettled == 0 && $0.ready.isEmpty } }
+            await harness.wait("acks") { harness.broker.queues.allSatisfy { $0.unsettled == 0 && $0.ready.isEmpty } }
             #expect(first.bodyBytesInFlight == 0)
             #expect(second.bodyBytesInFlight == 0)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.logins == 1)
             await connection.close()
         }
     }
 
-    @Test func theChannelThatIsLostGivesBackItsShareOfTheReading() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("other")
+    @Test func aLostChannelResumesReading() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("other")
             for number in 0..<3 {
-                scene.broker.publish(
+                harness.broker.publish(
                     routingKey: "in", messageID: "\(number)", body: .init(repeating: 7, count: 40_000))
             }
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
-            let other = scene.makeConsumer("other", on: connection)
-            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            let other = harness.makeConsumer("other", on: connection)
+            await harness.wait("deliveries") { harness.deliveries.count == 2 }
             await consumer.close()
-            scene.fill(["a"], into: "other")
-            await scene.wait("the other's delivery") { scene.deliveries.last?.queue == "other" }
+            harness.fill(["a"], into: "other")
+            await harness.wait("the other's delivery") { harness.deliveries.last?.queue == "other" }
             #expect(other.status == .ready)
             await connection.close()
         }
     }
 
-    @Test func anAlarmDoesNotHideThatAQueueIsGone() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.broker.declareQueue("out")
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
+    @Test func anAlarmDoesNotHideAMissingQueue() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.broker.declareQueue("out")
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
             let publisher = Publisher(on: connection)
             publisher.start()
-            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
-            await scene.wait("ready") { consumer.status == .ready }
-            scene.note("consumer", consumer)
-            scene.broker.deleteQueue("in")
-            await scene.wait("cancel") { scene.states == ["consumer waiting: consumerCancelled"] }
-            scene.broker.raiseAlarm("low on memory")
-            await scene.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
-            scene.broker.clearAlarm()
-            await scene.wait("unblocked") { publisher.status == .ready }
-            await scene.pass(.seconds(60))
-            #expect(!scene.states.contains("consumer ready"))
-            scene.broker.declareQueue("in")
-            await scene.wait("again") { consumer.status == .ready }
+            #expect(await publisher.publish(AMQPHarness.message("a")) == .confirmed)
+            await harness.wait("ready") { consumer.status == .ready }
+            harness.record("consumer", consumer)
+            harness.broker.deleteQueue("in")
+            await harness.wait("cancel") { harness.states == ["consumer waiting: consumerCancelled"] }
+            harness.broker.raiseAlarm("low on memory")
+            await harness.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
+            harness.broker.clearAlarm()
+            await harness.wait("unblocked") { publisher.status == .ready }
+            await harness.pass(.seconds(60))
+            #expect(!harness.states.contains("consumer ready"))
+            harness.broker.declareQueue("in")
+            await harness.wait("again") { consumer.status == .ready }
             await connection.close()
         }
     }
 
-    @Test func moreChannelsThanTheBrokerAllowsAreSaid() {
-        Scene.play { scene in
-            scene.broker.behaviour.channelMax = 1
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let connection = scene.makeConnection()
-            let first = scene.makeConsumer("in", on: connection)
-            let second = scene.makeConsumer("in", on: connection)
-            let start = scene.loop.now.monotonic
+    @Test func moreChannelsThanTheBrokerAllowsAreReported() {
+        AMQPHarness.play { harness in
+            harness.broker.behaviour.channelMax = 1
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let connection = harness.makeConnection()
+            let first = harness.makeConsumer("in", on: connection)
+            let second = harness.makeConsumer("in", on: connection)
+            let start = harness.loop.now.monotonic
             for _ in 0..<2 {
                 let error = await #expect(throws: AMQPError.self) {
                     try await second.waitUntilReady(deadlineSeconds: 600)
@@ -487,26 +487,26 @@ import Testing
                         == "the connection needs 2 channels and the broker allows 1: set channel_max = 2 or more in "
                         + "rabbitmq.conf")
             }
-            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1), "waiting does not help")
-            await scene.wait("ready") { first.status == .ready }
+            #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(1), "waiting does not help")
+            await harness.wait("ready") { first.status == .ready }
             await connection.close()
         }
     }
 
-    @Test func theCloseOfAChannelThatWasGivenUpHasItsOwnDeadline() {
-        Scene.play { scene in
-            scene.connection.heartbeatSeconds = 0
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let connection = scene.makeConnection()
-            let consumer = scene.makeConsumer("in", on: connection)
+    @Test func closingAnAbandonedChannelHasItsOwnDeadline() {
+        AMQPHarness.play { harness in
+            harness.connection.heartbeatSeconds = 0
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let connection = harness.makeConnection()
+            let consumer = harness.makeConsumer("in", on: connection)
             try await consumer.waitUntilReady(deadlineSeconds: 10)
-            scene.broker.setSilent(true)
+            harness.broker.setSilent(true)
             consumer.pause()
-            await scene.wait("given up", limit: .seconds(20)) { consumer.status != .ready }
-            let start = scene.loop.now.monotonic
+            await harness.wait("given up", limit: .seconds(20)) { consumer.status != .ready }
+            let start = harness.loop.now.monotonic
             await consumer.close(deadlineSeconds: 60)
-            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(60))
+            #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(60))
             #expect(connection.status == .ready, "it may have other channels")
         }
     }

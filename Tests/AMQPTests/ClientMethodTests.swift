@@ -4,7 +4,7 @@ import Testing
 
 @testable import AMQP
 
-/// Methods of the client as the scripted broker's writer has them (AMQP 0-9-1, "Class and method details").
+/// Methods of the client compared with those of the scripted broker's writer (AMQP 0-9-1, "Class and method details").
 @Suite struct ClientMethodTests {
     private static func arguments(_ write: (inout WireWriter) -> Void) -> [UInt8] {
         var writer = WireWriter()
@@ -164,7 +164,7 @@ import Testing
         #expect(written.bytes.isEmpty)
     }
 
-    @Test func argumentsFillAFrameAtMost() {
+    @Test func argumentsThatExceedAFrameAreRefused() {
         let fitting = (3900...4100).filter { size in
             let arguments: FieldTable = ["x": .string(String(repeating: "x", count: size))]
             return Self.frame { $0.write(.queueDeclare("q", isPassive: false, arguments: arguments), channel: 5) }
@@ -175,8 +175,8 @@ import Testing
         #expect(fitting == Array(3900...(fitting.last ?? 0)))
     }
 
-    /// A method that could not be written leaves nothing behind for the next.
-    @Test func aMethodAfterOneThatCannotBeWrittenIsWhole() {
+    /// A method that could not be written does not affect the next one.
+    @Test func aMethodAfterARefusedOneIsComplete() {
         let written = Self.frame { writer in
             expect(
                 !writer.write(.basicConsume(queue: "q", consumerTag: "t", arguments: [Self.longName: 1]), channel: 5))

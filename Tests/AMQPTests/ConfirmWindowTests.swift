@@ -5,7 +5,7 @@ import Testing
 @Suite struct ConfirmWindowTests {
     private struct Transcript {
         var window: ConfirmWindow<String>
-        var told: [String: PublishOutcome] = [:]
+        var outcomes: [String: PublishOutcome] = [:]
         var now = MonotonicTime(nanoseconds: 0)
 
         init(countMax: Int = 8, bytesMax: Int = 1000) {
@@ -25,44 +25,44 @@ import Testing
         }
 
         mutating func confirm(_ number: UInt64, multiple: Bool = false, positive: Bool = true) -> Bool {
-            var told: [(String, PublishOutcome)] = []
+            var outcomes: [(String, PublishOutcome)] = []
             defer {
-                for (name, outcome) in told {
-                    #expect(self.told[name] == nil, "told twice")
-                    self.told[name] = outcome
+                for (name, outcome) in outcomes {
+                    #expect(self.outcomes[name] == nil, "notified twice")
+                    self.outcomes[name] = outcome
                 }
             }
-            return window.confirmed(number, multiple: multiple, positive: positive) { told.append(($0, $1)) }
+            return window.confirmed(number, multiple: multiple, positive: positive) { outcomes.append(($0, $1)) }
         }
     }
 
-    @Test func eachConfirmEndsItsOwn() {
+    @Test func eachConfirmCompletesItsPublish() {
         var transcript = Transcript()
         #expect(transcript.send("a") == 1)
         #expect(transcript.send("b") == 2)
         #expect(transcript.send("c") == 3)
         #expect(transcript.window.bytes == 30)
         expect(transcript.confirm(2))
-        #expect(transcript.told == ["b": .confirmed])
+        #expect(transcript.outcomes == ["b": .confirmed])
         expect(transcript.confirm(1, positive: false))
-        #expect(transcript.told == ["b": .confirmed, "a": .nacked])
+        #expect(transcript.outcomes == ["b": .confirmed, "a": .nacked])
         expect(transcript.confirm(3))
         #expect(transcript.window.isEmpty)
         #expect(transcript.window.bytes == 0)
     }
 
-    @Test func multipleMeansAllUpToIt() {
+    @Test func aMultipleConfirmCoversAllUpToItsNumber() {
         var transcript = Transcript()
         for name in ["a", "b", "c", "d"] { _ = transcript.send(name) }
         expect(transcript.confirm(2))
         expect(transcript.confirm(3, multiple: true))
-        #expect(transcript.told == ["a": .confirmed, "b": .confirmed, "c": .confirmed])
+        #expect(transcript.outcomes == ["a": .confirmed, "b": .confirmed, "c": .confirmed])
         expect(transcript.confirm(0, multiple: true))
-        #expect(transcript.told.count == 4)
+        #expect(transcript.outcomes.count == 4)
     }
 
-    /// Its memory grows while there are some on their way, wherever in it they stand.
-    @Test func asManyAreKeptApartAsMayBeOnTheirWay() {
+    /// The ring buffer grows while publishes are in flight at any position.
+    @Test func theWindowHoldsTheLargestNumberInFlight() {
         var transcript = Transcript(countMax: 1000, bytesMax: .max)
         var open: [UInt64: String] = [:]
         func send(_ count: Int) {
@@ -80,21 +80,21 @@ import Testing
             expect(transcript.confirm(number, positive: !number.isMultiple(of: 3)))
         }
         for (number, name) in open where number > 40 {
-            #expect(transcript.told[name] == (number.isMultiple(of: 3) ? .nacked : .confirmed))
+            #expect(transcript.outcomes[name] == (number.isMultiple(of: 3) ? .nacked : .confirmed))
         }
         #expect(transcript.window.isEmpty)
     }
 
-    @Test func aReturnChangesWhatTheConfirmMeans() {
+    @Test func aReturnChangesTheOutcomeOfTheConfirm() {
         var transcript = Transcript()
         _ = transcript.send("a")
         _ = transcript.send("b")
         expect(transcript.returns(.init(exchange: "x", routingKey: "k", messageID: "a")))
         expect(transcript.confirm(2, multiple: true))
-        #expect(transcript.told == ["a": .returned(code: 312, text: "NO_ROUTE"), "b": .confirmed])
+        #expect(transcript.outcomes == ["a": .returned(code: 312, text: "NO_ROUTE"), "b": .confirmed])
     }
 
-    @Test func returnsOfTheSameMessageIdAreToldApartByRouteAndOrder() {
+    @Test func returnsWithTheSameIDAreMatchedByRouteAndOrder() {
         var transcript = Transcript()
         _ = transcript.send("result", id: "1", key: "result")
         _ = transcript.send("dead", id: "1", key: "dead")
@@ -104,32 +104,32 @@ import Testing
         expect(transcript.returns(dead))
         expect(!transcript.returns(dead))
         expect(transcript.confirm(3, multiple: true))
-        #expect(transcript.told["result"] == .confirmed)
-        #expect(transcript.told["dead"] == .returned(code: 312, text: "NO_ROUTE"))
-        #expect(transcript.told["dead again"] == .returned(code: 312, text: "NO_ROUTE"))
+        #expect(transcript.outcomes["result"] == .confirmed)
+        #expect(transcript.outcomes["dead"] == .returned(code: 312, text: "NO_ROUTE"))
+        #expect(transcript.outcomes["dead again"] == .returned(code: 312, text: "NO_ROUTE"))
     }
 
-    /// The copies of a message have results of the same id, and wait under the same id.
+    /// Duplicates of a request have results with the same ID, and wait with the same ID.
     @Test(arguments: [true, false])
-    func returnsOfTheSameMessageIdAndRouteAreToldApartByWhatTheyHold(inHeaders: Bool) {
+    func returnsWithTheSameIDAndRouteAreMatchedByContent(inHeaders: Bool) {
         var transcript = Transcript()
         func message(_ name: String) -> MessageFingerprint {
-            // Of more than sixteen bytes, and different in the first of them.
+            // More than sixteen bytes, with the difference in the first ones.
             MessageFingerprint(
                 exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
                 body: ArraySlice((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))
         }
         for name in ["a", "b", "c"] { _ = transcript.send(name, message(name)) }
         expect(transcript.returns(message("c")))
-        expect(transcript.returns(message("changed on its way")), "the oldest, then")
+        expect(transcript.returns(message("changed in transit")), "the oldest, then")
         expect(transcript.confirm(3, multiple: true))
         let returned = PublishOutcome.returned(code: 312, text: "NO_ROUTE")
-        #expect(transcript.told == ["a": returned, "b": .confirmed, "c": returned])
+        #expect(transcript.outcomes == ["a": returned, "b": .confirmed, "c": returned])
     }
 
-    /// A message whose confirm took too long is published again as it was. If the broker refuses the first and returns the
-    /// second, neither is in a queue.
-    @Test func aReturnIsOfTheRepeatedPublishWhenNobodyWaitsForTheFirst() {
+    /// A message whose confirm is late is published again unchanged. If the broker refuses the first publish and
+    /// returns the second, the message is in no queue.
+    @Test func aReturnBelongsToTheRepeatedPublishAfterALateConfirm() {
         var transcript = Transcript()
         let message = MessageFingerprint(exchange: "x", routingKey: "k", messageID: "1", body: [1])
         _ = transcript.send("first", message)
@@ -138,10 +138,10 @@ import Testing
         expect(transcript.returns(message))
         expect(transcript.confirm(1, positive: false))
         expect(transcript.confirm(2))
-        #expect(transcript.told == ["repeated": .returned(code: 312, text: "NO_ROUTE")])
+        #expect(transcript.outcomes == ["repeated": .returned(code: 312, text: "NO_ROUTE")])
     }
 
-    @Test func confirmsOfWhatIsNotOpenAreRefused() {
+    @Test func confirmsOfUnknownNumbersAreRefused() {
         var transcript = Transcript()
         expect(!transcript.confirm(1))
         expect(!transcript.confirm(1, multiple: true))
@@ -156,7 +156,7 @@ import Testing
 
     @Test func roomIsCountedInMessagesAndBytes() {
         var transcript = Transcript(countMax: 3, bytesMax: 100)
-        #expect(transcript.window.hasRoom(for: 1000), "a large one may go alone")
+        #expect(transcript.window.hasRoom(for: 1000), "a large message may be sent alone")
         _ = transcript.send("a", size: 60)
         #expect(transcript.window.hasRoom(for: 40))
         #expect(!transcript.window.hasRoom(for: 41))
@@ -169,7 +169,7 @@ import Testing
         #expect(transcript.window.hasRoom(for: 80))
     }
 
-    @Test func aLateConfirmIsToldAsUnknownOnceAndKeepsItsRoom() {
+    @Test func aLateConfirmIsReportedOnceAndKeepsItsRoom() {
         var transcript = Transcript(countMax: 4)
         _ = transcript.send("a")
         transcript.now = MonotonicTime(nanoseconds: 5)
@@ -181,14 +181,14 @@ import Testing
         #expect(transcript.window.oldestSentAt == MonotonicTime(nanoseconds: 0))
         #expect(transcript.window.count == 2)
         expect(transcript.confirm(2, multiple: true))
-        #expect(transcript.told == ["b": .confirmed])
+        #expect(transcript.outcomes == ["b": .confirmed])
         #expect(transcript.window.isEmpty)
         #expect(transcript.window.oldestAwaitedSentAt() == nil)
         _ = transcript.send("c")
-        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5), "looked for once more")
+        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5), "searched again")
     }
 
-    @Test func theOldestIsFoundHoweverManyCameBefore() {
+    @Test func theOldestPublishWithAWaiterIsFound() {
         var transcript = Transcript(countMax: 4)
         for number in 1...6 {
             if number == 5 { expect(transcript.confirm(2, multiple: true)) }
@@ -201,7 +201,7 @@ import Testing
         #expect(late == ["3", "4"])
     }
 
-    @Test func theEndOfTheChannelEndsAllAndCountsFromOneAgain() {
+    @Test func theLossOfTheChannelCompletesAllAndRestartsTheNumbers() {
         var transcript = Transcript()
         _ = transcript.send("a")
         _ = transcript.send("b")
@@ -221,11 +221,11 @@ import Testing
         transcript.window.reset { _ in }
         #expect(transcript.send("after") == 1)
         expect(transcript.confirm(1))
-        #expect(transcript.told == ["after": .confirmed])
+        #expect(transcript.outcomes == ["after": .confirmed])
     }
 
-    /// Whoever was told may be gone.
-    @Test func whoWasGivenUpIsNotAnnounced() {
+    /// A notified waiter may no longer exist.
+    @Test func waitersOfLateConfirmsAreNotAnnounced() {
         var transcript = Transcript()
         for name in ["a", "b", "c"] { _ = transcript.send(name) }
         transcript.now = MonotonicTime(nanoseconds: 1)
@@ -240,7 +240,7 @@ import Testing
         #expect(announced == ["e"])
     }
 
-    @Test func whoseConfirmsComeNextAreAnnounced() {
+    @Test func waitersOfTheNextConfirmsAreAnnounced() {
         var transcript = Transcript()
         for name in ["a", "b", "c", "d", "e", "f", "g"] { _ = transcript.send(name) }
         expect(transcript.confirm(5))
@@ -260,9 +260,9 @@ import Testing
         #expect(confirm(7, multiple: true) == ["f is confirmed", "g is confirmed"])
     }
 
-    /// Against a broker that confirms in any order, at times many at once.
+    /// Checks with a broker that confirms in any order, sometimes with `multiple`.
     @Test(arguments: 0..<20)
-    func whateverTheOrderEachIsToldOnce(seed: UInt64) {
+    func eachWaiterIsNotifiedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let isLong = seed.isMultiple(of: 2)
         var transcript = Transcript(countMax: isLong ? 400 : 50, bytesMax: .max / 2)
@@ -281,6 +281,6 @@ import Testing
             }
         }
         expect(transcript.confirm(0, multiple: true))
-        #expect(transcript.told.count == sent)
+        #expect(transcript.outcomes.count == sent)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AMQP
 
-/// A connection from its start to its end, as a transcript of events and actions.
+/// The life of a connection as a transcript of events and actions.
 @Suite struct ConnectionMachineTests {
     private static let one = Endpoint(host: "one", port: 5672)
     private static let two = Endpoint(host: "two", port: 5671)
@@ -17,7 +17,7 @@ import Testing
         return configuration
     }
 
-    /// A machine with a clock; its random numbers are 0, so that each delay is the least.
+    /// A machine with a clock. Its random numbers are 0, so each delay is the least.
     private struct Script {
         var machine: ConnectionMachine
         var now = MonotonicTime(nanoseconds: 0)
@@ -74,7 +74,7 @@ import Testing
         script.expect(.blocked(nil), [.report, .reviewChannels], "open one:5672")
     }
 
-    @Test func aLostConnectionIsOpenedAtTheNextEndpoint() {
+    @Test func aLostConnectionReopensAtTheNextEndpoint() {
         var script = Script()
         script.open()
         let error = AMQPError(.connectionLost, "the connection to one:5672 was lost: reset")
@@ -107,7 +107,7 @@ import Testing
             "waiting: cannot log in at one:5672 as worker: ACCESS_REFUSED")
     }
 
-    @Test func aBrokerThatDoesNotAnswerTheLoginIsLeft() {
+    @Test func anUnansweredLoginResetsTheStream() {
         var script = Script()
         script.expect(.start, [.connect(0), .report], "connecting one:5672")
         script.expect(.deadlinePassed, [], "connecting one:5672")
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func methodsOutOfOrderEndTheStream() {
-        let order = AMQPError(.protocolViolation, "the broker broke the order of the login", isRetriable: false)
+        let order = AMQPError(.protocolViolation, "the broker sent a login method out of order", isRetriable: false)
         let method = AMQPError(.protocolViolation, "the broker sent a method out of order")
         var script = Script()
         _ = script.machine.handle(.start, now: script.now, random: { 0 })
@@ -132,7 +132,7 @@ import Testing
         script.expect(.closeAnswered, [.reset(method)], "open one:5672")
     }
 
-    @Test func closedInOrder() {
+    @Test func gracefulClose() {
         var script = Script()
         script.open()
         script.expect(
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func aBrokerThatDoesNotAnswerTheCloseIsLeft() {
+    @Test func anUnansweredCloseResetsTheStream() {
         var script = Script()
         script.open()
         _ = script.machine.handle(.close(deadlineSeconds: 5), now: script.now, random: { 0 })
@@ -159,7 +159,7 @@ import Testing
             .deadlinePassed, [.reset(AMQPError(.timedOut, "the broker did not answer the close"))], "closing")
     }
 
-    @Test func bothSidesMayCloseAtOnce() {
+    @Test func bothSidesMayCloseAtTheSameTime() {
         var script = Script()
         script.open()
         _ = script.machine.handle(.close(deadlineSeconds: 5), now: script.now, random: { 0 })
@@ -169,7 +169,7 @@ import Testing
             .streamEnded(forced), [.cancelTimers, .loseChannels(ConnectionMachine.closedByUs), .release], "closed")
     }
 
-    @Test func whatIsNotOpenIsClosedAtOnce() {
+    @Test func aConnectionThatIsNotOpenClosesImmediately() {
         var script = Script()
         script.expect(.close(deadlineSeconds: 5), [.cancelTimers, .release], "closed")
         for openings in 1...2 {
@@ -188,16 +188,17 @@ import Testing
         script.expect(.close(deadlineSeconds: 5), [.cancelTimers, .release], "closed")
     }
 
-    /// What an operator reads when a connection ends, by how far it had come.
+    /// The error of a failed connection, by its phase.
     @Test(arguments: [
         (0, "broker:15672: refused", "cannotConnect", "cannot connect to broker:15672: refused"),
         (
             1, "gone", "cannotConnect",
-            "cannot log in at broker:15672 as worker: gone; is 15672 the port of AMQP (5672, or 5671 with amqps://)?"
+            "cannot log in at broker:15672 as worker: gone; "
+                + "check that 15672 is the AMQP port (5672, or 5671 with amqps://)"
         ),
         (2, "gone", "cannotConnect", "cannot log in at broker:15672 as worker: gone"),
         (4, "gone", "connectionLost", "the connection to broker:15672 was lost: gone"),
-    ]) func anErrorSaysHowFarTheConnectionHadCome(steps: Int, reason: String, code: String, message: String) {
+    ]) func anErrorNamesThePhaseOfTheConnection(steps: Int, reason: String, code: String, message: String) {
         var script = Script(endpoints: [Endpoint(host: "broker", port: 15672)])
         let events: [ConnectionMachine.Event] = [
             .start, .streamOpened, .login(Self.start), .login(.tune(Self.tuning)), .login(.openOK),
@@ -221,14 +222,14 @@ import Testing
                 == "cannot log in at one:5672 by certificate: late")
     }
 
-    /// In any order of events a connection has something to wait for, and ends once.
-    @Test(arguments: UInt64(0)..<200) func noStateWaitsForNothing(seed: UInt64) {
+    /// With events in any order, a connection always has a timer or an event to wait for, and ends once.
+    @Test(arguments: UInt64(0)..<200) func everyStateHasAnEventToWaitFor(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var machine = ConnectionMachine(configuration: Self.configuration, endpoints: [Self.one, Self.two])
         var (isRetryArmed, isDeadlineArmed, isStreamOpen, isStreamEnding, releases) = (false, false, false, false, 0)
         for step in 0..<400 {
             let isLast = step > 300 && random.below(20) == 0
-            // A stream's events come only while there is one, and a timer's only while it is armed.
+            // Events of a stream arrive only while it exists, and those of a timer only while it is armed.
             var events: [ConnectionMachine.Event] = [.start]
             if isRetryArmed { events.append(.retryDue) }
             if isDeadlineArmed { events.append(.deadlinePassed) }

@@ -32,7 +32,7 @@ import Testing
         transcript.begin("exchange", "key")
         #expect(transcript.header(size: 4, properties: [0, 0x80, 2, 65, 66]) == .incomplete)
         #expect(transcript.body([1, 2, 3, 4]) == .complete)
-        let first = transcript.assembler.take()
+        let first = transcript.assembler.removeContent()
         #expect(first.body == [1, 2, 3, 4])
         #expect(first.exchange == "exchange")
         #expect(first.routingKey == "key")
@@ -44,7 +44,7 @@ import Testing
         #expect(transcript.body([2, 3]) == .incomplete)
         #expect(transcript.assembler.isBusy)
         #expect(transcript.body([4]) == .complete)
-        let second = transcript.assembler.take()
+        let second = transcript.assembler.removeContent()
         #expect(second.body == [1, 2, 3, 4])
         #expect(second.exchange == "")
         #expect(!transcript.assembler.isBusy)
@@ -54,28 +54,28 @@ import Testing
         var transcript = Transcript()
         transcript.begin()
         #expect(transcript.header(size: 0) == .complete)
-        #expect(transcript.assembler.take().body == [])
+        #expect(transcript.assembler.removeContent().body == [])
         #expect(transcript.body([1]) == .violation)
     }
 
-    @Test func aBodyAboveTheLimitIsCountedAndNotKept() {
+    @Test func aBodyAboveTheLimitIsCountedAndDiscarded() {
         var transcript = Transcript(bodyBytesMax: 5)
         transcript.begin()
         #expect(transcript.header(size: 5) == .incomplete)
         #expect(transcript.body([1, 2, 3, 4, 5]) == .complete)
-        #expect(!transcript.assembler.take().isOversized)
+        #expect(!transcript.assembler.removeContent().isOversized)
         transcript.begin()
         #expect(transcript.header(size: 6, properties: [0, 0x80, 1, 65]) == .incomplete)
         #expect(transcript.body([1, 2, 3]) == .incomplete)
         #expect(transcript.body([4, 5, 6]) == .complete)
-        let content = transcript.assembler.take()
+        let content = transcript.assembler.removeContent()
         #expect(content.isOversized)
         #expect(content.body == [] && content.withBody { $0.count } == 0)
         #expect(content.bodySize == 6)
         #expect(content.properties.messageID == "A")
     }
 
-    @Test func aSizeBeyondAllBoundsAllocatesNothing() {
+    @Test func anExcessiveSizeAllocatesNothing() {
         var transcript = Transcript()
         transcript.begin()
         #expect(transcript.header(size: .max) == .incomplete)
@@ -96,7 +96,7 @@ import Testing
         #expect(transcript.header(size: 1, classID: 61) == .violation)
     }
 
-    @Test func theEnvelopeIsThereHoweverTheBodyComes() {
+    @Test func theEnvelopeIsCompleteForAnySplitOfTheBody() {
         var transcript = Transcript()
         for parts in [[], [[1, 2, 3]], [[], [1], [2, 3]], [[1, 2], [], [3]]] as [[[UInt8]]] {
             let body = parts.flatMap { $0 }
@@ -107,7 +107,7 @@ import Testing
                 step = transcript.body(part)
             }
             #expect(step == .complete)
-            let content = transcript.assembler.take()
+            let content = transcript.assembler.removeContent()
             #expect(Array(content.body) == body && content.withBody { Array($0) } == body)
             #expect(content.exchange == "exchange" && content.routingKey == "key")
             #expect(content.properties.messageID == "AB" && Array(content.propertyList) == [0, 0x80, 2, 65, 66])
@@ -115,22 +115,22 @@ import Testing
         }
     }
 
-    @Test func aLargeEnvelopeLeavesNothingBehind() {
+    @Test func aLargeEnvelopeDoesNotAffectTheNextMessage() {
         var transcript = Transcript()
         for name in [[UInt8](repeating: 65, count: 250), [66]] {
-            // A header's value makes it long; the name behind it must be found.
+            // A header with a long value, and a name behind it that must be found.
             let filler = [UInt8](repeating: 1, count: 5000 * (name.count / 250))
             let table: [UInt8] = [0, 0, UInt8(filler.count >> 8), UInt8(filler.count & 255)] + filler
             transcript.begin("exchange", "key")
             #expect(
                 transcript.header(size: 0, properties: [0x20, 0x80] + table + [UInt8(name.count)] + name) == .complete)
-            let content = transcript.assembler.take()
+            let content = transcript.assembler.removeContent()
             #expect(content.properties.messageID == String(decoding: name, as: UTF8.self))
             #expect(content.exchange == "exchange" && content.routingKey == "key")
         }
     }
 
-    @Test func whatWasCutOffLeavesNothingBehind() {
+    @Test func anInterruptedMessageDoesNotAffectTheNext() {
         var transcript = Transcript()
         transcript.begin("former", "former")
         #expect(transcript.header(size: 4, properties: [0, 0x80, 1, 65]) == .incomplete)
@@ -139,7 +139,7 @@ import Testing
         transcript.begin("x", "k")
         #expect(transcript.header(size: 1) == .incomplete)
         #expect(transcript.body([1]) == .complete)
-        let content = transcript.assembler.take()
+        let content = transcript.assembler.removeContent()
         #expect(content.body == [1] && content.exchange == "x" && content.routingKey == "k")
         #expect(content.properties.messageID == nil && content.bytes.count == 1 + 1 + 1 + 2)
     }

@@ -1,11 +1,11 @@
 import Testing
 
-/// As `#expect`, which cannot call what changes a value.
+/// Like `#expect`, but also for calls of mutating methods, which the macro does not support.
 func expect(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(condition, comment, sourceLocation: sourceLocation)
 }
 
-/// Records a failure; returns nothing, to end a script with.
+/// Records a failure. Returns `Void`, so that a script can return its result.
 func fail(_ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation) {
     Issue.record(comment, sourceLocation: sourceLocation)
 }

@@ -11,7 +11,7 @@ import Testing
             .array([1, "two", .void, .array([true])]), .table([:]),
             .table(["a": true, "bc": .table(["d": .double(1)])]),
         ] as [FieldValue])
-    func anEntryTakesTheBytesThatAreReckonedForIt(value: FieldValue) {
+    func theComputedSizeOfAnEntryIsExact(value: FieldValue) {
         var writer = WireWriter()
         writer.entry("näme", value)
         #expect(FieldTable.Entry("näme", value).wireBytes == writer.bytes.count)

@@ -9,7 +9,7 @@ import Testing
             + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) } + payload + [end]
     }
 
-    /// All frames in `pieces`, as "type channel payload".
+    /// Returns all frames in `pieces` as "type channel payload".
     private static func split(_ pieces: [[UInt8]], frameBytesMax: Int = 4096) throws -> [String] {
         var splitter = FrameSplitter(frameBytesMax: frameBytesMax)
         var frames: [String] = []
@@ -29,18 +29,18 @@ import Testing
         frame(1, 0, [1, 2, 3]) + frame(8, 0, []) + frame(3, 1, Array(0..<200)) + frame(2, 65535, [9])
     private static let expected = ["1 0 [1, 2, 3]", "8 0 []", "3 1 \(Array(UInt8(0)..<200))", "2 65535 [9]"]
 
-    @Test func wholeFramesAreFound() throws {
+    @Test func completeFramesAreFound() throws {
         #expect(try Self.split([Self.stream]) == Self.expected)
     }
 
-    @Test func cutAtEveryByteTheyAreTheSame() throws {
+    @Test func framesSplitAtAnyByteAreTheSame() throws {
         for cut in 0...Self.stream.count {
             #expect(try Self.split([Array(Self.stream[..<cut]), Array(Self.stream[cut...])]) == Self.expected)
         }
         #expect(try Self.split(Self.stream.map { [$0] }) == Self.expected)
     }
 
-    @Test func frameThatIsTooLongIsRefusedBeforeItsBytesCome() {
+    @Test func anOverlongFrameIsRefusedBeforeItsPayloadArrives() {
         #expect(throws: AMQPError.self) { try Self.split([[1, 0, 0, 0, 0, 16, 0]]) }
         #expect(throws: AMQPError.self) { try Self.split([[1, 0, 0, 255, 255, 255, 255]]) }
         #expect(throws: AMQPError.self) { try Self.split([[1, 0, 0], [127, 255, 255, 255]]) }
@@ -50,8 +50,8 @@ import Testing
     @Test func wrongTypeOrEndIsRefused() {
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(4, 0, [])]) }
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(1, 0, [1], end: 0xCD)]) }
-        // What a broker answers that speaks another version.
+        // The answer of a broker with another protocol version.
         let error = #expect(throws: AMQPError.self) { try Self.split([Array("AMQP".utf8) + [0, 1, 0, 0]]) }
-        #expect(error?.isRetriable == false, "it will not learn another soon")
+        #expect(error?.isRetriable == false, "a retry does not change the version")
     }
 }

@@ -11,7 +11,7 @@ import Testing
         .tune(.init(channelMax: channelMax, frameBytesMax: frameBytesMax, heartbeatSeconds: heartbeatSeconds))
     }
 
-    @Test func theLoginInOrder() {
+    @Test func aSuccessfulLogin() {
         var handshake = Handshake(wanted: Self.wanted)
         #expect(handshake.handle(Self.start) == .sendStartOK(.plain))
         #expect(
@@ -25,13 +25,13 @@ import Testing
         arguments: [
             ("AMQPLAIN PLAIN EXTERNAL", .external), ("EXTERNAL", .external), ("PLAIN", .plain), ("XEXTERNAL", nil),
         ] as [(String, Handshake.Mechanism?)])
-    func aCertificateIsPreferredWhereItIsOffered(mechanisms: String, choice: Handshake.Mechanism?) {
+    func theCertificateIsPreferredIfOffered(mechanisms: String, choice: Handshake.Mechanism?) {
         var handshake = Handshake(wanted: Self.wanted, prefersExternal: true)
         let action = handshake.handle(.start(versionMajor: 0, versionMinor: 9, mechanisms: mechanisms))
         if let choice { #expect(action == .sendStartOK(choice)) } else { #expect(handshake.state == .failed) }
     }
 
-    @Test func theLowerLimitHoldsAndZeroIsNone() {
+    @Test func theLowerLimitAppliesAndZeroMeansNone() {
         var handshake = Handshake(wanted: Self.wanted)
         _ = handshake.handle(Self.start)
         #expect(
@@ -59,7 +59,7 @@ import Testing
         expectFailure([Self.start, Self.tune(16, 4095, 60)])
     }
 
-    @Test func whatIsOutOfOrderIsRefused() {
+    @Test func eventsOutOfOrderAreRefused() {
         expectFailure([.openOK])
         expectFailure([Self.tune(1, 4096, 1)])
         expectFailure([Self.start, Self.start])

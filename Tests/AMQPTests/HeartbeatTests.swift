@@ -7,7 +7,7 @@ import Testing
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
-    /// What a beat at second 100 does.
+    /// Returns the action of a beat at second 100.
     private func beat(
         lastReceived: Int64, lastSent: Int64, isPaused: Bool = false, isOutputEmpty: Bool = true
     ) -> Heartbeat.Action {
@@ -16,28 +16,28 @@ import Testing
             isOutputEmpty: isOutputEmpty)
     }
 
-    @Test func itBeatsEveryHalfHeartbeatAndEndsAfterTwo() {
+    @Test func theIntervalIsHalfAHeartbeatAndTheLimitTwo() {
         #expect(heartbeat.interval == .seconds(10))
         #expect(heartbeat.silenceMax == .seconds(40))
     }
 
-    @Test func oneIsSentWhenNothingElseWas() {
+    @Test func aHeartbeatIsSentIfNothingElseWas() {
         #expect(beat(lastReceived: 99, lastSent: 91) == .none)
         #expect(beat(lastReceived: 99, lastSent: 90) == .send)
         #expect(beat(lastReceived: 99, lastSent: 0) == .send)
     }
 
-    @Test func oneIsNotSentBehindWhatWaits() {
+    @Test func noHeartbeatIsSentBehindWaitingOutput() {
         #expect(beat(lastReceived: 99, lastSent: 0, isOutputEmpty: false) == .none)
     }
 
-    @Test func aBrokerThatIsSilentForTwoIsDead() {
+    @Test func aBrokerThatIsSilentForTwoHeartbeatsIsDead() {
         #expect(beat(lastReceived: 61, lastSent: 99) == .none)
         #expect(beat(lastReceived: 60, lastSent: 99) == .fail)
         #expect(beat(lastReceived: 60, lastSent: 0, isOutputEmpty: false) == .fail)
     }
 
-    @Test func aBrokerThatIsNotListenedToIsNot() {
+    @Test func aBrokerIsNotDeadWhileReadingIsPaused() {
         #expect(beat(lastReceived: 0, lastSent: 99, isPaused: true) == .none)
         #expect(beat(lastReceived: 0, lastSent: 0, isPaused: true) == .send)
     }

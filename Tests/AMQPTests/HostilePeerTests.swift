@@ -3,23 +3,23 @@ import EventLoop
 import TestKit
 import Testing
 
-/// What a broker sends is not trusted: wrong bytes end the connection with an error, and nothing else happens.
+/// Input from a broker is untrusted: invalid bytes close the connection with an error, and have no other effect.
 @Suite struct HostilePeerTests {
-    /// Plays the bytes of a whole session to a client, some of them later, one after another, and notes what it hears.
+    /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
     private final class Player: ByteStreamHandler {
-        private let heard: Heard?
+        private let record: RecordedSession?
         private var bytes: [UInt8]
         private var later: ArraySlice<[UInt8]>
         private let pause: Duration
         private var transport: ByteTransport?
 
         init(
-            _ bytes: [UInt8], later: [[UInt8]] = [], pause: Duration = .seconds(1), heard: Heard? = nil
+            _ bytes: [UInt8], later: [[UInt8]] = [], pause: Duration = .seconds(1), record: RecordedSession? = nil
         ) {
             self.bytes = bytes
             self.later = later[...]
             self.pause = pause
-            self.heard = heard
+            self.record = record
         }
 
         override func connected(_ transport: ByteTransport) {
@@ -42,7 +42,7 @@ import Testing
         }
 
         override func received(_ bytes: UnsafeRawBufferPointer) {
-            heard?.bytes += bytes
+            record?.bytes += bytes
         }
 
         override func peerFinished() {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// All that a broker says from its first byte until one message was delivered.
+    /// The bytes of a broker from the first one until a message was delivered.
     private static let session: [[UInt8]] = [
         method(0, 10, 10) { writer in
             writer.octet(0)
@@ -114,86 +114,86 @@ import Testing
         frame(3, 1) { $0.raw(Array("world".utf8)) },
     ]
 
-    /// Connects a consumer to a broker that sends `bytes`; returns its deliveries and what it says of its state.
-    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> Heard {
-        let heard = Heard()
-        Scene.play(seed: seed) { scene in
-            scene.loop.network.latencyMicroseconds = 1...5
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(bytes, heard: heard)
+    /// Connects a consumer to a broker that sends `bytes`. Returns the deliveries and the states of the consumer.
+    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> RecordedSession {
+        let record = RecordedSession()
+        AMQPHarness.play(seed: seed) { harness in
+            harness.loop.network.latencyMicroseconds = 1...5
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(bytes, record: record)
             }
-            let consumer = scene.makeConsumer()
-            await scene.pass(.milliseconds(50))
+            let consumer = harness.makeConsumer()
+            await harness.pass(.milliseconds(50))
             listener.close()
-            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
-            heard.deliveries = scene.deliveredTexts
-            heard.states = scene.states
+            for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
+            record.deliveries = harness.deliveredTexts
+            record.states = harness.states
             await consumer.close(deadlineSeconds: 1)
         }
-        return heard
+        return record
     }
 
-    private final class Heard: @unchecked Sendable {
-        /// What the client sent.
+    private final class RecordedSession: @unchecked Sendable {
+        /// The bytes that the client sent.
         var bytes: [UInt8] = []
         var deliveries: [String] = []
         var states: [String] = []
     }
 
-    /// Each answer, and what the error says of it.
+    /// Answers of other protocols, with the expected errors.
     private static let foreignAnswers: [([UInt8], String)] = [
-        ([21, 3, 1, 0, 2, 2, 10], "this port takes TLS only: write amqps://, or use the port without TLS (5672)"),
+        ([21, 3, 1, 0, 2, 2, 10], "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"),
         (
             Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
-            "this port answers in HTTP: use the port of AMQP (5672, or 5671 with amqps://)"
+            "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
         ),
-        (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not take AMQP 0-9-1"),
-        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent what is no AMQP 0-9-1 frame"),
+        (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not support AMQP 0-9-1"),
+        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent bytes that are not an AMQP 0-9-1 frame"),
     ]
 
     @Test(arguments: foreignAnswers) func aPortOfAnotherProtocolIsNamed(answer: [UInt8], text: String) {
-        Scene.play { scene in
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+        AMQPHarness.play { harness in
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(answer)
             }
-            let connection = scene.makeConnection()
-            let failures = scene.noteFailures(of: connection)
-            await scene.wait("failure") { !failures.texts.isEmpty }
+            let connection = harness.makeConnection()
+            let failures = harness.recordFailures(of: connection)
+            await harness.wait("failure") { !failures.texts.isEmpty }
             #expect(failures.texts[0] == "protocolViolation: cannot log in at broker:5672 as guest: \(text)")
             listener.close()
         }
     }
 
-    /// As RabbitMQ's management API does: it waits for the rest of a request.
-    @Test func aPortThatClosesWithoutAnAnswerIsAskedAbout() {
-        Scene.play { scene in
+    /// The behavior of RabbitMQ's management API, which waits for the rest of a request.
+    @Test func aPortThatClosesWithoutAnAnswerIsToBeChecked() {
+        AMQPHarness.play { harness in
             let endpoint = Endpoint(host: "broker", port: 15672)
-            let listener = try scene.loop.listen(on: endpoint) { transport in
+            let listener = try harness.loop.listen(on: endpoint) { transport in
                 transport.loop.schedule(after: .seconds(5)) { transport.close() }
             }
             let connection = BrokerConnection(
-                loop: scene.loop, connectors: [ByteConnector(loop: scene.loop, endpoint: endpoint)],
-                configuration: scene.connection)
-            let failures = scene.noteFailures(of: connection)
+                loop: harness.loop, connectors: [ByteConnector(loop: harness.loop, endpoint: endpoint)],
+                configuration: harness.connection)
+            let failures = harness.recordFailures(of: connection)
             connection.start()
-            await scene.wait("failure") { !failures.texts.isEmpty }
+            await harness.wait("failure") { !failures.texts.isEmpty }
             #expect(
                 failures.texts[0]
-                    == "cannotConnect: cannot log in at broker:15672 as guest: the broker closed the connection; is 15672 "
-                    + "the port of AMQP (5672, or 5671 with amqps://)?")
+                    == "cannotConnect: cannot log in at broker:15672 as guest: the broker closed the connection; "
+                    + "check that 15672 is the AMQP port (5672, or 5671 with amqps://)")
             await connection.close(deadlineSeconds: 1)
             listener.close()
         }
     }
 
-    @Test func theSessionIsAGoodOne() {
-        let heard = Self.play(Self.session.flatMap { $0 })
-        #expect(heard.deliveries == ["helloworld"])
-        #expect(heard.states == ["consumer connecting", "consumer ready"])
-        #expect(heard.bytes == Self.answers.flatMap { $0 })
+    @Test func theUnchangedSessionIsValid() {
+        let record = Self.play(Self.session.flatMap { $0 })
+        #expect(record.deliveries == ["helloworld"])
+        #expect(record.states == ["consumer connecting", "consumer ready"])
+        #expect(record.bytes == Self.answers.flatMap { $0 })
     }
 
-    /// All that the consumer says to it, from its first byte until it has closed the connection.
+    /// The bytes of the consumer from the first one until it has closed the connection.
     private static let answers: [[UInt8]] = [
         Array("AMQP".utf8) + [0, 0, 9, 1],
         method(0, 10, 11) { writer in
@@ -250,18 +250,18 @@ import Testing
             writer.shortString("CONNECTION_FORCED")
             writer.raw([0, 0, 0, 0])
         }
-        let heard = Self.play(Self.session.flatMap { $0 } + close)
-        #expect(heard.states.contains("consumer waiting: connectionForced"))
-        #expect(heard.bytes.starts(with: Self.answers[..<7].flatMap { $0 } + Self.method(0, 10, 51)))
+        let record = Self.play(Self.session.flatMap { $0 } + close)
+        #expect(record.states.contains("consumer waiting: connectionForced"))
+        #expect(record.bytes.starts(with: Self.answers[..<7].flatMap { $0 } + Self.method(0, 10, 51)))
     }
 
-    @Test func anotherAnswerThanAskedForEndsTheConnection() {
-        Scene.play { scene in
+    @Test func anUnexpectedReplyEndsTheConnection() {
+        AMQPHarness.play { harness in
             let login = Self.session[..<4].flatMap { $0 }
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: [Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) }])
             }
-            let admin = scene.makeAdmin()
+            let admin = harness.makeAdmin()
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
             #expect(error?.code == .protocolViolation)
             listener.close()
@@ -269,23 +269,23 @@ import Testing
         }
     }
 
-    @Test func anAnswerThatNobodyAskedForEndsTheConnection() {
-        Scene.play { scene in
+    @Test func anUnrequestedAnswerEndsTheConnection() {
+        AMQPHarness.play { harness in
             let login = Self.session[..<4].flatMap { $0 }
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: [Self.method(1, 50, 21)])
             }
-            let admin = scene.makeAdmin()
-            await scene.wait("loss") { scene.states.contains("admin waiting: protocolViolation") }
+            let admin = harness.makeAdmin()
+            await harness.wait("loss") { harness.states.contains("admin waiting: protocolViolation") }
             listener.close()
             await admin.close(deadlineSeconds: 1)
         }
     }
 
-    /// RabbitMQ asks first for the right to the exchange that would get something, then for that to the one that would give.
+    /// RabbitMQ first checks the permission for the destination exchange, then that for the source exchange.
     @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
-    func whatTheBrokerRefusesSaysWhetherOneMayPublish(refused: String?, mayPublish: Bool) {
-        Scene.play { scene in
+    func theRefusedExchangeShowsThePermissionToPublish(refused: String?, mayPublish: Bool) {
+        AMQPHarness.play { harness in
             let login = Self.session[..<4].flatMap { $0 }
             let close = Self.method(1, 20, 40) { writer in
                 writer.short(403)
@@ -293,34 +293,34 @@ import Testing
                 writer.raw([0, 0, 0, 0])
             }
             let unbindOK = Self.method(1, 40, 51)
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: [refused == nil ? unbindOK : close])
             }
-            let admin = scene.makeAdmin()
+            let admin = harness.makeAdmin()
             #expect(try await admin.mayPublish(toExchange: "results") == mayPublish)
             listener.close()
             await admin.close(deadlineSeconds: 1)
         }
     }
 
-    @Test func aPauseThatIsNotAnsweredCostsTheChannel() {
-        Scene.play { scene in
-            scene.connection.heartbeatSeconds = 0
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+    @Test func anUnansweredPauseClosesTheChannel() {
+        AMQPHarness.play { harness in
+            harness.connection.heartbeatSeconds = 0
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(Self.session[..<6].flatMap { $0 })
             }
-            let consumer = scene.makeConsumer()
+            let consumer = harness.makeConsumer()
             try await consumer.waitUntilReady(deadlineSeconds: 10)
             consumer.pause()
-            await scene.wait("time-out") { scene.states.contains("consumer waiting: timedOut") }
+            await harness.wait("time-out") { harness.states.contains("consumer waiting: timedOut") }
             listener.close()
             await consumer.close(deadlineSeconds: 1)
         }
     }
 
-    /// One that was returned would count as confirmed if another were taken for it.
-    @Test(arguments: [nil, "other"] as [String?]) func aReturnOfWhatWasNotSentEndsTheConnection(messageID: String?) {
-        Scene.play { scene in
+    /// If the return were attributed to another message, the returned one would count as confirmed.
+    @Test(arguments: [nil, "other"] as [String?]) func aReturnOfAnUnknownMessageEndsTheConnection(messageID: String?) {
+        AMQPHarness.play { harness in
             let returned =
                 Self.method(1, 60, 50) { writer in
                     writer.short(312)
@@ -335,11 +335,11 @@ import Testing
                 }
             let confirm = Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) }
             let login = Self.session[..<4].flatMap { $0 } + Self.method(1, 85, 11)
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: [returned + confirm])
             }
-            let publisher = scene.makePublisher()
-            let outcome = await publisher.publish(Scene.message("mine"))
+            let publisher = harness.makePublisher()
+            let outcome = await publisher.publish(AMQPHarness.message("mine"))
             guard case .unknown(let error) = outcome else { return fail("\(outcome)") }
             #expect(error.code == .protocolViolation)
             listener.close()
@@ -347,14 +347,14 @@ import Testing
         }
     }
 
-    @Test func aBrokerThatLeavesWithoutAWordIsLeft() {
-        Scene.play { scene in
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) { transport in
+    @Test func aConnectionThatTheBrokerEndsSilentlyIsReopened() {
+        AMQPHarness.play { harness in
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) { transport in
                 transport.handler = Player(Self.session.flatMap { $0 })
                 transport.loop.schedule(after: .seconds(1)) { transport.close() }
             }
-            let consumer = scene.makeConsumer()
-            await scene.wait("loss") { scene.states.contains("consumer waiting: connectionLost") }
+            let consumer = harness.makeConsumer()
+            await harness.wait("loss") { harness.states.contains("consumer waiting: connectionLost") }
             listener.close()
             await consumer.close()
         }
@@ -372,7 +372,7 @@ import Testing
             var without = Self.session
             without.remove(at: index)
             let states = Self.play(without.flatMap { $0 }).states
-            // Without the answer to basic.consume, or a part of the body, it just waits.
+            // Without the answer to basic.consume, or without a part of the body, the client waits.
             if ![5, 9, 10].contains(index) {
                 #expect(states.contains("consumer waiting: protocolViolation"), "without frame \(index)")
             }
@@ -390,18 +390,18 @@ import Testing
     }
 
     @Test(arguments: [
-        // Another version's protocol header, and no AMQP at all.
+        // The protocol header of another version, and bytes that are not AMQP.
         Array("AMQP".utf8) + [0, 1, 0, 0], Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
-        // A frame of 4 GiB, and one longer than the login allows.
+        // A frame of 4 GiB, and a frame longer than allowed during the login.
         [1, 0, 0, 255, 255, 255, 255], [1, 0, 0, 0, 1, 0, 0],
     ])
-    func whatIsNoFrameEndsTheConnection(bytes: [UInt8]) {
+    func invalidFramesEndTheConnection(bytes: [UInt8]) {
         #expect(Self.play(bytes).states.contains("consumer waiting: protocolViolation"))
     }
 
     @Test func methodsOfServersAndUnknownOnesEndTheConnection() {
         let login = Self.session[..<6].flatMap { $0 }
-        // queue.declare carries a table that librabbitmq would decode by recursion.
+        // queue.declare contains a table that librabbitmq would decode recursively.
         let declare = Self.method(1, 50, 10) { writer in
             writer.short(0)
             writer.shortString("q")
@@ -433,7 +433,7 @@ import Testing
         #expect(Self.play(session.flatMap { $0 }).deliveries == ["helloworld"])
     }
 
-    /// Bytes changed, left out and put in at random places of a good session.
+    /// Bytes changed, removed and inserted at random positions of a valid session.
     @Test(arguments: UInt64(0)..<300)
     func changedBytesNeverDoHarm(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -450,7 +450,7 @@ import Testing
         _ = Self.play(bytes, seed: seed)
     }
 
-    /// The login is good; frames of the right form and of random content follow.
+    /// A valid login, followed by well-formed frames with random content.
     @Test(arguments: UInt64(0)..<300)
     func randomFramesNeverDoHarm(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -486,24 +486,24 @@ import Testing
             + frame(2, 1) { $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
     }
 
-    /// By a slow link: the answer to `basic.cancel` stands behind all deliveries that are on their way.
-    @Test func anAnswerBehindDeliveriesIsWaitedFor() {
-        Scene.play { scene in
+    /// On a slow link, the answer to `basic.cancel` follows all deliveries in transit.
+    @Test func theClientWaitsForAnAnswerBehindDeliveries() {
+        AMQPHarness.play { harness in
             let login = Self.session[..<6].flatMap { $0 }
             let later = (1...6).map(Self.delivery) + [Self.method(1, 60, 31) { $0.shortString("martlet-1") }]
-            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: later, pause: .seconds(10))
             }
-            let consumer = scene.makeConsumer()
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
-            consumer.acknowledge(scene.deliveries[0].tag)
-            #expect(await consumer.untilSettled(by: scene.loop.now.monotonic + .seconds(100)))
-            #expect(scene.deliveries.count == 6)
+            let consumer = harness.makeConsumer()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            consumer.acknowledge(harness.deliveries[0].tag)
+            #expect(await consumer.untilSettled(by: harness.loop.now.monotonic + .seconds(100)))
+            #expect(harness.deliveries.count == 6)
             listener.close()
         }
     }
 
-    @Test func moreDeliveriesThanAnyBrokerSendsEndTheConnection() {
+    @Test func deliveriesBeyondThePrefetchEndTheConnection() {
         let most = 36
         func deliveries(_ count: Int) -> [UInt8] { (1...count).flatMap(Self.delivery) }
         let login = Self.session[..<6].flatMap { $0 }

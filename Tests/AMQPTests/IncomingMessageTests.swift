@@ -13,7 +13,7 @@ import Testing
         ).deliveryCount
     }
 
-    @Test func theDeliveryCountIsTheQueues() {
+    @Test func theDeliveryCountIsReadFromTheHeader() {
         #expect(Self.deliveryCount(["x-delivery-count": 3]) == 3)
         #expect(Self.deliveryCount(["x-acquired-count": 7, "x-delivery-count": 1]) == 1)
         #expect(Self.deliveryCount(["x-acquired-count": 7]) == 0)
@@ -21,7 +21,7 @@ import Testing
         #expect(Self.deliveryCount(nil) == 0)
     }
 
-    @Test func whatNoQueueWritesIsNoCount() {
+    @Test func invalidHeadersHaveNoDeliveryCount() {
         #expect(Self.deliveryCount(["x-delivery-count": -1]) == 0)
         #expect(Self.deliveryCount(["x-delivery-count": .integer(.max)]) == .max)
         #expect(Self.deliveryCount(["x-delivery-count": "3"]) == 0)

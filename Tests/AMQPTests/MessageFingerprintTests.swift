@@ -10,7 +10,7 @@ struct MessageFingerprintTests {
             exchange: exchange, routingKey: routingKey, messageID: messageID, headers: headers, body: body)
     }
 
-    @Test func everyPartCounts() {
+    @Test func everyPartAffectsTheFingerprint() {
         let one = Self.of(headers: ["a": 1], body: [1])
         #expect(one == Self.of(headers: ["a": 1], body: [1]))
         for other in [
@@ -24,13 +24,13 @@ struct MessageFingerprintTests {
         }
     }
 
-    /// Bytes move from one part to the next.
-    @Test func partsAreNotOneText() {
+    /// Bytes moved from one part to the next change the fingerprint.
+    @Test func partsAreHashedSeparately() {
         #expect(Self.of(exchange: "ab", routingKey: "c") != Self.of(exchange: "a", routingKey: "bc"))
     }
 
-    /// A kind that is not known is written as nothing, wherever it stands.
-    @Test func headersCountAsTheyComeBack() {
+    /// A value of an unknown type is written as void, at any depth.
+    @Test func headersAreHashedAsAPeerReadsThem() {
         let sent: FieldTable = ["list": .array([.unreadable, .table(["in": .unreadable])]), "a": .unreadable]
         let back: FieldTable = ["list": .array([.void, .table(["in": .void])]), "a": .void]
         #expect(Self.of(headers: sent) == Self.of(headers: back))

@@ -23,8 +23,8 @@ import Testing
         + short("corr") + short("reply") + short("60000") + short("id-1") + [0, 0, 0, 0, 0, 0, 1, 44] + short("type")
         + short("user") + short("app") + short("cluster")
 
-    @Test func allAreRead() {
-        // Something stands in front, as in a delivery.
+    @Test func allPropertiesAreRead() {
+        // With bytes in front of the list, as in a delivery.
         let properties = MessageProperties(storage: [1, 2, 3] + Self.all, start: 3)
         #expect(properties.contentType == "application/json")
         #expect(properties.contentEncoding == "utf-8")
@@ -49,7 +49,7 @@ import Testing
         #expect(properties.headers?.entries.map(\.name) == ["flag", "int", "nested", "list", "text", "small", "when"])
     }
 
-    @Test func thoseThatAreAbsentAreNil() {
+    @Test func absentPropertiesAreNil() {
         let properties = MessageProperties(storage: [0, 0x80] + Self.short("id"), start: 0)
         #expect(properties.messageID == "id")
         #expect(properties.contentType == nil)
@@ -57,7 +57,7 @@ import Testing
         #expect(properties.timestampSeconds == nil)
     }
 
-    @Test func whatStandsBeforeTheHeadersIsNotInTheirSum() {
+    @Test func propertiesBeforeTheHeadersAreNotInTheSum() {
         let headers = Self.long(Self.headers) + [2]
         let sums = [
             [0b0011_0000, 0] + headers, [0b1011_0000, 0] + Self.short("text/plain") + headers,
@@ -72,23 +72,23 @@ import Testing
         #expect(sums[2] == sums[0])
     }
 
-    @Test func whatCannotBeReadHasNoSum() {
+    @Test func unreadablePropertiesHaveNoSum() {
         for storage in [[], [0x20, 0, 0, 0, 0, 9], [0x80, 0, 9], [0x40, 0, 9]] as [[UInt8]] {
             #expect(MessageProperties(storage: storage).publishersSum { _ in 7 } == 0)
         }
     }
 
-    @Test func aHeaderWithoutItsValueIsNotInTheirSum() {
+    @Test func aHeaderWithoutItsValueIsNotInTheSum() {
         let properties = MessageProperties(storage: [0x20, 0, 0, 0, 0, 2, 1, UInt8(ascii: "a")])
         #expect(properties.publishersSum { UInt64($0.count) } == 0)
     }
 
-    @Test func moreFlagsThanAreKnownArePassedOver() {
+    @Test func unknownFlagsAreSkipped() {
         let properties = MessageProperties(storage: [0, 0x81, 0, 1, 0, 0] + Self.short("id"), start: 0)
         #expect(properties.messageID == "id")
     }
 
-    @Test func cutShortTheyAreNilAndNothingElseHappens() {
+    @Test func truncatedPropertiesAreNil() {
         for count in 0..<Self.all.count {
             let properties = MessageProperties(storage: Array(Self.all[..<count]), start: 0)
             #expect(properties.appID == nil || count > Self.all.count - 9)
@@ -98,9 +98,9 @@ import Testing
         #expect(MessageProperties(storage: [], start: 5).contentType == nil)
     }
 
-    /// Arrays nest with five bytes a level, tables with the empty name of their one field.
+    /// An array needs five bytes for each level, and a table also the empty name of its only field.
     @Test(arguments: [[UInt8(ascii: "A")], [0, UInt8(ascii: "F")]])
-    func nestedToTheFramesLimitTheyAreReadWithoutRecursion(opening: [UInt8]) throws {
+    func deeplyNestedHeadersAreReadWithABoundedStack(opening: [UInt8]) throws {
         let levels = 130_000 / (opening.count + 4)
         var nest: [UInt8] = []
         for level in 0..<levels {
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200)
-    func randomBytesAreReadAsWhatTheyAreOrNil(seed: UInt64) {
+    func randomBytesAreReadOrNil(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var bytes = Self.all
         for _ in 0...random.below(8) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }

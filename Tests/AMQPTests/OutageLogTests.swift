@@ -7,7 +7,7 @@ import Testing
     private static let refused = BrokerStatus.waiting(AMQPError(.cannotConnect, "refused"), delay: .seconds(1))
     private static let connecting = BrokerStatus.connecting(endpoint)
 
-    /// What is logged of states at these seconds.
+    /// Returns the lines that are logged for states at these seconds.
     private static func transcript(_ states: [(second: Int, state: BrokerStatus)]) -> [String] {
         var log = OutageLog()
         return states.compactMap { second, state in
@@ -28,7 +28,7 @@ import Testing
             ]) == ["10 began: refused", "15 ended after 5.0"])
     }
 
-    @Test func whileItLastsThereIsOneLineAMinute() {
+    @Test func aLongOutageIsLoggedOnceAMinute() {
         let states = (0...150).map { ($0, Self.refused) } + [(151, BrokerStatus.ready)]
         #expect(
             Self.transcript(states) == [
@@ -36,14 +36,14 @@ import Testing
             ])
     }
 
-    @Test func eachOutageHasItsLinesHoweverSoonItFollowsAnother() {
+    @Test func eachOutageHasItsLines() {
         #expect(
             Self.transcript([(0, Self.refused), (2, .ready), (3, Self.refused), (5, .ready), (6, .closed)]) == [
                 "0 began: refused", "2 ended after 2.0", "3 began: refused", "5 ended after 2.0",
             ])
     }
 
-    /// Those beyond the limit are logged only if they last until it allows another line.
+    /// Outages beyond the limit are logged only if they last until the limit allows another line.
     @Test func aFloodOfOutagesIsLimited() {
         let flood = (0..<20).flatMap { [(2 * $0, Self.refused), (2 * $0 + 1, BrokerStatus.ready)] }
         let logged = (0..<Outage.linesPerMinuteMax).flatMap {
@@ -57,10 +57,10 @@ import Testing
     @Test func anAlarmIsAnOutageToo() {
         #expect(
             Self.transcript([(0, .ready), (1, .blocked(reason: "low on memory")), (9, .ready)])
-                == ["1 began: the broker takes no messages: low on memory", "9 ended after 8.0"])
+                == ["1 began: the broker accepts no publishes: low on memory", "9 ended after 8.0"])
     }
 
-    @Test func whatIsClosedHasNoOutage() {
+    @Test func aClosedConnectionHasNoOutage() {
         #expect(Self.transcript([(0, Self.refused), (1, .closed)]) == ["0 began: refused"])
     }
 }

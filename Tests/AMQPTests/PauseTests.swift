@@ -3,119 +3,121 @@ import EventLoop
 import TestKit
 import Testing
 
-/// A consumer that pauses and resumes, and fetches single messages.
+/// A consumer that pauses and resumes.
 @Suite struct PauseTests {
-    @Test func pausedItStaysReadyAndSettlesWhatItHas() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill(["a", "b"])
-            let consumer = scene.makeConsumer()
-            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+    @Test func aPausedConsumerStaysReadyAndSettlesItsDeliveries() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill(["a", "b"])
+            let consumer = harness.makeConsumer()
+            await harness.wait("deliveries") { harness.deliveries.count == 2 }
             consumer.pause()
-            await scene.wait("cancelled") { scene.broker.queue("in")?.consumerCount == 0 }
-            scene.fill(["c"])
-            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
-            await scene.wait("acks") { scene.broker.queue("in")?.unsettled == 0 }
-            await scene.pass(.seconds(60))
-            #expect(scene.deliveries.count == 2)
+            await harness.wait("cancelled") { harness.broker.queue("in")?.consumerCount == 0 }
+            harness.fill(["c"])
+            for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
+            await harness.wait("acks") { harness.broker.queue("in")?.unsettled == 0 }
+            await harness.pass(.seconds(60))
+            #expect(harness.deliveries.count == 2)
             consumer.resume()
-            await scene.wait("delivery") { scene.deliveries.count == 3 }
-            #expect(scene.states == ["consumer connecting", "consumer ready"])
+            await harness.wait("delivery") { harness.deliveries.count == 3 }
+            #expect(harness.states == ["consumer connecting", "consumer ready"])
             await consumer.close()
         }
     }
 
-    @Test func pausedItStaysAcrossConnectionsUntilItResumes() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let consumer = scene.makeConsumer()
+    @Test func aPausedConsumerStaysPausedAcrossConnections() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let consumer = harness.makeConsumer()
             consumer.pause()
-            await scene.wait("ready") { consumer.status == .ready }
-            scene.fill(["a"])
-            scene.broker.closeConnections()
-            await scene.wait("lost") { consumer.status != .ready }
-            await scene.wait("ready again") { consumer.status == .ready }
-            await scene.pass(.seconds(60))
-            #expect(scene.deliveries.isEmpty)
-            scene.broker.crash()
-            await scene.wait("lost") { consumer.status != .ready }
+            await harness.wait("ready") { consumer.status == .ready }
+            harness.fill(["a"])
+            harness.broker.closeConnections()
+            await harness.wait("lost") { consumer.status != .ready }
+            await harness.wait("ready again") { consumer.status == .ready }
+            await harness.pass(.seconds(60))
+            #expect(harness.deliveries.isEmpty)
+            harness.broker.crash()
+            await harness.wait("lost") { consumer.status != .ready }
             consumer.resume()
-            try scene.broker.start()
-            await scene.wait("delivery") { scene.deliveries.count == 1 }
-            #expect(scene.broker.logins == 3, "one for each connection that was lost, and the first")
+            try harness.broker.start()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            #expect(harness.broker.logins == 3, "the first login and one for each lost connection")
             await consumer.close()
         }
     }
 
-    @Test func resumedItIsNotReadyWhileItsQueueIsMissing() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill(["a", "b", "c", "d"])
-            let consumer = scene.makeConsumer(prefetch: 4)
-            await scene.wait("deliveries") { scene.deliveries.count == 4 }
-            scene.broker.deleteQueue("in")
-            // It consumes again once most deliveries are settled.
-            await scene.pass(.seconds(60))
+    @Test func aResumedConsumerIsNotReadyWhileItsQueueIsMissing() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill(["a", "b", "c", "d"])
+            let consumer = harness.makeConsumer(prefetch: 4)
+            await harness.wait("deliveries") { harness.deliveries.count == 4 }
+            harness.broker.deleteQueue("in")
+            // The consumer resumes once most deliveries are settled.
+            await harness.pass(.seconds(60))
             consumer.pause()
             #expect(consumer.status == .ready)
             consumer.resume()
             #expect(consumer.status != .ready)
-            await scene.pass(.seconds(60))
+            await harness.pass(.seconds(60))
             #expect(consumer.status != .ready)
-            scene.broker.declareQueue("in")
-            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
-            await scene.wait("consuming") { scene.broker.queue("in")?.consumerCount == 1 }
-            await scene.wait("ready") { consumer.status == .ready }
+            harness.broker.declareQueue("in")
+            for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
+            await harness.wait("consuming") { harness.broker.queue("in")?.consumerCount == 1 }
+            await harness.wait("ready") { consumer.status == .ready }
             await consumer.close()
         }
     }
 
-    /// Whatever the times between the calls, the last one counts.
+    /// The last call decides, for any times between the calls.
     @Test(arguments: UInt64(1)...40)
-    func theLastCallCounts(seed: UInt64) {
-        Scene.play(seed: seed) { scene in
+    func theLastCallDecides(seed: UInt64) {
+        AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)
-            scene.broker.declareQueue("in")
-            try scene.broker.start()
-            let consumer = scene.makeConsumer()
+            harness.broker.declareQueue("in")
+            try harness.broker.start()
+            let consumer = harness.makeConsumer()
             for _ in 0..<20 {
                 if random.chance(percent: 50) { consumer.pause() } else { consumer.resume() }
                 switch random.below(12) {
-                case 0: scene.broker.closeConnections()
-                case 1: scene.broker.deleteQueue("in")
-                case 2: scene.broker.declareQueue("in")
+                case 0: harness.broker.closeConnections()
+                case 1: harness.broker.deleteQueue("in")
+                case 2: harness.broker.declareQueue("in")
                 default: break
                 }
-                await scene.loop.sleep(for: .microseconds(random.below(3000)))
+                await harness.loop.sleep(for: .microseconds(random.below(3000)))
             }
-            scene.broker.declareQueue("in")
+            harness.broker.declareQueue("in")
             consumer.pause()
-            await scene.wait("settled") { consumer.status == .ready && scene.broker.queue("in")?.consumerCount == 0 }
-            await scene.pass(.seconds(60))
-            #expect(scene.broker.queue("in")?.consumerCount == 0)
+            await harness.wait("settled") {
+                consumer.status == .ready && harness.broker.queue("in")?.consumerCount == 0
+            }
+            await harness.pass(.seconds(60))
+            #expect(harness.broker.queue("in")?.consumerCount == 0)
             consumer.resume()
-            await scene.wait("consuming") { scene.broker.queue("in")?.consumerCount == 1 }
-            await scene.pass(.seconds(60))
-            #expect(scene.broker.queue("in")?.consumerCount == 1)
+            await harness.wait("consuming") { harness.broker.queue("in")?.consumerCount == 1 }
+            await harness.pass(.seconds(60))
+            #expect(harness.broker.queue("in")?.consumerCount == 1)
             #expect(consumer.status == .ready)
             await consumer.close()
         }
     }
 
-    /// It waits for settlements before it consumes again, and is paused then.
-    @Test func aPauseEndsTheErrorOfAConsumerThatTheBrokerEnded() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill((0..<10).map { "\($0)" })
-            let consumer = scene.makeConsumer(prefetch: 10)
-            await scene.wait("deliveries") { scene.deliveries.count == 10 }
-            scene.broker.deleteQueue("in")
-            await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
-            await scene.pass(.seconds(60))
+    /// The consumer is paused while it waits for settlements to consume again.
+    @Test func aPauseEndsTheErrorOfACanceledConsumer() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill((0..<10).map { "\($0)" })
+            let consumer = harness.makeConsumer(prefetch: 10)
+            await harness.wait("deliveries") { harness.deliveries.count == 10 }
+            harness.broker.deleteQueue("in")
+            await harness.wait("cancel") { harness.states.contains("consumer waiting: consumerCancelled") }
+            await harness.pass(.seconds(60))
             #expect(consumer.status != .ready, "most deliveries are unsettled")
             consumer.pause()
             #expect(consumer.status == .ready)
@@ -123,41 +125,41 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...2) func theLossOfAChannelIsSaidOnceBeforeAnyRedelivery(count: Int) {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            let consumer = scene.makeConsumer()
-            let losses = scene.countLosses(of: consumer)
-            await scene.wait("ready") { consumer.status == .ready }
-            scene.broker.closeConnections()
-            await scene.wait("lost") { consumer.status != .ready }
-            await scene.wait("ready") { consumer.status == .ready }
+    @Test(arguments: 1...2) func theLossOfAChannelIsReportedOnceBeforeRedeliveries(count: Int) {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let consumer = harness.makeConsumer()
+            let losses = harness.countLosses(of: consumer)
+            await harness.wait("ready") { consumer.status == .ready }
+            harness.broker.closeConnections()
+            await harness.wait("lost") { consumer.status != .ready }
+            await harness.wait("ready") { consumer.status == .ready }
             #expect(losses.count == 0, "nothing had been delivered")
-            scene.fill((0..<count).map { "\($0)" })
+            harness.fill((0..<count).map { "\($0)" })
             for round in 1...5 {
-                await scene.wait("deliveries") { scene.deliveries.count == round * count }
+                await harness.wait("deliveries") { harness.deliveries.count == round * count }
                 #expect(losses.count == round - 1)
-                #expect(scene.deliveries.suffix(count).allSatisfy { $0.deliveryCount == round - 1 })
-                let tags = scene.deliveries.suffix(count).map(\.tag)
+                #expect(harness.deliveries.suffix(count).allSatisfy { $0.deliveryCount == round - 1 })
+                let tags = harness.deliveries.suffix(count).map(\.tag)
                 #expect(tags.allSatisfy { consumer.holds($0) })
                 switch round {
-                case 1: scene.broker.closeConnections()
-                case 2: scene.loop.network.connections.last?.cut()
-                case 3: scene.broker.closeChannels(406, "PRECONDITION_FAILED - unknown delivery tag 7")
+                case 1: harness.broker.closeConnections()
+                case 2: harness.loop.network.connections.last?.cut()
+                case 3: harness.broker.closeChannels(406, "PRECONDITION_FAILED - unknown delivery tag 7")
                 default:
-                    scene.broker.crash()
-                    try scene.broker.start()
+                    harness.broker.crash()
+                    try harness.broker.start()
                 }
-                await scene.wait("loss") { losses.count == round }
-                #expect(scene.deliveries.count == round * count)
+                await harness.wait("loss") { losses.count == round }
+                #expect(harness.deliveries.count == round * count)
                 #expect(tags.allSatisfy { !consumer.holds($0) })
             }
-            await scene.wait("deliveries") { scene.deliveries.count == 6 * count }
-            for delivery in scene.deliveries.suffix(count) { consumer.acknowledge(delivery.tag) }
+            await harness.wait("deliveries") { harness.deliveries.count == 6 * count }
+            for delivery in harness.deliveries.suffix(count) { consumer.acknowledge(delivery.tag) }
             await consumer.close()
             #expect(losses.count == 6)
-            #expect(scene.texts(in: "in") == [])
+            #expect(harness.texts(in: "in") == [])
         }
     }
 }

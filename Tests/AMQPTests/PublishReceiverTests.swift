@@ -4,115 +4,115 @@ import Testing
 
 @testable import AMQP
 
-/// Whom a publisher tells what became of a message, without a task that waits.
+/// Receivers of outcomes, without waiting tasks.
 struct PublishReceiverTests {
     private static let count = 100
 
-    /// Publishes one more whenever it is told, until it has published so many.
+    /// Publishes another message after each outcome, up to a number.
     private final class Repeater: PublishReceiver {
         private let publisher: Publisher
         private(set) var outcomes: [PublishOutcome] = []
-        private(set) var isToldWithinAnother = false
-        private var isBeingTold = false
+        private(set) var isNotifiedWithinAnother = false
+        private var isBeingNotified = false
         private var published = 0
 
         init(_ publisher: Publisher) { self.publisher = publisher }
 
         func publish() {
             published += 1
-            publisher.publish(Scene.message("\(published)"), self)
+            publisher.publish(AMQPHarness.message("\(published)"), self)
         }
 
         override func published(_ outcome: PublishOutcome) {
-            if isBeingTold { isToldWithinAnother = true }
-            isBeingTold = true
-            defer { isBeingTold = false }
+            if isBeingNotified { isNotifiedWithinAnother = true }
+            isBeingNotified = true
+            defer { isBeingNotified = false }
             outcomes.append(outcome)
             if published < PublishReceiverTests.count { publish() }
         }
     }
 
-    @Test func whoIsToldOfAConfirmMayPublish() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            let publisher = try await scene.readyPublisher()
+    @Test func aReceiverOfAConfirmMayPublish() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = try await harness.readyPublisher()
             let repeater = Repeater(publisher)
             for _ in 0..<10 { repeater.publish() }
-            await scene.wait("confirms") { repeater.outcomes.count == Self.count }
+            await harness.wait("confirms") { repeater.outcomes.count == Self.count }
             #expect(repeater.outcomes.allSatisfy { $0 == .confirmed })
-            #expect(scene.texts(in: "out").count == Self.count)
+            #expect(harness.texts(in: "out").count == Self.count)
             await publisher.close()
         }
     }
 
-    /// However many one confirm is for: each would be a call deeper than the one before.
-    @Test func whoeverIsToldOfOneConfirmIsToldAfterTheOther() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            scene.broker.behaviour.confirmDelayMilliseconds = 1000...1000
-            scene.broker.behaviour.multipleConfirmPercent = 100
-            let publisher = try await scene.readyPublisher()
+    /// One confirm may cover many messages: with nested calls, the stack would grow with each.
+    @Test func receiversOfOneConfirmAreNotNested() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            harness.broker.behaviour.multipleConfirmPercent = 100
+            let publisher = try await harness.readyPublisher()
             let repeater = Repeater(publisher)
             for _ in 0..<Self.count / 2 { repeater.publish() }
-            await scene.wait("confirms") { repeater.outcomes.count == Self.count }
-            #expect(!repeater.isToldWithinAnother)
+            await harness.wait("confirms") { repeater.outcomes.count == Self.count }
+            #expect(!repeater.isNotifiedWithinAnother)
             await publisher.close()
         }
     }
 
-    /// How a channel ends on which ten messages are not confirmed.
-    enum Ending: CaseIterable {
+    /// The end of a channel with ten unconfirmed messages.
+    enum ChannelEnd: CaseIterable {
         case crash, closedByBroker, lateConfirms
     }
 
-    /// What it publishes then is another's turn: it waits for the next channel.
-    @Test(arguments: Ending.allCases) func whoIsToldOfALostChannelMayPublish(ending: Ending) {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
-            let publisher = try await scene.readyPublisher()
+    /// The new messages wait for the next channel.
+    @Test(arguments: ChannelEnd.allCases) func aReceiverOfALostChannelMayPublish(end: ChannelEnd) {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            let publisher = try await harness.readyPublisher()
             let repeater = Repeater(publisher)
             for _ in 0..<10 { repeater.publish() }
-            await scene.wait("arrival") { scene.texts(in: "out").count == 10 }
-            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
-            switch ending {
+            await harness.wait("arrival") { harness.texts(in: "out").count == 10 }
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            switch end {
             case .crash:
-                scene.broker.crash()
-                try scene.broker.start()
+                harness.broker.crash()
+                try harness.broker.start()
             case .closedByBroker:
-                scene.broker.closeChannels(541, "INTERNAL_ERROR")
+                harness.broker.closeChannels(541, "INTERNAL_ERROR")
             case .lateConfirms:
                 break
             }
-            await scene.wait("confirms") { repeater.outcomes.count == Self.count }
+            await harness.wait("confirms") { repeater.outcomes.count == Self.count }
             #expect(repeater.outcomes.filter { $0 == .confirmed }.count == Self.count - 10)
-            #expect(!repeater.isToldWithinAnother)
+            #expect(!repeater.isNotifiedWithinAnother)
             await publisher.close()
         }
     }
 
-    /// Nothing is sent after the end, and who publishes then is told at once, however often.
-    @Test func whoIsToldThatThePublisherIsClosedMayPublish() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let publisher = try await scene.readyPublisher()
+    /// After the close, nothing is sent, and each publish has its outcome immediately.
+    @Test func aReceiverOfAClosedPublisherMayPublish() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let publisher = try await harness.readyPublisher()
             await publisher.close()
             let repeater = Repeater(publisher)
             repeater.publish()
             #expect(repeater.outcomes.count == Self.count)
             #expect(repeater.outcomes.allSatisfy { if case .notSent = $0 { true } else { false } })
-            #expect(!repeater.isToldWithinAnother)
+            #expect(!repeater.isNotifiedWithinAnother)
         }
     }
 
-    @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            let publisher = try await scene.readyPublisher()
+    @Test func aReceiverIsRetainedUntilItIsNotified() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = try await harness.readyPublisher()
             weak var held: Repeater?
             do {
                 let repeater = Repeater(publisher)
@@ -120,7 +120,7 @@ struct PublishReceiverTests {
                 held = repeater
             }
             #expect(held != nil)
-            await scene.wait("confirms") { held == nil }
+            await harness.wait("confirms") { held == nil }
             await publisher.close()
         }
     }

@@ -2,46 +2,46 @@ import AMQP
 import TestKit
 import Testing
 
-/// More is published in one turn than is written at once.
+/// Bursts that exceed the size of one write in an event-loop iteration.
 struct PublisherBurstTests {
-    /// Several times as much as is written at once.
+    /// A burst of several times the size of one write.
     private static let burst = (0..<400).map { number in
         OutgoingMessage(
             exchange: "", routingKey: "out", body: Array("\(number) ".utf8) + Array(repeating: 0x78, count: 1000),
             messageID: "\(number)")
     }
 
-    /// To a broker that takes all of it at once, or nothing for a while.
+    /// The broker reads everything immediately, or nothing for a while.
     @Test(arguments: [false, true])
-    func aBurstArrivesWholeAndInOrder(isHeldUp: Bool) {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            let publisher = try await scene.readyPublisher()
-            scene.broker.setSilent(isHeldUp)
+    func aBurstArrivesCompletelyAndInOrder(isDelayed: Bool) {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = try await harness.readyPublisher()
+            harness.broker.setSilent(isDelayed)
             let burst = Self.burst
-            for message in burst { scene.publish(message, publisher) }
-            if isHeldUp { await scene.pass(.seconds(1)) }
-            scene.broker.setSilent(false)
-            await scene.wait("confirms") { scene.outcomes.count == burst.count }
-            #expect(scene.texts(in: "out") == burst.map { String(decoding: $0.body, as: UTF8.self) })
-            #expect(scene.outcomes.values.allSatisfy { $0 == .confirmed })
+            for message in burst { harness.publish(message, publisher) }
+            if isDelayed { await harness.pass(.seconds(1)) }
+            harness.broker.setSilent(false)
+            await harness.wait("confirms") { harness.outcomes.count == burst.count }
+            #expect(harness.texts(in: "out") == burst.map { String(decoding: $0.body, as: UTF8.self) })
+            #expect(harness.outcomes.values.allSatisfy { $0 == .confirmed })
             await publisher.close()
         }
     }
 
-    /// Of what was written and of what was not yet, each is told once.
-    @Test func aBurstThatTheConnectionDoesNotOutliveIsUnknown() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let publisher = try await scene.readyPublisher()
-            scene.broker.setSilent(true)
+    /// Each message has one outcome, whether it was written or not.
+    @Test func aBurstOnALostConnectionIsUnknown() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let publisher = try await harness.readyPublisher()
+            harness.broker.setSilent(true)
             let burst = Self.burst
-            for message in burst { scene.publish(message, publisher) }
-            await scene.pass(.seconds(1))
-            scene.broker.crash()
-            await scene.wait("outcomes") { scene.outcomes.count == burst.count }
-            #expect(scene.outcomes.values.allSatisfy { if case .unknown = $0 { true } else { false } })
+            for message in burst { harness.publish(message, publisher) }
+            await harness.pass(.seconds(1))
+            harness.broker.crash()
+            await harness.wait("outcomes") { harness.outcomes.count == burst.count }
+            #expect(harness.outcomes.values.allSatisfy { if case .unknown = $0 { true } else { false } })
             await publisher.close()
         }
     }

@@ -3,10 +3,10 @@ import EventLoop
 import TestKit
 import Testing
 
-/// A consumer that pauses and resumes at RabbitMQ itself.
+/// A consumer that pauses and resumes at a real RabbitMQ.
 @Suite struct RabbitMQPauseTests {
-    /// RabbitMQ 3.10 crashed the channel when a consumer tag was used again meanwhile (rabbitmq-server#5927).
-    @Test func resumedWithUnsettledDeliveriesTheChannelLives() async throws {
+    /// RabbitMQ 3.10 crashed the channel if a consumer tag was reused in the meantime (rabbitmq-server#5927).
+    @Test func resumingWithUnsettledDeliveriesKeepsTheChannel() async throws {
         try await RabbitMQTests.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.resume", arguments: ["x-queue-type": "quorum"])
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// What is in transit at a `basic.cancel` goes back and counts as a failed delivery.
+    /// A delivery in transit at a `basic.cancel` is requeued and counts as failed.
     @Test(arguments: [false, true]) func aPauseUnderLoadRaisesNoDeliveryCount(isDrain: Bool) async throws {
         try await RabbitMQTests.play { bench in
             let queue = "amqp.load.\(isDrain)"
@@ -58,7 +58,7 @@ import Testing
             let count = 6000
             await bench.publish(count, to: queue)
             let consumer = bench.makeConsumer(queue)
-            bench.acknowledgeAtOnce(consumer)
+            bench.acknowledgeImmediately(consumer)
             var pauses = 0
             while bench.deliveries.count < count, pauses < 100 {
                 let seen = bench.deliveries.count
@@ -75,8 +75,8 @@ import Testing
             }
             await bench.wait("all") { Set(bench.deliveries.map(\.properties.messageID)).count == count }
             #expect(pauses >= 3)
-            // A broker that is busy for longer than a quiescence may have some in transit. Without it, each pause counted
-            // hundreds.
+            // A broker that is busy for longer than a quiescence may have some in transit. Without quiescence, each
+            // pause counted hundreds.
             #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 100)
             #expect(bench.deliveries.count == count)
             await consumer.close()

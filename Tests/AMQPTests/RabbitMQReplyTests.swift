@@ -2,9 +2,9 @@ import AMQP
 import TestKit
 import Testing
 
-/// The texts with which RabbitMQ itself refuses.
+/// Reply texts of a real RabbitMQ.
 @Suite struct RabbitMQReplyTests {
-    @Test func whatRabbitMQRefusesIsNamed() async throws {
+    @Test func repliesOfRabbitMQHaveDetails() async throws {
         let broker = try await PrivateBroker.shared
         try await broker.rabbitmqctl("add_user", "reader", "word")
         try await broker.rabbitmqctl("set_permissions", "reader", "^$", "^$", "^replies$")

@@ -6,9 +6,9 @@ import TestKit
 import Testing
 import Threads
 
-/// The clients against RabbitMQ itself.
+/// The clients with a real RabbitMQ.
 @Suite struct RabbitMQTests {
-    /// What the tests of one lane own, on a real loop with a thread of its own.
+    /// The clients of a test, on a real event loop with its own thread.
     actor Bench {
         nonisolated let loop: EpollLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -64,12 +64,12 @@ import Threads
             return handler
         }
 
-        /// The handler that a consumer was started with.
+        /// Returns the handler with which a consumer was started.
         func handler(of consumer: Consumer) -> TestConsumerHandler {
             handlers[ObjectIdentifier(consumer)] ?? TestConsumerHandler()
         }
 
-        func acknowledgeAtOnce(_ consumer: Consumer) {
+        func acknowledgeImmediately(_ consumer: Consumer) {
             acknowledging = consumer
             handler(of: consumer).onDelivery = { [unowned self] delivery in
                 assumeIsolated { bench in
@@ -94,7 +94,7 @@ import Threads
             await publisher?.publish(message)
         }
 
-        /// Small ones, all at once, until each is confirmed.
+        /// Publishes small messages concurrently, and returns once each is confirmed.
         func publish(_ count: Int, to queue: String) async {
             await withTaskGroup(of: PublishOutcome?.self) { group in
                 for number in 0..<count {
@@ -124,7 +124,7 @@ import Threads
             }
         }
 
-        /// Waits until the queue counts so many messages: the broker counts after it has answered.
+        /// Waits until the queue's depth is `count`. The broker updates the depth after its answer.
         func wait(_ what: String, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
             try await poll(until: what) { try await admin.status(ofQueue: queue).messages == count }
         }
@@ -148,7 +148,7 @@ import Threads
         }.value
     }
 
-    @Test func aMessageGoesThroughAQuorumQueueAsItIs() async throws {
+    @Test func aMessagePassesThroughAQuorumQueueUnchanged() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareExchange("amqp.whole", .topic)
@@ -205,7 +205,7 @@ import Threads
         }
     }
 
-    @Test func anOversizedOneGoesToTheDeadLettersWhole() async throws {
+    @Test func anOversizedMessageIsDeadLetteredCompletely() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.large.dead")
@@ -233,7 +233,7 @@ import Threads
         }
     }
 
-    @Test func acknowledgementsInAnyOrderNeverCostTheChannel() async throws {
+    @Test func acknowledgementsInAnyOrderKeepTheChannel() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.acks", arguments: ["x-queue-type": "quorum"])
@@ -253,7 +253,7 @@ import Threads
                 held += bench.deliveries[seen...].map(\.tag)
                 seen = bench.deliveries.count
                 for _ in 0..<min(held.count, 1 + random.below(20)) {
-                    // The oldest one is held back.
+                    // The oldest one stays unsettled.
                     let index = held.count == 1 ? 0 : 1 + random.below(held.count - 1)
                     consumer.acknowledge(held.remove(at: index))
                     acknowledged += 1
@@ -271,9 +271,9 @@ import Threads
         }
     }
 
-    /// A quorum queue's client in the broker keeps back what follows 32 settlements that are not applied yet, and loses it
-    /// with the channel.
-    @Test func whatIsAcknowledgedLastIsNotDeliveredAgain() async throws {
+    /// The quorum queue's client in the broker holds settlements that follow 32 unapplied ones, and loses them with the
+    /// channel.
+    @Test func theLastAcknowledgedMessagesAreNotRedelivered() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.last", arguments: ["x-queue-type": "quorum"])
@@ -294,7 +294,7 @@ import Threads
         }
     }
 
-    @Test func aWrongPasswordAndAMissingVirtualHostAreSaid() async throws {
+    @Test func aWrongPasswordAndAMissingVirtualHostAreReported() async throws {
         try await Self.play { bench in
             bench.connection.credentials.password = "wr0ng"
             let admin = bench.makeAdmin()
@@ -311,7 +311,7 @@ import Threads
         }
     }
 
-    @Test func aDeletedQueueIsWaitedFor() async throws {
+    @Test func theConsumerWaitsForADeletedQueue() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.deleted")
@@ -328,7 +328,7 @@ import Threads
         }
     }
 
-    @Test func overTLSAndThroughAKillAndARestartNothingIsLost() async throws {
+    @Test func nothingIsLostOverTLSAndThroughAKillAndARestart() async throws {
         let authority = try CertificateAuthority.make()
         let certificate = try authority.issueServer(dnsNames: ["localhost"])
         let directory = try TemporaryDirectory()
@@ -342,9 +342,9 @@ import Threads
             #expect(bench.url.usesTLS)
             let plain = bench.makeAdmin()
             let alert = await #expect(throws: AMQPError.self) { try await plain.declareQueue("q") }
-            #expect(alert?.message.contains("takes TLS only: write amqps://") == true, "\(String(describing: alert))")
+            #expect(alert?.message.contains("accepts only TLS: write amqps://") == true, "\(String(describing: alert))")
             await plain.close()
-            // An authority that did not sign it is refused, and said.
+            // A certificate of another authority is refused, and the refusal is reported.
             let stranger = try CertificateAuthority.make().certificatePEM
             let distrusting = try TLSContext(client: TLSClientConfiguration(trust: .pem(stranger)))
             bench.tls = distrusting
@@ -374,7 +374,7 @@ import Threads
             #expect(bench.deliveries[0].body == large)
             consumer.requeue(bench.deliveries[0].tag)
 
-            // A quorum queue that is younger than a second does not survive the kill: its name is written to disk late.
+            // A quorum queue younger than a second does not survive the kill, because its name is written to disk late.
             await bench.loop.sleep(for: .seconds(3))
             try await broker.kill()
             await bench.wait("loss") { if case .ready = consumer.status { false } else { true } }
@@ -393,7 +393,7 @@ import Threads
         try await broker.end()
     }
 
-    @Test func aMissingQueueOnOneChannelHarmsNoOther() async throws {
+    @Test func aMissingQueueOnOneChannelAffectsNoOther() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.present", arguments: ["x-queue-type": "quorum"])
@@ -414,7 +414,7 @@ import Threads
             await bench.wait("delivery") { bench.deliveries.count == 1 }
             try await admin.declareQueue("amqp.late", arguments: ["x-queue-type": "quorum"])
             await bench.wait("ready") { missing.status == .ready }
-            #expect(present.holds(bench.deliveries[0].tag), "its channel and connection were left alone")
+            #expect(present.holds(bench.deliveries[0].tag), "its channel and connection are unaffected")
             present.acknowledge(bench.deliveries[0].tag)
             await missing.close()
             #expect(missing.status == .closed)

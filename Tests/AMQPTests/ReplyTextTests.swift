@@ -2,7 +2,7 @@ import Testing
 
 @testable import AMQP
 
-/// Texts of RabbitMQ 3.10 to 4.x.
+/// Reply texts of RabbitMQ 3.10 to 4.x.
 @Suite struct ReplyTextTests {
     @Test(
         arguments: [
@@ -46,12 +46,12 @@ import Testing
             (503, "COMMAND_INVALID - unimplemented method", nil),
             (320, "NOT_FOUND - no queue 'q' in vhost '/'", nil),
         ] as [(UInt16, String, AMQPError.Detail?)])
-    func aReplyNames(code: UInt16, text: String, detail: AMQPError.Detail?) {
+    func detailsOfReplyTexts(code: UInt16, text: String, detail: AMQPError.Detail?) {
         #expect(ReplyText.detail(code: code, text: text) == detail)
         #expect(AMQPError(replyCode: code, replyText: text).detail == detail)
     }
 
-    /// Nothing reads the message of an error.
+    /// No code parses the message of an error.
     @Test func theMessageFollowsFromTheDetail() {
         let missing = AMQPError(replyCode: 404, replyText: "NOT_FOUND - no queue 'q' in vhost '/'")
         #expect(missing.message == "queue q is missing")

@@ -5,101 +5,101 @@ import Testing
 
 /// A consumer that resumes while deliveries from before the pause are unsettled.
 @Suite struct ResumeTests {
-    /// RabbitMQ 3.10 crashes the channel when a tag is used again meanwhile.
-    @Test func eachConsumeHasATagOfItsOwn() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill((0..<100).map { "\($0)" })
-            let consumer = scene.makeConsumer(prefetch: 8)
+    /// RabbitMQ 3.10 crashes the channel if a tag is reused in the meantime.
+    @Test func eachConsumeHasANewTag() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill((0..<100).map { "\($0)" })
+            let consumer = harness.makeConsumer(prefetch: 8)
             for round in 1...5 {
-                await scene.wait("deliveries") { consumer.unsettledCount >= 8 }
+                await harness.wait("deliveries") { consumer.unsettledCount >= 8 }
                 consumer.pause()
-                await scene.wait("cancel") { scene.broker.queue("in")?.consumerCount == 0 }
-                for delivery in scene.deliveries.dropLast(2) where consumer.holds(delivery.tag) {
+                await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
+                for delivery in harness.deliveries.dropLast(2) where consumer.holds(delivery.tag) {
                     consumer.acknowledge(delivery.tag)
                 }
                 consumer.resume()
-                await scene.wait("deliveries") { scene.deliveries.count == 8 + 8 * round }
+                await harness.wait("deliveries") { harness.deliveries.count == 8 + 8 * round }
                 #expect(consumer.unsettledCount == 10)
             }
-            #expect(scene.broker.channelCrashes == 0)
-            #expect(scene.broker.logins == 1)
-            #expect(scene.deliveries.allSatisfy { !$0.isRedelivered })
-            #expect(scene.states == ["consumer connecting", "consumer ready"])
+            #expect(harness.broker.channelCrashes == 0)
+            #expect(harness.broker.logins == 1)
+            #expect(harness.deliveries.allSatisfy { !$0.isRedelivered })
+            #expect(harness.states == ["consumer connecting", "consumer ready"])
             await consumer.close()
         }
     }
 
-    @Test func itConsumesOnceAQuarterOfThePrefetchIsUnsettled() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill((0..<40).map { "\($0)" })
-            let consumer = scene.makeConsumer(prefetch: 8)
-            await scene.wait("deliveries") { scene.deliveries.count == 8 }
+    @Test func theConsumerResumesOnceAQuarterOfThePrefetchIsUnsettled() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill((0..<40).map { "\($0)" })
+            let consumer = harness.makeConsumer(prefetch: 8)
+            await harness.wait("deliveries") { harness.deliveries.count == 8 }
             consumer.pause()
-            await scene.wait("cancel") { scene.broker.queue("in")?.consumerCount == 0 }
+            await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
             consumer.resume()
-            await scene.pass(.seconds(60))
-            #expect(scene.deliveries.count == 8)
-            consumer.acknowledge(scene.deliveries[7].tag)
-            consumer.reject(scene.deliveries[2].tag, requeue: false)
-            consumer.requeue(scene.deliveries[3].tag)
-            consumer.acknowledge(scene.deliveries[4].tag)
-            consumer.acknowledge(scene.deliveries[5].tag)
-            await scene.pass(.seconds(60))
-            #expect(scene.deliveries.count == 8)
+            await harness.pass(.seconds(60))
+            #expect(harness.deliveries.count == 8)
+            consumer.acknowledge(harness.deliveries[7].tag)
+            consumer.reject(harness.deliveries[2].tag, requeue: false)
+            consumer.requeue(harness.deliveries[3].tag)
+            consumer.acknowledge(harness.deliveries[4].tag)
+            consumer.acknowledge(harness.deliveries[5].tag)
+            await harness.pass(.seconds(60))
+            #expect(harness.deliveries.count == 8)
             #expect(consumer.status == .ready)
-            consumer.acknowledge(scene.deliveries[6].tag)
-            await scene.wait("deliveries", limit: .seconds(1)) { scene.deliveries.count == 16 }
+            consumer.acknowledge(harness.deliveries[6].tag)
+            await harness.wait("deliveries", limit: .seconds(1)) { harness.deliveries.count == 16 }
             #expect(consumer.unsettledCount == 10)
-            // The last word counts while it waits as well.
+            // The last call also decides while the consumer waits.
             consumer.pause()
-            await scene.wait("cancel") { scene.broker.queue("in")?.consumerCount == 0 }
+            await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
             consumer.resume()
             consumer.pause()
-            for delivery in scene.deliveries where consumer.holds(delivery.tag) { consumer.acknowledge(delivery.tag) }
-            await scene.pass(.seconds(60))
-            #expect(scene.broker.queue("in")?.consumerCount == 0)
-            #expect(scene.deliveries.count == 16)
+            for delivery in harness.deliveries where consumer.holds(delivery.tag) { consumer.acknowledge(delivery.tag) }
+            await harness.pass(.seconds(60))
+            #expect(harness.broker.queue("in")?.consumerCount == 0)
+            #expect(harness.deliveries.count == 16)
             await consumer.close()
         }
     }
 
-    /// The broker ended the consumer; what it had delivered is unsettled.
-    @Test func afterTheBrokersCancelTheSameHolds() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("in")
-            scene.fill((0..<8).map { "\($0)" })
-            let consumer = scene.makeConsumer(prefetch: 8)
-            await scene.wait("deliveries") { scene.deliveries.count == 8 }
-            scene.broker.deleteQueue("in")
-            scene.broker.declareQueue("in")
-            scene.fill((0..<8).map { "\($0)" })
-            await scene.pass(.seconds(60))
-            #expect(scene.deliveries.count == 8)
-            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
-            await scene.wait("deliveries") { scene.deliveries.count == 16 }
-            #expect(scene.broker.logins == 1)
+    /// The broker cancels the consumer while deliveries are unsettled.
+    @Test func theConsumerAlsoWaitsAfterTheBrokersCancel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            harness.fill((0..<8).map { "\($0)" })
+            let consumer = harness.makeConsumer(prefetch: 8)
+            await harness.wait("deliveries") { harness.deliveries.count == 8 }
+            harness.broker.deleteQueue("in")
+            harness.broker.declareQueue("in")
+            harness.fill((0..<8).map { "\($0)" })
+            await harness.pass(.seconds(60))
+            #expect(harness.deliveries.count == 8)
+            for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
+            await harness.wait("deliveries") { harness.deliveries.count == 16 }
+            #expect(harness.broker.logins == 1)
             await consumer.close()
         }
     }
 
-    /// Whatever is settled and how, and whenever it pauses: the channel lives, nothing is lost, and no more is unsettled than
-    /// a prefetch and a quarter.
-    @Test(arguments: UInt64(1)...40) func theUnsettledAreBounded(seed: UInt64) {
-        Scene.play(seed: seed) { scene in
+    /// For any settlements and pauses: the channel stays open, no message is lost, and at most one and a quarter
+    /// prefetches are unsettled.
+    @Test(arguments: UInt64(1)...40) func unsettledDeliveriesAreBounded(seed: UInt64) {
+        AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)
             let prefetch = 1 + random.below(40)
-            scene.broker.behaviour.deliveryDelay = .milliseconds(random.below(20))
-            scene.broker.behaviour.confirmDelayMilliseconds = 0...random.below(20)
-            scene.broker.declareQueue("in")
-            try scene.broker.start()
+            harness.broker.behaviour.deliveryDelay = .milliseconds(random.below(20))
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...random.below(20)
+            harness.broker.declareQueue("in")
+            try harness.broker.start()
             let count = 500
-            scene.fill((0..<count).map { "\($0)" })
-            let consumer = scene.makeConsumer(prefetch: prefetch)
+            harness.fill((0..<count).map { "\($0)" })
+            let consumer = harness.makeConsumer(prefetch: prefetch)
             var done: Set<String> = []
             var unsettledMost = 0
             var seen = 0
@@ -111,8 +111,8 @@ import Testing
                 case 2...5: consumer.resume()
                 default: break
                 }
-                held += scene.deliveries[seen...]
-                seen = scene.deliveries.count
+                held += harness.deliveries[seen...]
+                seen = harness.deliveries.count
                 unsettledMost = max(unsettledMost, consumer.unsettledCount)
                 for _ in 0..<min(held.count, random.below(5)) {
                     let delivery = held.remove(at: random.below(held.count))
@@ -124,16 +124,16 @@ import Testing
                         done.insert(String(decoding: delivery.body, as: UTF8.self))
                     }
                 }
-                await scene.loop.sleep(for: .milliseconds(random.below(30)))
+                await harness.loop.sleep(for: .milliseconds(random.below(30)))
             }
             #expect(done.count == count)
             #expect(unsettledMost <= prefetch + prefetch / 4)
-            #expect(scene.broker.channelCrashes == 0)
-            #expect(scene.broker.logins == 1)
+            #expect(harness.broker.channelCrashes == 0)
+            #expect(harness.broker.logins == 1)
             #expect(consumer.staleSettlements == 0)
-            #expect(await consumer.untilSettled(by: scene.loop.now.monotonic + .seconds(10)))
+            #expect(await consumer.untilSettled(by: harness.loop.now.monotonic + .seconds(10)))
             await consumer.close()
-            #expect(scene.texts(in: "in") == [])
+            #expect(harness.texts(in: "in") == [])
         }
     }
 }

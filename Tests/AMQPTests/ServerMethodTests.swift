@@ -14,7 +14,7 @@ import Testing
         return writer.bytes
     }
 
-    /// Each method that has arguments, with the text of what is read.
+    /// Each method with arguments, and the text of the arguments that are read.
     private static let methods: [(payload: [UInt8], text: String)] = [
         (
             payload(10, 10) { writer in
@@ -123,9 +123,9 @@ import Testing
         for method in Self.methods { #expect(Self.text(method.payload) == method.text) }
     }
 
-    @Test func aMethodThatIsCutShortIsNotRead() {
+    @Test func aTruncatedMethodIsNotRead() {
         for method in Self.methods {
-            // Of connection.start nothing behind the logins is read.
+            // In connection.start, fields behind the mechanisms are not read.
             let needed = method.text.hasPrefix("start") ? method.payload.count - 9 : method.payload.count
             for count in 0..<needed {
                 #expect(Self.text(Array(method.payload[..<count])) == nil, "\(method.text), \(count)")
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aDeliveryIsReadWhole() {
+    @Test func aDeliveryIsReadCompletely() {
         let deliver = Self.payload(60, 60) { writer in
             writer.shortString("martlet-1")
             writer.longLong(4)
@@ -147,10 +147,10 @@ import Testing
         #expect(read(deliver[...]) == "4 false  push.requests")
         for count in deliver.indices { #expect(read(deliver[..<count]) == nil) }
         #expect(read(Self.methods[12].payload[...]) == nil, "basic.get-ok")
-        #expect(Self.text(deliver) == nil, "read by Delivery alone")
+        #expect(Self.text(deliver) == nil, "read only by Delivery")
     }
 
-    /// From `basic.publish` of a client to the broker's `basic.recover-ok`, which follows no request of Martlet.
+    /// Includes `basic.publish` of a client, and `basic.recover-ok` of a broker, which Martlet never requests.
     @Test(arguments: [(60, 40), (60, 111), (50, 10), (0, 0), (90, 31)] as [(UInt16, UInt16)])
     func aMethodThatNoBrokerSendsIsNotRead(classID: UInt16, id: UInt16) {
         #expect(Self.text(Self.payload(classID, id) { $0.raw(Array(repeating: 0, count: 100)) }) == nil)

@@ -6,8 +6,8 @@ import Testing
 @Suite struct UnappliedSettlementsTests {
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    /// The clock may have begun with the channel.
-    @Test(arguments: [0, 3000, 10_000]) func fewAreNotWaitedForAndManyTwoSeconds(begin: Int64) {
+    /// The clock may have started with the channel.
+    @Test(arguments: [0, 3000, 10_000]) func onlyManySettlementsNeedTwoSeconds(begin: Int64) {
         var recent = UnappliedSettlements()
         recent.sent(32, at: time(begin))
         #expect(recent.safeAt == nil)
@@ -15,16 +15,16 @@ import Testing
         #expect(recent.safeAt == time(begin + 2500))
     }
 
-    @Test func theyAreForgottenInTheirTime() {
+    @Test func oldSettlementsAreForgotten() {
         var recent = UnappliedSettlements()
         recent.sent(32, at: time(10_000))
-        // Those of the time before count as well: they may be younger than two seconds.
+        // Settlements of the previous period also count, because they may be younger than two seconds.
         recent.sent(1, at: time(12_100))
         #expect(recent.safeAt == time(14_100))
         recent.sent(1, at: time(14_200))
         #expect(recent.safeAt == nil)
         recent.sent(31, at: time(16_000))
-        // Those of 14.2 s are four seconds old, and the others two at least.
+        // The settlements of 14.2 s are four seconds old, and the others at least two.
         recent.sent(2, at: time(18_200))
         #expect(recent.safeAt == nil)
     }

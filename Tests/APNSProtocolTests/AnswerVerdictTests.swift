@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-/// Both tables of the protocol's description, written out: status, reason as on the wire, what becomes of the message.
+/// Both tables of the protocol's description: status, reason as on the wire, and the action.
 private let documented: [(Int, String, AnswerVerdict.Action)] = [
     // Device pushes
     (400, "BadCollapseId", .deadLetter), (400, "BadDeviceToken", .suspect), (400, "BadExpirationDate", .deadLetter),
@@ -36,13 +36,13 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(AnswerVerdict(status: status, reason: reason).action == action)
     }
 
-    @Test func theTableAboveIsWhole() {
+    @Test func theTableAboveIsComplete() {
         let reasons = Set(documented.map { row in withBytes(row.1) { Reason($0) } })
         #expect(reasons == Set(Reason.known))
         #expect(Reason.known.count == 42)
     }
 
-    @Test func reasonsAreWrittenAsTheyAreRead() {
+    @Test func reasonsRoundTrip() {
         let aliases = ["BadEnvironmentKeyInToken", "Service Unavailable"]
         for (_, word, _) in documented where !aliases.contains(word) {
             #expect(withBytes(word) { Reason($0) }.text == word)
@@ -61,7 +61,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         }
     }
 
-    @Test func whatAPNsHasNotSaidCondemnsNothing() {
+    @Test func answersOfProxiesAffectOnlyTheEndpoint() {
         for status in [201, 302, 400, 403, 404, 407, 410, 413, 429, 500, 502, 503] {
             for reason in [nil, .unknown("<html>"), .unregistered] as [Reason?] {
                 let verdict = AnswerVerdict(status: status, reason: reason, isFromAPNS: false)
@@ -71,7 +71,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         }
     }
 
-    @Test func anUnknownRefusalIsTheMessagesOwn() {
+    @Test func anUnknownRefusalAffectsOnlyTheRequest() {
         let verdict = AnswerVerdict(status: 403, reason: .unknown("FooBar"))
         #expect(verdict.action == .deadLetter && verdict.scope == .message && !verdict.replacesConnection)
     }
@@ -82,8 +82,8 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
     }
 
-    /// All that does not concern the message alone.
-    @Test func whatReachesBeyondTheMessage() {
+    /// All reasons that do not affect only the request.
+    @Test func scopesBeyondTheRequest() {
         let scopes: [AnswerVerdict.Scope: [Reason]] = [
             .target: [
                 .channelNotRegistered, .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic,
@@ -110,7 +110,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         }
     }
 
-    @Test func unknownReasonsAreCutAndPrintable() {
+    @Test func unknownReasonsAreTruncatedAndPrintable() {
         #expect(withBytes("FooBar") { Reason($0) } == .unknown("FooBar"))
         #expect(withBytes("a\n\u{1B}[31mé") { Reason($0) }.text == "a??[31m??")
         #expect(withBytes(String(repeating: "x", count: 5000)) { Reason($0) }.text == String(repeating: "x", count: 64))

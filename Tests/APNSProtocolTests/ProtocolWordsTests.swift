@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-// The words are written out here once more, as Apple prints them, so that a typo in the shared constants shows.
+// The constants are repeated here as Apple prints them, to detect typos in the shared constants.
 
 @Suite struct ProtocolWordsTests {
     @Test func hostsAndPorts() {
@@ -69,12 +69,12 @@ import Testing
         #expect(type.payloadBytesMax == payloadBytesMax)
     }
 
-    @Test func thereAreElevenPushTypesAndNoOthersAreRead() {
+    @Test func parsesExactlyElevenPushTypes() {
         #expect(PushType.allCases.count == 11)
         for word in ["", "foo", "Alert", "alert ", "aler", "VOIP"] { #expect(withBytes(word) { PushType($0) } == nil) }
     }
 
-    @Test func topicNeedsItsSuffixAndSomethingBeforeIt() {
+    @Test func aTopicNeedsItsSuffixAndABundleID() {
         #expect(withBytes("com.example.app") { PushType.voip.bundleIDByteCount(inTopic: $0) } == nil)
         #expect(withBytes(".voip") { PushType.voip.bundleIDByteCount(inTopic: $0) } == nil)
         #expect(withBytes("") { PushType.alert.bundleIDByteCount(inTopic: $0) } == nil)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [0, 7, 8, 15, 16, 17])
-    func eachByteOfADeviceTokenIsLookedAt(position: Int) {
+    func eachByteOfADeviceTokenIsChecked(position: Int) {
         for byte in UInt8.min...UInt8.max {
             var token = Array("0123456789abcdefAF".utf8)
             token[position] = byte
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func shortenedDeviceTokensCannotBePushedTo() {
+    @Test func shortenedDeviceTokensDoNotRevealTheToken() {
         #expect(DeviceToken.shortened(String(repeating: "0123456789abcdef", count: 4).utf8) == "01234567…+56")
         #expect(DeviceToken.shortened("abcd".utf8) == "ab…+2")
         #expect(DeviceToken.shortened("".utf8) == "…+0")

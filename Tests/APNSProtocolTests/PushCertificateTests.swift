@@ -5,7 +5,7 @@ import Testing
 @testable import APNSProtocol
 
 @Suite struct PushCertificateTests {
-    @Test func topicsAreTheSubjectsAndTheExtensions() throws {
+    @Test func topicsAreThoseOfTheSubjectAndTheExtensions() throws {
         #expect(try AppleAuthority.read(AppleAuthority.single).topics == ["com.example.app"])
         #expect(
             try AppleAuthority.read(AppleAuthority.several).topics
@@ -13,7 +13,7 @@ import Testing
         #expect(try AppleAuthority.read(AppleAuthority.certificate(topic: nil)).topics == [])
     }
 
-    @Test func environmentsAreExtensionsToo() throws {
+    @Test func environmentsAreThoseOfTheExtensions() throws {
         for environments in [[.sandbox], [.production], [.sandbox, .production]] as [Set<APNSEnvironment>] {
             #expect(
                 try AppleAuthority.read(AppleAuthority.certificate(environments: environments)).environments
@@ -23,7 +23,7 @@ import Testing
         #expect(none.environments == [.sandbox, .production])
     }
 
-    /// As Apple's certificates have it: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
+    /// The form in Apple's certificates: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
     @Test func theListOfTopicsIsASequenceOfTextsAndSequences() {
         let list = DERSequence.sequence(
             DERSequence.text("a.b") + DERSequence.sequence(DERSequence.text("app")) + [0x16, 1, 0x63])
@@ -38,7 +38,7 @@ import Testing
             [], [0x30], [0x30, 5], [5, 0], [0x30, 3, 0x0C, 9, 0x61], [0x30, 0x80], [0x30, 0x84, 0, 0, 0, 1, 0],
             [0x30, 0x82, 1], [0x30, 2, 0x0C],
         ] as [[UInt8]])
-    func otherBytesListNothing(bytes: [UInt8]) {
+    func otherBytesContainNoTopics(bytes: [UInt8]) {
         #expect(DERSequence.texts(in: bytes) == [])
     }
 }

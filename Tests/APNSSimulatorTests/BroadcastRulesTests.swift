@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-// Statuses and reasons are written out here once more, as Apple prints them.
+// These tests repeat statuses and reasons as literals, as Apple prints them.
 
 private let stored = "dHN0LXNyY2gtY2hubA=="
 private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
@@ -21,7 +21,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         }
     }
 
-    /// The answer to a good broadcast in which `changes` were made: a nil value takes the header out.
+    /// Sends a valid broadcast with changed headers; nil removes a header. Returns the answer.
     private mutating func broadcast(
         _ changes: [String: String?] = [:], more: [(String, String)] = [],
         body: String = #"{"aps":{"event":"update"}}"#
@@ -35,13 +35,13 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         return apns.text(of: apns.answer(to: headers.sorted { $0.key < $1.key } + more, body: body))
     }
 
-    @Test mutating func aGoodBroadcastIsAccepted() {
+    @Test mutating func validBroadcastIsAccepted() {
         #expect(broadcast() == "200")
         #expect(broadcast(["apns-channel-id": unstored, "apns-expiration": "0"]) == "200")
         #expect(broadcast(["apns-request-id": "EABEAE54-14A8-11E5-B60B-1697F925EC7B"]) == "200")
     }
 
-    @Test mutating func channelsAreNamedWellAndKnown() {
+    @Test mutating func channelIDsAreWellFormedAndRegistered() {
         #expect(broadcast(["apns-channel-id": nil]) == #"400 {"reason":"MissingChannelId"}"#)
         let long = String(repeating: "A", count: 68)
         for bad in ["%%%", "", "abc", "====", "A===", "ab-_", "AA=A", long] {
@@ -57,7 +57,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         #expect(broadcast() == #"400 {"reason":"ChannelNotRegistered"}"#)
     }
 
-    @Test mutating func whatIsNotStoredExpiresAtOnce() {
+    @Test mutating func channelsWithoutStorageRequireExpirationZero() {
         let badDate = #"400 {"reason":"BadExpirationDate"}"#
         #expect(broadcast(["apns-channel-id": unstored]) == badDate)
         #expect(broadcast(["apns-expiration": "soon"]) == badDate)
@@ -66,7 +66,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         #expect(broadcast(["apns-expiration": nil]) == badDate)
     }
 
-    @Test mutating func liveActivitiesOnlyHoweverTheyAreSpelt() {
+    @Test mutating func onlyLiveActivitiesInAnySpelling() {
         for good in ["liveactivity", "LiveActivity", "Liveactivity"] {
             #expect(broadcast(["apns-push-type": good]) == "200")
         }
@@ -76,7 +76,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         }
     }
 
-    @Test mutating func theAppIsBareAndTheTeams() {
+    @Test mutating func thePathHasABundleIDOfTheTeam() {
         let path = "/4/broadcasts/apps/com.example.app"
         #expect(broadcast([":path": path + ".push-type.liveactivity"]) == #"400 {"reason":"TopicDisallowed"}"#)
         #expect(broadcast([":path": "/4/broadcasts/apps/com.other.app"]) == #"403 {"reason":"TopicMismatch"}"#)
@@ -88,13 +88,13 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         }
     }
 
-    @Test mutating func aWrongMethodHasTwoNames() {
+    @Test mutating func wrongMethodReasonIsASwitch() {
         #expect(broadcast([":method": "GET"]) == #"405 {"reason":"MethodNotAllowed"}"#)
         apns.state.rules.wrongMethodReason = .badPath
         #expect(broadcast([":method": "GET"]) == #"404 {"reason":"BadPath"}"#)
     }
 
-    @Test mutating func payloadsMayBeLarger() {
+    @Test mutating func payloadLimitIsHigher() {
         func body(_ bytes: Int) -> String { #"{"aps":""# + String(repeating: "x", count: bytes - 10) + #""}"# }
         #expect(broadcast(body: body(5120)) == "200")
         #expect(broadcast(body: body(5121)) == #"413 {"reason":"PayloadTooLarge"}"#)
@@ -111,7 +111,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         #expect(broadcast(more: [("apns-channel-id", stored)]) == #"400 {"reason":"DuplicateHeaders"}"#)
     }
 
-    @Test mutating func providersAreAskedWhoTheyAre() throws {
+    @Test mutating func authenticationIsRequired() throws {
         #expect(broadcast(["authorization": nil]) == #"403 {"reason":"MissingProviderToken"}"#)
         apns.now.unixNanoseconds += 3_600_000_000_000
         #expect(broadcast() == #"403 {"reason":"ExpiredProviderToken"}"#)
@@ -124,7 +124,7 @@ private let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="
         #expect(broadcast(changes) == #"403 {"reason":"MissingProviderToken"}"#)
     }
 
-    @Test mutating func aChannelCanHaveTooMany() {
+    @Test mutating func broadcastsToAChannelAreLimited() {
         apns.state.rules.requestsPerChannelMax = 2
         for _ in 0..<2 { #expect(broadcast() == "200") }
         #expect(broadcast() == #"429 {"reason":"TooManyRequests"}"#)

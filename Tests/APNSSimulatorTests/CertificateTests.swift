@@ -21,7 +21,7 @@ import Testing
             try CertificateContents(pem: Array(issued.certificatePEM.utf8)).notBeforeSeconds * 1_000_000_000
     }
 
-    @Test mutating func oneTopicNeedNotBeNamed() throws {
+    @Test mutating func theOnlyTopicIsTheDefault() throws {
         try show(AppleAuthority.single)
         #expect(apns.push(["authorization": nil, "apns-topic": nil]) == "200")
         #expect(apns.push(["authorization": nil]) == "200")
@@ -32,7 +32,7 @@ import Testing
                 == #"400 {"reason":"TopicDisallowed"}"#)
     }
 
-    @Test mutating func oneOfSeveralTopicsIsNamed() throws {
+    @Test mutating func severalTopicsRequireApnsTopic() throws {
         try show(AppleAuthority.several)
         #expect(apns.push(["authorization": nil, "apns-topic": nil]) == #"400 {"reason":"MissingTopic"}"#)
         #expect(apns.push(["authorization": nil]) == "200")
@@ -43,7 +43,7 @@ import Testing
                 == #"400 {"reason":"TopicDisallowed"}"#)
     }
 
-    @Test mutating func aTopicWithASuffixIsItsAppsWithoutAPushTypeToo() throws {
+    @Test mutating func suffixedTopicsWorkWithoutAPushType() throws {
         try show(AppleAuthority.several)
         apns.state.add(Device(token: "aa01", bundleID: "com.example.app"))
         let voip: [String: String?] = [
@@ -54,13 +54,13 @@ import Testing
         #expect(apns.push(voip.merging(["apns-push-type": "alert"]) { $1 }) == #"400 {"reason":"TopicDisallowed"}"#)
     }
 
-    @Test mutating func providerTokensAreNotLookedAt() throws {
+    @Test mutating func providerTokensAreIgnored() throws {
         try show(AppleAuthority.single)
         #expect(apns.push(["authorization": "garbage"]) == "200")
         #expect(apns.push(["authorization": "bearer a.b.c"]) == "200")
     }
 
-    @Test mutating func locationTakesTokensOnly() throws {
+    @Test mutating func locationRequiresAProviderToken() throws {
         let issued = AppleAuthority.certificate(topics: [("com.example.app.location-query", "location")])
         try show(issued)
         let push = ["apns-topic": "com.example.app.location-query", "apns-push-type": "location"]
@@ -69,7 +69,7 @@ import Testing
         #expect(apns.push(push) == #"400 {"reason":"TopicDisallowed"}"#)
     }
 
-    @Test mutating func whatNobodyIssuedIsBad() throws {
+    @Test mutating func unregisteredCertificatesAreBad() throws {
         try show(AppleAuthority.single, isRegistered: false)
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
         try show(AppleAuthority.single)
@@ -78,19 +78,19 @@ import Testing
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
     }
 
-    @Test mutating func aRevokedOneIsBadOnConnectionsThatAreOpen() throws {
+    @Test mutating func revokedCertificatesAreBadOnOpenConnections() throws {
         try show(AppleAuthority.single)
         #expect(apns.push() == "200")
         apns.state.revokeCertificate(try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256))
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
     }
 
-    @Test mutating func anotherEnvironmentsIsBadThere() throws {
+    @Test mutating func certificatesOfAnotherEnvironmentAreBad() throws {
         try show(AppleAuthority.certificate(environments: [.production]))
         #expect(apns.push() == #"403 {"reason":"BadCertificateEnvironment"}"#)
     }
 
-    @Test mutating func channelsOfItsTopicsAreItsOwn() throws {
+    @Test mutating func certificatesCoverTheChannelsOfTheirTopics() throws {
         apns.state.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true)
         apns.connection = ConnectionMemory(service: Service(.sandbox, .channelManagement))
         try show(AppleAuthority.single)
@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-/// Certificates as they are shown within TLS.
+/// Tests of certificates that clients present in TLS.
 @Suite struct CertificateServerTests {
     private let wire: Wire
 
@@ -119,19 +119,19 @@ import Testing
         wire.push(["authorization": nil, "apns-topic": nil], on: peer).line
     }
 
-    @Test func whoShowsOneHasManyStreamsFromTheStart() throws {
+    @Test func certificatesOpenTheGateFromTheStart() throws {
         let peer = try wire.connect(showing: AppleAuthority.single)
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1000") == true, "\(peer.transcript)")
         #expect(push(peer) == "200")
     }
 
-    @Test func noneNeedBeShown() throws {
+    @Test func certificatesAreOptional() throws {
         let peer = try wire.connect(showing: nil)
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
         #expect(wire.push(["authorization": nil], on: peer).line == #"403 {"reason":"MissingProviderToken"}"#)
     }
 
-    @Test func oneThatNobodyIssuedIsToldSo() throws {
+    @Test func unregisteredCertificatesAreRefusedWithTheReason() throws {
         let peer = try wire.connect(showing: AppleAuthority.certificate())
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
         #expect(push(peer) == #"403 {"reason":"BadCertificate"}"#)
@@ -162,13 +162,13 @@ import Testing
         expectRefused(push(), 400, #"{"reason":"TopicDisallowed"}"#)
     }
 
-    @Test("row 77: a certificate, and authorization that is garbage", arguments: ["garbage", "bearer a.b.c", ""])
+    @Test("row 77: a certificate, and an invalid authorization header", arguments: ["garbage", "bearer a.b.c", ""])
     func row77(authorization: String) throws {
         expectAccepted(
             wire.push(["authorization": authorization], on: try wire.connect(showing: AppleAuthority.single)))
     }
 
-    @Test func aRevokedOneIsRefusedWithinTLS() throws {
+    @Test func revokedCertificatesAreRefusedByTLS() throws {
         try wire.loop.enter { [wire] in
             wire.apns.server.state.revokeCertificate(
                 try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256))
@@ -179,7 +179,7 @@ import Testing
         #expect(peer.error?.message.contains("revoked") == true, "\(peer.error?.message ?? "none")")
     }
 
-    @Test func aWrongEnvironmentEndsTheConnection() throws {
+    @Test func wrongEnvironmentClosesTheConnection() throws {
         let issued = AppleAuthority.certificate(environments: [.production])
         try wire.loop.enter { [wire] in
             wire.apns.server.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))

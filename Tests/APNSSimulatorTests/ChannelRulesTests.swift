@@ -35,7 +35,7 @@ import Testing
 
     private static let list = "/1/apps/com.example.app/all-channels"
 
-    @Test mutating func theLifeOfAChannel() throws {
+    @Test mutating func channelsAreCreatedReadListedAndDeleted() throws {
         #expect(text("GET", Self.list) == #"200 {"channels":[]}"#)
         let made = answer("POST", body: #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
         #expect(made.status == 201 && made.body == .none)
@@ -69,7 +69,7 @@ import Testing
         #expect(tests.apns.state.allChannels.isEmpty)
     }
 
-    @Test mutating func bodiesCanBeTooLong() {
+    @Test mutating func bodyLengthIsLimited() {
         #expect(create(String(repeating: " ", count: 6000)) == #"413 {"reason":"PayloadTooLarge"}"#)
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(create() == "201")
     }
 
-    @Test mutating func idsAreNeeded() {
+    @Test mutating func idsAreRequired() {
         for method in ["GET", "DELETE"] {
             #expect(text(method) == #"400 {"reason":"MissingChannelId"}"#)
             #expect(text(method, id: "%%%") == #"400 {"reason":"BadChannelId"}"#)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test mutating func onlyTheTeamsAppsThatMayBroadcast() throws {
+    @Test mutating func onlyTheTeamsAppsWithBroadcasts() throws {
         #expect(text("GET", "/1/apps/com.other.app/all-channels") == #"403 {"reason":"TopicMismatch"}"#)
         #expect(
             text("GET", "/1/apps/com.example.app.push-type.liveactivity/all-channels")

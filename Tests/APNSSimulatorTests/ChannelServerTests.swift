@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Channels and broadcasts as they go over the wire.
+/// Tests of channels and broadcasts at the HTTP/2 level.
 @Suite struct ChannelServerTests {
     private let wire: Wire
     private let channels: Wire
@@ -40,7 +40,7 @@ import Testing
         return try #require(made["apns-channel-id"])
     }
 
-    @Test func requestIDsComeBackOrAreMade() throws {
+    @Test func requestIDsAreReturnedOrCreated() throws {
         let made = manage(
             "POST", [("apns-request-id", Wire.id)], body: #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
         #expect(made.frames == ["HEADERS end_stream"])
@@ -55,7 +55,7 @@ import Testing
         #expect(refused["apns-request-id"] == Wire.id)
     }
 
-    @Test func aBroadcastHasAUniqueIDWhenItIsAccepted() throws {
+    @Test func acceptedBroadcastsHaveAUniqueID() throws {
         let channel = try create()
         let accepted = broadcast([("apns-channel-id", channel), ("apns-request-id", Wire.id)])
         #expect(accepted.line == "200")

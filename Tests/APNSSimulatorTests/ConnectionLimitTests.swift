@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// What refusals lead to.
+/// Tests of the consequences of refusals.
 @Suite struct ErrorLimitTests {
     private var limit = ErrorLimit()
     private var options = RuleOptions()
@@ -21,7 +21,7 @@ import Testing
         return limit.refused(.refused(reason), at: now, options)
     }
 
-    @Test mutating func streamsBecomeFewerAndMoreAgain() {
+    @Test mutating func consecutiveRefusalsLowerTheStreamLimit() {
         #expect(answered(.badTopic) == .none)
         #expect(answered(.badTopic) == .none)
         #expect(answered(.badTopic) == .fewerStreams)
@@ -31,27 +31,27 @@ import Testing
         #expect(answered(.badTopic) == .none)
     }
 
-    @Test mutating func tooManyInAMinuteEndIt() {
+    @Test mutating func tooManyRefusalsInAMinuteCloseTheConnection() {
         options.errorsInARowMax = nil
         for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
         #expect(answered(.tooManyRequests) == .end(.tooManyRequests))
         #expect(answered(.tooManyRequests) == .none)
     }
 
-    @Test mutating func aClockThatIsSetBackBeginsAnew() {
+    @Test mutating func settingTheClockBackRestartsTheWindow() {
         options.errorsInARowMax = nil
         for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
         now = now + .seconds(-1000)
         for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
     }
 
-    @Test mutating func badDeviceTokensEndItSooner() {
+    @Test mutating func badDeviceTokensCloseTheConnectionEarlier() {
         options.errorsInARowMax = nil
         for _ in 0..<3 { #expect(answered(.badDeviceToken) == .none) }
         #expect(answered(.badDeviceToken) == .end(.badDeviceToken))
     }
 
-    @Test mutating func anotherMinuteCountsAnew() {
+    @Test mutating func theNextMinuteCountsFromZero() {
         options.errorsInARowMax = nil
         for _ in 0..<4 {
             for _ in 0..<3 { #expect(answered(.badDeviceToken) == .none) }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test mutating func devicesThatAreGoneAndOurOwnErrorsDoNotCount() {
+    @Test mutating func inactiveDevicesAndServerErrorsDoNotCount() {
         for _ in 0..<20 {
             for reason in [Reason.unregistered, .expiredToken, .internalServerError, .serviceUnavailable] {
                 #expect(answered(reason) == .none)
@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-/// Who opens and closes connections all the time.
+/// Tests of clients that rapidly open and close connections.
 @Suite struct ConnectionRateLimitTests {
     private var limit = ConnectionRateLimit()
     private var options = RuleOptions()
@@ -81,7 +81,7 @@ import Testing
         limit.closed(address, after: .seconds(seconds), requests: requests, at: now, options)
     }
 
-    @Test mutating func oneThatEndsLateDoesNotShortenTheRefusal() {
+    @Test mutating func lateClosingsDoNotShortenTheRefusal() {
         for _ in 0..<10 { close() }
         now = now + .seconds(11)
         close()
@@ -90,7 +90,7 @@ import Testing
         #expect(limit.admits(address, at: now) == true, "the clock was set back")
     }
 
-    @Test mutating func tenInAFewSecondsAreTooMany() {
+    @Test mutating func tenShortConnectionsInAFewSecondsAreTooMany() {
         for _ in 0..<10 {
             #expect(limit.admits(address, at: now) == true)
             close()
@@ -106,7 +106,7 @@ import Testing
         #expect(limit.admits(address, at: now) == true)
     }
 
-    @Test mutating func slowlyTheyAreNot() {
+    @Test mutating func slowConnectionsAreNotLimited() {
         for _ in 0..<100 {
             close()
             now = now + .seconds(2)
@@ -114,7 +114,7 @@ import Testing
         #expect(limit.admits(address, at: now) == true)
     }
 
-    @Test mutating func connectionsThatAreUsedDoNotCount() {
+    @Test mutating func usedConnectionsDoNotCount() {
         for _ in 0..<100 {
             close(requests: 10)
             close(seconds: 10)
@@ -125,7 +125,7 @@ import Testing
         #expect(limit.admits(address, at: now) == true)
     }
 
-    @Test mutating func addressesAreForgottenToMakeRoom() {
+    @Test mutating func oldAddressesAreRemovedToMakeRoom() {
         for number in 0..<30_000 {
             let address = [UInt8(number >> 8 & 255), UInt8(number & 255), UInt8(number >> 16)]
             limit.closed(address, after: .zero, requests: 0, at: now, options)

@@ -7,7 +7,7 @@ import Testing
 private let unrelated = #"403 {"reason":"UnrelatedKeyIdInToken"}"#
 private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
 
-/// Whom a connection belongs to after its first push.
+/// Tests of the binding of a connection by its first push.
 @Suite struct ConnectionBindingTests {
     private var apns: Conversation
     private let teamKey: Provider
@@ -99,7 +99,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
     }
 }
 
-/// New provider tokens on one connection.
+/// Tests of new provider tokens on one connection.
 @Suite struct TokenUpdateLimitTests {
     private let provider: Provider
 
@@ -122,7 +122,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
         return apns.push()
     }
 
-    @Test func laxTheThirdTokenWithinTwentyMinutesIsTooMany() throws {
+    @Test func laxAllowsTwoTokensInTwentyMinutes() throws {
         var apns = try connection(.lax)
         #expect(apns.push() == "200")
         let first = apns.token
@@ -136,7 +136,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
         #expect(try pushWithNewToken(&apns, number: 3) == "200")
     }
 
-    @Test func strictTheFirstTokenCounts() throws {
+    @Test func strictCountsTheFirstToken() throws {
         var apns = try connection(.strict)
         #expect(apns.push() == "200")
         wait(minutes: 19, &apns)
@@ -145,12 +145,12 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
         #expect(try pushWithNewToken(&apns, number: 2) == "200")
     }
 
-    @Test func offNothingIsTooMany() throws {
+    @Test func offAllowsAnyNumber() throws {
         var apns = try connection(.off)
         for number in 0..<10 as Range<Int64> { #expect(try pushWithNewToken(&apns, number: number) == "200") }
     }
 
-    @Test func aTokenThatIsVerifiedAgainIsNotNew() throws {
+    @Test func reverifiedTokensAreNotNew() throws {
         var apns = try connection(.strict)
         #expect(apns.push() == "200")
         apns.state.revokeKey(id: "KEY0000009")
@@ -159,7 +159,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
         #expect(apns.connection.tokensVerified == 2)
     }
 
-    @Test func anotherConnectionHasItsOwnCount() throws {
+    @Test func eachConnectionHasItsOwnCount() throws {
         var apns = try connection(.strict)
         #expect(apns.push() == "200")
         apns.connection = ConnectionMemory()
@@ -167,7 +167,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
     }
 }
 
-/// Pushes to one device token within a second.
+/// Tests of the limit of pushes to one device token in a second.
 @Suite struct DeviceRatesTests {
     @Test func eachDeviceHasItsOwnCount() throws {
         var options = RuleOptions()
@@ -183,7 +183,7 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
         #expect(apns.push() == "200")
     }
 
-    @Test func manyDevicesDoNotBloatIt() {
+    @Test func theNumberOfDevicesIsLimited() {
         var rates = RateLimit()
         func admits(_ device: Int) -> Bool {
             withBytes(String(device, radix: 16)) {

@@ -3,14 +3,14 @@ import Testing
 
 @testable import APNSSimulator
 
-// Statuses and reasons are written out here once more, as Apple prints them.
+// These tests repeat statuses and reasons as literals, as Apple prints them.
 
 @Suite struct DevicePushHeaderTests {
     private var apns: Conversation
 
     init() throws { apns = try Conversation(Provider()) }
 
-    @Test mutating func aGoodAlertIsAccepted() {
+    @Test mutating func validAlertIsAccepted() {
         #expect(apns.push() == "200")
     }
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test mutating func topicsAreThereAndWellFormed() {
+    @Test mutating func topicsArePresentAndWellFormed() {
         #expect(apns.push(["apns-topic": nil]) == #"400 {"reason":"MissingTopic"}"#)
         for bad in ["", "com.example app", "com.example.app\u{0}", "com/example", String(repeating: "a", count: 256)] {
             #expect(apns.push(["apns-topic": bad]) == #"400 {"reason":"BadTopic"}"#)
@@ -95,7 +95,7 @@ import Testing
         #expect(apns.push(more: [("x-mine", "1"), ("x-mine", "2"), ("cookie", "a"), ("apns-idx", "b")]) == "200")
     }
 
-    @Test mutating func onlyPOSTToTheDevicePath() {
+    @Test mutating func onlyPOSTToTheDevicePathIsAllowed() {
         for method in ["GET", "PUT", "post", ""] {
             #expect(apns.push([":method": method]) == #"405 {"reason":"MethodNotAllowed"}"#)
         }
@@ -150,7 +150,7 @@ import Testing
         #expect(apns.push(path("aa02")) == #"400 {"reason":"DeviceTokenNotForTopic"}"#)
     }
 
-    @Test mutating func aDeviceIsReplacedByOneWithTheSameToken() {
+    @Test mutating func equalTokensReplaceADevice() {
         apns.state.add(Device(token: "aa01", bundleID: "com.example.app", environment: .sandbox, condition: .bad))
         apns.state.add(Device(token: "AA01", bundleID: "com.example.app", environment: .sandbox))
         #expect(apns.push(path("aa01")) == "200")
@@ -176,7 +176,7 @@ import Testing
 
     init() throws { apns = try Conversation(Provider()) }
 
-    /// A JSON object of just this many bytes.
+    /// Returns a JSON object of exactly this number of bytes.
     private func body(bytes: Int, of character: String = "x") -> String {
         let frame = #"{"aps":{"alert":""}}"#.utf8.count
         return #"{"aps":{"alert":""# + String(repeating: character, count: (bytes - frame) / character.utf8.count)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func otherBodiesCanBeLetThrough() throws {
+    @Test func malformedBodiesCanBeAccepted() throws {
         var options = RuleOptions()
         options.malformedPayloadReason = nil
         var apns = try Conversation(Provider(), options: options)

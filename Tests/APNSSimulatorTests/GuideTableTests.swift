@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The guide's tables of JSON members say what the codecs declare.
+/// Checks that the guide's tables of JSON members match the codecs.
 @Suite struct GuideTableTests {
     private let lines: [String]
 
@@ -14,7 +14,7 @@ import Testing
             .map { String($0) }
     }
 
-    /// The rows below a heading and a table's header, each as its cells, without links.
+    /// Returns the cells of a table's rows below a heading, without links.
     private func rows(_ heading: String, _ header: String) -> [[String]] {
         lines.drop { $0 != heading }.drop { $0 != header }.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
             let text = line.replacing(#/ \(\[[^\]]*\]\([^)]*\)\)/#, with: "")
@@ -63,7 +63,7 @@ import Testing
         #expect(self.rows("## State file", "| Member | Meaning |") == rows(codec.document.help, ""))
     }
 
-    /// With their defaults and other values.
+    /// Includes defaults and other values.
     @Test func switches() throws {
         var json = JSONWriter()
         RuleOptions.codec.write(RuleOptions(), to: &json)

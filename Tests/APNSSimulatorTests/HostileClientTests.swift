@@ -4,11 +4,11 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Clients that mean no good, or are broken: each is ended within a named limit, and nobody beside them notices.
+/// Hostile or broken clients. A limit ends each of their connections, and other clients are not affected.
 @Suite struct HostileClientTests {
     private static let calm = "ENHANCE_YOUR_CALM"
 
-    /// Waits until the peer's connection has ended; how long that took, in seconds of virtual time.
+    /// Waits for the end of the peer's connection. Returns the duration in seconds of virtual time.
     private func secondsUntilClosed(_ peer: FramePeer, _ wire: Wire) -> Int64 {
         let start = wire.loop.now.monotonic
         _ = wire.loop.run(limit: .seconds(600), until: { peer.isClosed })
@@ -21,18 +21,18 @@ import Testing
         HTTP2Frame.preface + HTTP2Frame.settings((3, 1)).bytes.dropLast(),
     ]
 
-    @Test(arguments: halfOpenings) func aConnectionThatIsNotOpenedWhole(bytes: [UInt8]) throws {
+    @Test(arguments: halfOpenings) func incompleteHandshakesTimeOut(bytes: [UInt8]) throws {
         let wire = try Wire()
         let beside = wire.connect()
         let peer = wire.connect(FramePeer.Manners(greeting: bytes))
         #expect((9...11).contains(secondsUntilClosed(peer, wire)))
         expectAccepted(wire.push(on: beside))
-        // Those that are open may be idle.
+        // Open connections may be idle.
         wire.wait(.seconds(3600))
         #expect(!beside.isClosed)
     }
 
-    @Test func aHeaderBlockWithoutEnd() throws {
+    @Test func incompleteHeaderBlocksTimeOut() throws {
         let wire = try Wire()
         let beside = wire.connect()
         let peer = wire.connect()
@@ -43,7 +43,7 @@ import Testing
         expectAccepted(wire.push(on: beside))
     }
 
-    @Test func aBodyWithoutEnd() throws {
+    @Test func incompleteBodiesTimeOut() throws {
         let wire = try Wire()
         let peer = wire.connect()
         wire.loop.enter {
@@ -55,8 +55,8 @@ import Testing
         expectAccepted(wire.exchange(wire.fields(), body: Array(Wire.alert.utf8), on: peer, stream: 3))
     }
 
-    /// Answers wait on purpose as long as they are told to; the limit is on what the client has to do.
-    @Test func anAnswerMayBeLate() throws {
+    /// The timeout applies to the client, not to delayed answers.
+    @Test func delayedAnswersDoNotTimeOut() throws {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .seconds(300) }
         let peer = wire.connect()
         wire.loop.enter { _ = peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
@@ -64,7 +64,7 @@ import Testing
         expectAccepted(peer[1])
     }
 
-    @Test func anAnswerThatIsNotTaken() throws {
+    @Test func unreadAnswersTimeOut() throws {
         let wire = try Wire()
         let settings = HTTP2Frame.settings((HTTP2Frame.Setting.initialWindowSize, 0)).bytes
         let peer = wire.connect(FramePeer.Manners(greeting: HTTP2Frame.preface + settings))
@@ -110,19 +110,19 @@ import Testing
         Flood(testDescription: "frames of an unknown type") { _ in
             [HTTP2Frame(type: 0x42, payload: [UInt8](repeating: 0, count: HTTP2Frame.payloadBytesMax))]
         },
-        Flood(testDescription: "RST_STREAM of a stream that has ended", setUp: [request(1)]) { _ in
+        Flood(testDescription: "RST_STREAM of an ended stream", setUp: [request(1)]) { _ in
             [.resetStream(1, code: 8)]
         },
-        Flood(testDescription: "requests that are reset at once") { number in
+        Flood(testDescription: "requests that are reset immediately") { number in
             [request(number * 2 + 1), .resetStream(number * 2 + 1, code: 8)]
         },
-        Flood(testDescription: "requests that are reset before they are whole") { number in
+        Flood(testDescription: "requests that are reset before they are complete") { number in
             [request(number * 2 + 1, ends: false), .resetStream(number * 2 + 1, code: 8)]
         },
-        Flood(testDescription: "streams that are refused", setUp: [request(1, ends: false)]) { [request($0 * 2 + 3)] },
+        Flood(testDescription: "refused streams", setUp: [request(1, ends: false)]) { [request($0 * 2 + 3)] },
     ]
 
-    @Test(arguments: floods) func endsTheConnection(flood: Flood) throws {
+    @Test(arguments: floods) func closesTheConnection(flood: Flood) throws {
         let wire = try Wire { configuration, _ in
             configuration.answerDelay = .seconds(1)
             configuration.idleFramesMax = 1000
@@ -137,8 +137,8 @@ import Testing
         expectAccepted(wire.push(on: beside))
     }
 
-    /// A client that asks for a sign of life far more often than it has to, and pushes meanwhile.
-    @Test func whatAGoodClientSendsIsNoFlood() throws {
+    /// A client that sends frequent PING frames between its pushes.
+    @Test func validTrafficIsNotAFlood() throws {
         let wire = try Wire()
         let peer = wire.connect()
         for second in 0..<30 as Range<UInt64> {
@@ -176,7 +176,7 @@ import Testing
             testDescription: "one huge field",
             frames: headerLists { _ in HPACKWriter.literal("a", String(repeating: "b", count: 16_000)) }),
         HeaderFlood(
-            testDescription: "a few bytes that stand for many",
+            testDescription: "a small block that expands to a large list",
             frames: headerLists { number in
                 HPACKWriter.literal("a", String(repeating: "b", count: 4000), as: .incremental)
                     + [UInt8](repeating: 0xBE, count: 12_000)
@@ -194,7 +194,7 @@ import Testing
         expectAccepted(wire.push(on: beside))
     }
 
-    @Test func theOldestOfTooManyHalfOpenConnectionsIsClosed() throws {
+    @Test func newHalfOpenConnectionsReplaceTheOldest() throws {
         let wire = try Wire { configuration, _ in configuration.halfOpenMax = 10 }
         let beside = wire.connect()
         let silent = (0..<25).map { _ in
@@ -210,8 +210,8 @@ import Testing
         #expect(wire.apns.server.counters.connectionsOpen == 2)
     }
 
-    /// At the limit, a connection on which nobody has shown a good token makes room for a new one.
-    @Test func whoHasPushedStays() throws {
+    /// At the limit, a new connection replaces an unauthenticated one.
+    @Test func authenticatedConnectionsAreKept() throws {
         let wire = try Wire { configuration, _ in configuration.connectionsMax = 4 }
         let good = [wire.connect(), wire.connect()]
         for peer in good { expectAccepted(wire.push(on: peer)) }
@@ -224,7 +224,7 @@ import Testing
         wire.run { idle[1].isClosed }
         #expect(idle.map(\.isClosed) == [true, true])
         expectAccepted(wire.push(on: another))
-        // Now all have pushed.
+        // All connections are now authenticated.
         #expect(wire.connect().isClosed)
         for peer in good + [new, another] { expectAccepted(wire.push(on: peer)) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// In a folder that others may write to, a link may lead to a file of ours.
+/// In a directory that others can write to, a symbolic link may point to one of the user's files.
 @Suite struct LinkedFileTests {
     @Test func `A record follows no link`() async throws {
         let directory = try TemporaryDirectory("link")
@@ -18,7 +18,7 @@ import Testing
         #expect(try directory.read("file") == "kept")
     }
 
-    /// Everybody may write to `/dev/shm`.
+    /// All users can write to `/dev/shm`.
     @Test func `A record follows no link in shared memory`() async throws {
         let directory = try TemporaryDirectory("link")
         let file = try directory.write("file", "kept")
@@ -41,7 +41,7 @@ import Testing
         #expect(try directory.read("file") == "")
     }
 
-    @Test func `A text takes the place of a link, beside it and under its name`() throws {
+    @Test func `A written text replaces a link`() throws {
         let directory = try TemporaryDirectory("link")
         let file = try directory.write("file", "kept")
         let path = directory.file("text")

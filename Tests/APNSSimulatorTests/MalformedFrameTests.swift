@@ -4,13 +4,13 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Frames that break the rules of HTTP/2 (RFC 9113): each ends the connection, or its stream, with the code that the
-/// rules name, and nobody else notices.
+/// Frames that violate HTTP/2 (RFC 9113). Each closes the connection or resets its stream with the specified code.
+/// Other clients are not affected.
 @Suite struct MalformedFrameTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var bytes: [UInt8]
-        /// What comes back, as a transcript's line; for GOAWAY its beginning.
+        /// The answer as a line of the transcript; for GOAWAY, its beginning.
         var answer: String
 
         init(_ name: String, _ frames: HTTP2Frame..., answer: String) {
@@ -69,13 +69,13 @@ import Testing
         Case(
             "SETTINGS on a stream", HTTP2Frame(type: 4, stream: 1), answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case(
-            "SETTINGS that acknowledge with entries",
+            "SETTINGS acknowledgment with entries",
             HTTP2Frame(type: 4, flags: 1, payload: [0, 3, 0, 0, 0, 1]), answer: "GOAWAY 0 FRAME_SIZE_ERROR"),
         Case("ENABLE_PUSH of 2", .settings((2, 2)), answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case(
-            "INITIAL_WINDOW_SIZE above the greatest", .settings((4, 0x8000_0000)),
+            "INITIAL_WINDOW_SIZE above the maximum", .settings((4, 0x8000_0000)),
             answer: "GOAWAY 0 FLOW_CONTROL_ERROR"),
-        Case("MAX_FRAME_SIZE below the least", .settings((5, 100)), answer: "GOAWAY 0 PROTOCOL_ERROR"),
+        Case("MAX_FRAME_SIZE below the minimum", .settings((5, 100)), answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case(
             "PUSH_PROMISE", HTTP2Frame(type: 5, flags: 4, stream: 1, payload: [0, 0, 0, 2]),
             answer: "GOAWAY 0 PROTOCOL_ERROR"),
@@ -93,14 +93,14 @@ import Testing
             answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case("WINDOW_UPDATE by 0", .windowUpdate(by: 0), answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case(
-            "WINDOW_UPDATE above the greatest window", .windowUpdate(by: 0x7FFF_FFFF), .windowUpdate(by: 1),
+            "WINDOW_UPDATE above the maximum window", .windowUpdate(by: 0x7FFF_FFFF), .windowUpdate(by: 1),
             answer: "GOAWAY 0 FLOW_CONTROL_ERROR"),
         Case("WINDOW_UPDATE of an idle stream", .windowUpdate(3, by: 1), answer: "GOAWAY 0 PROTOCOL_ERROR"),
         Case(
             "PRIORITY of four bytes", HTTP2Frame(type: 2, stream: 1, payload: [0, 0, 0, 0]),
             answer: "GOAWAY 0 FRAME_SIZE_ERROR"),
         Case(
-            "a frame larger than was said to be taken",
+            "a frame above the announced limit",
             bytes: HTTP2Frame(type: 0, stream: 1).header(announcing: 16_385), answer: "GOAWAY 0 FRAME_SIZE_ERROR"),
         Case(
             "a frame of 16 megabytes", bytes: HTTP2Frame(type: 0x42, stream: 1).header(announcing: 0xFF_FFFF),
@@ -113,7 +113,7 @@ import Testing
             answer: "GOAWAY 1 PROTOCOL_ERROR"),
     ]
 
-    @Test(arguments: connectionErrors) func endsTheConnection(_ malformed: Case) throws {
+    @Test(arguments: connectionErrors) func closesTheConnection(_ malformed: Case) throws {
         let wire = try Wire()
         let beside = wire.connect()
         let peer = wire.connect()
@@ -141,7 +141,7 @@ import Testing
         Case("an unknown pseudo-header", request(good + [(":new", "1")]), answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(":status in a request", request([(":status", "200")] + good), answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(
-            "a pseudo-header behind the others", request(Array(good.dropFirst()) + [("a", "b"), (":method", "POST")]),
+            "a pseudo-header after other fields", request(Array(good.dropFirst()) + [("a", "b"), (":method", "POST")]),
             answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case("connection", request(good + [("connection", "close")]), answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(
@@ -149,7 +149,7 @@ import Testing
             answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case("te other than trailers", request(good + [("te", "gzip")]), answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(
-            "content-length that is no number", request(good + [("content-length", "x")]),
+            "content-length that is not a number", request(good + [("content-length", "x")]),
             answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(
             "less body than content-length", request(good + [("content-length", "5")]), .data(1, [1]),
@@ -158,17 +158,17 @@ import Testing
             "more body than content-length", request(good + [("content-length", "1")]), .data(1, [1, 2]),
             answer: "RST_STREAM 1 PROTOCOL_ERROR"),
         Case(
-            "WINDOW_UPDATE of a stream above the greatest window", .headers(1, get), .windowUpdate(1, by: 0x7FFF_FFFF),
+            "WINDOW_UPDATE of a stream above the maximum window", .headers(1, get), .windowUpdate(1, by: 0x7FFF_FFFF),
             answer: "RST_STREAM 1 FLOW_CONTROL_ERROR"),
     ]
 
-    @Test(arguments: streamErrors) func endsTheStream(_ malformed: Case) throws {
+    @Test(arguments: streamErrors) func resetsTheStream(_ malformed: Case) throws {
         let wire = try Wire()
         let peer = wire.connect()
         wire.loop.enter { peer.write(malformed.bytes) }
         #expect(wire.run { peer.transcript.contains { $0.hasPrefix("RST_STREAM") } || peer.isClosed })
         #expect(peer.transcript.contains(malformed.answer), "\(peer.transcript)")
-        // The connection goes on.
+        // The connection continues.
         expectAccepted(wire.exchange(wire.fields(), body: Array(Wire.alert.utf8), on: peer, stream: 5))
         #expect(wire.apns.server.counters.requests == 1)
     }
@@ -178,7 +178,7 @@ import Testing
         String(repeating: "\u{0}", count: 24),
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\u{0}\u{0}\u{8}\u{6}\u{0}\u{0}\u{0}\u{0}\u{0}12345678",
     ])
-    func aPeerThatSpeaksSomethingElse(text: String) throws {
+    func otherProtocolsCloseTheConnection(text: String) throws {
         let wire = try Wire()
         let peer = wire.connect(FramePeer.Manners(greeting: Array(text.utf8)))
         #expect(wire.run { peer.isClosed })

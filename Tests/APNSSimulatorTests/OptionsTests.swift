@@ -16,7 +16,7 @@ import Testing
         #expect(options.configuration.answerDelay == .zero)
     }
 
-    @Test func valuesBehindASpaceOrAnEqualsSign() throws {
+    @Test func valuesFollowASpaceOrAnEqualsSign() throws {
         let options = try Options([
             "--listen", "[::1]:0", "--gate=off", "--delay-ms", "0.5", "--streams-max=7",
             "--unregistered-prefix", "aB", "--unregistered-prefix=c", "--record", "/tmp/r=1", "--accept-no-token",
@@ -30,13 +30,13 @@ import Testing
         options.change(&rules)
         #expect(rules.gate == .off && rules.streamsMax == 7 && rules.servesWithoutToken)
         #expect(rules.order == .authenticationFirst)
-        #expect(rules.tokenUpdates == .strict, "a switch that was not named stays as it is")
+        #expect(rules.tokenUpdates == .strict, "other switches stay unchanged")
         #expect(options.applicationProtocol == .optional)
         #expect(options.unregisteredPrefixes == ["aB", "c"])
         #expect(options.recordFile == "/tmp/r=1")
     }
 
-    @Test func anAddressForOneTurnsTheOthersOff() throws {
+    @Test func anAddressDisablesTheOtherListeners() throws {
         func ports(_ arguments: String...) throws -> [String: UInt16] {
             Dictionary(
                 uniqueKeysWithValues: try Options(arguments).listeners.endpoints.map {
@@ -52,7 +52,7 @@ import Testing
                 == ["port": 2197, "production_port": 2198])
     }
 
-    @Test func theAdminPortIsOffOnceAnAddressWasGivenUnlessItIsAskedFor() throws {
+    @Test func anAddressDisablesTheAdminPortUnlessSpecified() throws {
         func admin(_ arguments: String...) throws -> Endpoint? { try Options(arguments).admin }
         #expect(try admin() == Endpoint(host: "127.0.0.1", port: 2199))
         #expect(try admin("--admin=none") == nil)
@@ -67,24 +67,24 @@ import Testing
         (["--gat", "off"], "unknown option --gat; did you mean --gate?"),
         (["sandbox"], "unexpected argument 'sandbox'"),
         (["--gate"], "option --gate MODE needs a value"),
-        (["--gate", "of"], "option --gate takes enforce, announce or off, not 'of'; did you mean off?"),
+        (["--gate", "of"], "option --gate: expected enforce, announce or off, got 'of'; did you mean off?"),
         (["--listen", "127.0.0.1"], "option --listen takes HOST:PORT or none, not '127.0.0.1'"),
         (["--listen", ":80"], "option --listen takes HOST:PORT or none, not ':80'"),
         (["--listen", "a:65536"], "option --listen takes HOST:PORT or none, not 'a:65536'"),
         (["--delay-ms", "-1"], "option --delay-ms takes a number from 0 to 600000, not '-1'"),
         (["--delay-ms", "nan"], "option --delay-ms takes a number from 0 to 600000, not 'nan'"),
-        (["--streams-max", "0"], "option --streams-max takes a whole number from 1 to 4096, not '0'"),
+        (["--streams-max", "0"], "option --streams-max: expected an integer from 1 to 4096, got '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix takes hexadecimal digits, not 'xy'"),
         (["--help=yes"], "option --help takes no value"),
-        (Listener.allCases.flatMap { [$0.option, "none"] }, "every listener is turned off"),
-        (["--certificate", "a.pem"], "--certificate and --private-key belong together"),
+        (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
+        (["--certificate", "a.pem"], "--certificate and --private-key require each other"),
     ])
-    func mistakesAreNamed(arguments: [String], message: String) {
+    func errorsNameTheOption(arguments: [String], message: String) {
         let error = #expect(throws: UsageError.self) { _ = try Options(arguments) }
         #expect(error?.message == message)
     }
 
-    /// Scripts append options to those that they have.
+    /// Scripts can append options to override earlier ones.
     @Test func theLastOfSeveralValuesCounts() throws {
         let options = try Options(["--listen=127.0.0.1:5", "--listen", "[::1]:6"])
         #expect(options.listeners[.push] == Endpoint(host: "::1", port: 6))

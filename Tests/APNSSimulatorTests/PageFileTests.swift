@@ -6,7 +6,7 @@ import Testing
     private let texts = Dictionary(
         uniqueKeysWithValues: PageFile.all.map { ($0.path, String(decoding: $0.bytes, as: UTF8.self)) })
 
-    @Test func `serves each file that another names`() throws {
+    @Test func `serves each referenced file`() throws {
         let scripts = texts.filter { $0.key.hasSuffix(".js") }
         #expect(scripts.count > 10)
         var named = try #require(texts["/"]).matches(of: /(?:href|src)="([a-z]+\.[a-z]+)"/).map { "/\($0.1)" }
@@ -18,21 +18,21 @@ import Testing
     }
 
     @Test(arguments: ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "srcdoc", "javascript:"])
-    func `makes no markup of texts`(word: String) {
+    func `contains no function that parses markup`(word: String) {
         for (path, text) in texts { #expect(!text.contains(word), "\(path)") }
     }
 
-    @Test func `loads nothing from elsewhere`() {
+    @Test func `loads nothing from other origins`() {
         for (path, text) in texts {
             let addresses = text.matches(of: /https?:\/\/[^"' )]+/).map { String($0.0) }
-            // Those that are made of what the simulator says are shown, not loaded.
+            // Addresses from the simulator's data are shown, not loaded.
             let fixed = addresses.filter { !$0.hasPrefix("https://${") }
             #expect(Set(fixed).isSubset(of: ["http://www.w3.org/2000/svg"]), "\(path)")
             #expect(!text.contains("url("), "\(path)")
         }
     }
 
-    @Test func `says nothing at other paths`() {
+    @Test func `serves no other paths`() {
         #expect(PageFile.at("/page") == nil)
         #expect(PageFile.at("/../page.js") == nil)
         #expect(PageFile.at("/")?.contentType == "text/html; charset=utf-8")

@@ -4,7 +4,7 @@ import EventLoop
 
 @testable import APNSSimulator
 
-/// A provider's team with its key and app, and the simulator's state that knows them.
+/// A provider's team with its key and app, and a simulator's state with this team.
 struct Provider {
     static let now = Now(
         monotonic: MonotonicTime(nanoseconds: 5_000_000_000), unixNanoseconds: 1_760_000_000_000_000_000)
@@ -31,7 +31,7 @@ struct Provider {
         return state
     }
 
-    /// A provider token; every part can be bent.
+    /// Returns a provider token. Each part can be replaced.
     func token(
         header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 60, signature: [UInt8]? = nil,
         signedBy signer: ES256PrivateKey? = nil
@@ -45,7 +45,7 @@ struct Provider {
     }
 }
 
-/// One connection to the rules, spoken to in header lists.
+/// One connection to the rules. Requests are lists of headers.
 struct Conversation {
     private let rules = SimulatorRules()
     private var random = SeededRandom(seed: 1)
@@ -53,7 +53,7 @@ struct Conversation {
     var connection = ConnectionMemory()
     var rates = RateLimit()
     var now = Provider.now
-    /// Sent with every push unless a push says otherwise.
+    /// The provider token of pushes without their own.
     var token: String
 
     init(_ provider: Provider, options: RuleOptions = RuleOptions()) throws {
@@ -64,7 +64,7 @@ struct Conversation {
 
     static let deviceToken = String(repeating: "0123456789abcdef", count: 4)
 
-    /// The answer to a good alert push in which `changes` were made: a nil value takes the header out.
+    /// Sends a valid alert push with changed headers; nil removes a header. Returns the answer.
     mutating func push(
         _ changes: [String: String?] = [:], more: [(String, String)] = [], body: String = #"{"aps":{"alert":"Hi"}}"#
     ) -> String {
@@ -77,7 +77,7 @@ struct Conversation {
         return text(of: answer(to: headers.sorted(by: { $0.key < $1.key }) + more, body: body))
     }
 
-    /// The answer to a request of these headers.
+    /// Sends a request with these headers. Returns the answer.
     mutating func answer(to headers: [(String, String)], body: String = "") -> Answer {
         let request = Request()
         for (name, value) in headers {
@@ -89,13 +89,13 @@ struct Conversation {
         ).answer
     }
 
-    /// Status and body.
+    /// Returns status and body of an answer.
     func text(of answer: Answer) -> String {
         let body = String(decoding: answer.bodyBytes, as: UTF8.self)
         return body.isEmpty ? "\(answer.status)" : "\(answer.status) \(body)"
     }
 
-    /// As `push`, for a push that has another topic, such as of another type.
+    /// Sends a push of another type with its topic.
     mutating func push(type: String?, topic: String, body: String = #"{"aps":{"alert":"Hi"}}"#) -> String {
         push(["apns-push-type": type, "apns-topic": topic], body: body)
     }

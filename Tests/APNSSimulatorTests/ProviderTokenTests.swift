@@ -17,12 +17,12 @@ import Testing
         apns = try Conversation(provider)
     }
 
-    @Test mutating func aTokenIsAskedFor() {
+    @Test mutating func aTokenIsRequired() {
         #expect(apns.push(["authorization": nil]) == missing)
         for none in ["", "bearer", "bearer ", "basic abc"] { #expect(apns.push(["authorization": none]) == missing) }
     }
 
-    @Test func aTokenCanBeDoneWithout() throws {
+    @Test func tokensCanBeOptional() throws {
         var options = RuleOptions()
         options.servesWithoutToken = true
         var apns = try Conversation(provider, options: options)
@@ -63,7 +63,7 @@ import Testing
         #expect(apns.push() == invalid)
     }
 
-    @Test mutating func keyAndTeamBelongTogether() throws {
+    @Test mutating func theKeyBelongsToTheTeam() throws {
         apns.token = try provider.token(header: #"{"alg":"ES256","kid":"KEY0000009"}"#)
         #expect(apns.push() == invalid)
         apns.token = try provider.token(claims: #"{"iss":"TEAM000009","iat":\#(apns.now.unixSeconds)}"#)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test mutating func tokensAreGoodForAnHour() throws {
+    @Test mutating func tokensAreValidForAnHour() throws {
         for (ageSeconds, answer) in [
             (59 * 60, "200"), (3600, "200"), (3601, expired), (61 * 60, expired), (-3600, "200"), (-7200, invalid),
         ] as [(Int64, String)] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test mutating func aTokenThatWasGoodExpires() throws {
+    @Test mutating func acceptedTokensExpire() throws {
         apns.token = try provider.token(ageSeconds: 3590)
         #expect(apns.push() == "200")
         apns.now.unixNanoseconds += 11_000_000_000
@@ -132,7 +132,7 @@ import Testing
         #expect(apns.connection.tokensVerified == 2)
     }
 
-    @Test func manyTokensDoNotBloatAConnection() throws {
+    @Test func theNumberOfTokensIsLimited() throws {
         var options = RuleOptions()
         options.tokenUpdates = .off
         var apns = try Conversation(provider, options: options)
@@ -145,7 +145,7 @@ import Testing
         #expect(apns.connection.tokensVerified == 20)
     }
 
-    @Test mutating func aRevokedKeyIsRefusedAtOnce() {
+    @Test mutating func revokedKeysAreRefusedImmediately() {
         #expect(apns.push() == "200")
         apns.state.revokeKey(id: "KEY0000001")
         #expect(apns.push() == invalid)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import APNSSimulator
 
-/// What the log says of refusals whose reason can mean several things.
+/// Tests of the log's details about refusals whose reasons have several possible causes.
 @Suite struct RefusalDetailTests {
-    /// The newest request as the log tells it.
+    /// Returns the newest request of the log.
     private func logged(_ wire: Wire) throws -> JSONDocument {
         var json = JSONWriter()
         try #require(wire.apns.requests.last).write(to: &json, .summary)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: RefusedRequest.detailed + RefusedRequest.plain)
-    func theLogTellsWhatTheAnswerDoesNot(request: RefusedRequest) throws {
+    func theLogHasTheDetail(request: RefusedRequest) throws {
         let stage = try RefusalStage()
         let answer = try request.send(stage)
         #expect(answer.line == #"\#(request.status) {"reason":"\#(request.reason)"}"#)
@@ -25,12 +25,12 @@ import Testing
         #expect(line["reason"]?.string == request.reason)
     }
 
-    @Test func everyDetailIsAmongThem() {
+    @Test func everyDetailIsTested() {
         #expect(Set(RefusedRequest.detailed.map(\.detail)) == Set(RefusalDetail.allCases.map(\.rawValue)))
     }
 
-    /// Were one of them refused on its own account, it would not show that its change is what earns the detail.
-    @Test func whatTheyAreChangedFromIsAccepted() throws {
+    /// The unchanged requests are accepted. This shows that the changes of the other tests cause the details.
+    @Test func unchangedRequestsAreAccepted() throws {
         let stage = try RefusalStage()
         let certified = try stage.connect(showing: AppleAuthority.single)
         for answer in [
@@ -55,14 +55,14 @@ import Testing
         #expect(RefusalDetail.allCases.map(\.rawValue).filter { !page.contains("\n  \($0): (") } == [])
     }
 
-    @Test func theManualTellsOfEach() throws {
+    @Test func theGuideListsEachDetail() throws {
         let manual = try Files.lines(of: Products.file("Sources/Documentation/Simulator/Guide.md"))
         let section = manual.drop { $0 != "## Read what was received" }.dropFirst().prefix { !$0.hasPrefix("## ") }
         let words = section.compactMap { $0.wholeMatch(of: /\| `([a-z_]+)` \| .+ \|/) }.map { String($0.output.1) }
         #expect(words.sorted() == RefusalDetail.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func aFaultThatOnlyDelaysIsNoDetail() throws {
+    @Test func latencyFaultsKeepTheDetail() throws {
         let stage = try RefusalStage()
         try stage.wire.loop.enter {
             try stage.wire.apns.server.faults.put(Fault(id: "late", action: .latency(.constant(5))))

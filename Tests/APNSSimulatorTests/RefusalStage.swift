@@ -6,10 +6,10 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A simulator in whose world every detail of a refusal can be earned: two teams with their apps, keys of several
-/// kinds, and channels of two apps and both environments.
+/// A simulator whose state allows every detail of a refusal: two teams with their apps, keys of several kinds, and
+/// channels of two apps and both environments.
 struct RefusalStage {
-    /// Channels, by what there is to say of them.
+    /// Channels by their properties.
     enum ChannelID {
         static let stored = "c3RvcmVkY2hhbm5lbA=="
         static let unstored = "bm90IHN0b3JlZCBhdCA="
@@ -18,9 +18,9 @@ struct RefusalStage {
     }
 
     let wire: Wire
-    /// The other team's.
+    /// The other team's provider.
     let theirs: Provider
-    /// Of the same team as the wire's own: another key of the team, two of topics, and one of production alone.
+    /// Providers of the wire's team: a second team-scoped key, two topic-specific keys, and a key for production only.
     let second, topics, otherTopics, production: Provider
 
     init() throws {
@@ -56,30 +56,30 @@ struct RefusalStage {
 
     var nowSeconds: Int64 { wire.loop.now.unixSeconds }
 
-    /// Turns switches.
+    /// Changes switches.
     func rules(_ body: (inout RuleOptions) -> Void) { wire.change { body(&$0.rules) } }
 
-    /// The answer to a good push with a provider token that is bent.
+    /// Sends a valid push with a changed provider token. Returns the answer.
     func push(header: String? = nil, claims: String? = nil, signedBy signer: ES256PrivateKey? = nil) throws
         -> WireAnswer
     {
         wire.push(with: try wire.token(of: wire.apns.provider, header: header, claims: claims, signedBy: signer))
     }
 
-    /// The answer to a good push with a token of one's own.
+    /// Sends a valid push with a token of this provider. Returns the answer.
     func push(by provider: Provider, topic: String = "com.example.app", on peer: FramePeer? = nil) throws -> WireAnswer
     {
         wire.push(["authorization": "bearer \(try wire.token(of: provider))", "apns-topic": topic], on: peer)
     }
 
-    /// A connection that belongs to whoever has this key, ours unless told otherwise.
+    /// Opens a connection and binds it to a provider; nil: the wire's own.
     func bound(by provider: Provider? = nil) throws -> FramePeer {
         let peer = wire.connect()
         #expect(try push(by: provider ?? wire.apns.provider, on: peer).line == "200")
         return peer
     }
 
-    /// A connection within TLS with this certificate.
+    /// Opens a TLS connection with this certificate.
     func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
         try wire.listenWithinTLS()
         if isRegistered {
@@ -89,7 +89,7 @@ struct RefusalStage {
         return try wire.connect(showing: issued)
     }
 
-    /// The answer to a good broadcast in which `changes` were made.
+    /// Sends a valid broadcast with changed fields. Returns the answer.
     func broadcast(
         _ changes: KeyValuePairs<String, String?> = [:], body: String = #"{"aps":{"event":"update"}}"#,
         on peer: FramePeer? = nil
@@ -105,7 +105,7 @@ struct RefusalStage {
 
     static func broadcastPath(_ app: String) -> String { "/4/broadcasts/apps/\(app)" }
 
-    /// The answer to whoever wants to read a channel, at the sandbox's port for that.
+    /// Reads a channel at the sandbox's port for channel management. Returns the answer.
     func read(_ changes: KeyValuePairs<String, String?> = [:]) -> WireAnswer {
         let good: [(String, String?)] = [
             (":method", "GET"), (":scheme", "https"), (":path", "/1/apps/com.example.app/channels"),

@@ -6,17 +6,16 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A request that is refused, and what the log says of it beyond the answer. All words are literals of the log and of the
-/// wire.
+/// A refused request with the expected detail in the log. All texts are literals of the log and of the wire.
 struct RefusedRequest: Sendable, CustomTestStringConvertible {
-    /// nil where the reason says it all.
+    /// The expected detail; nil if the reason has only one cause.
     let detail: String?
     let status: Int
     let reason: String
     let testDescription: String
     let send: @Sendable (RefusalStage) throws -> WireAnswer
 
-    /// - Parameter answer: status and reason.
+    /// - Parameter answer: the expected status and reason.
     init(
         _ detail: String?, _ answer: String, _ what: String,
         _ send: @escaping @Sendable (RefusalStage) throws -> WireAnswer
@@ -29,15 +28,15 @@ struct RefusedRequest: Sendable, CustomTestStringConvertible {
 }
 
 extension RefusedRequest {
-    /// At least one that deserves each detail.
+    /// At least one request for each detail.
     static let detailed = ofTokens + ofConnections + ofCertificates + ofTopics + ofChannels + ofTimes + ofPushes
 
     private static let invalidToken = "403 InvalidProviderToken"
 
     private static let ofTokens = [
         RefusedRequest("token_form", invalidToken, "two parts") { $0.wire.push(with: "x.y") },
-        RefusedRequest("token_form", invalidToken, "parts that are no JSON") { $0.wire.push(with: "a.b.c") },
-        RefusedRequest("token_form", invalidToken, "a signature that is no base64url") { stage in
+        RefusedRequest("token_form", invalidToken, "parts that are not JSON") { $0.wire.push(with: "a.b.c") },
+        RefusedRequest("token_form", invalidToken, "a signature that is not base64url") { stage in
             stage.wire.push(with: stage.wire.apns.token + "%")
         },
         RefusedRequest("token_algorithm", invalidToken, "none") { stage in
@@ -53,42 +52,43 @@ extension RefusedRequest {
             try stage.push(claims: #"{"iss":"TEAM000001","iat":\#(stage.nowSeconds + 7200)}"#)
         },
         RefusedRequest("token_signature", invalidToken, "by another key") { try $0.push(signedBy: .generate()) },
-        RefusedRequest("key_unknown", invalidToken, "a kid that nobody has") { stage in
+        RefusedRequest("key_unknown", invalidToken, "an unknown kid") { stage in
             try stage.push(header: #"{"alg":"ES256","kid":"KEY0000009"}"#)
         },
-        RefusedRequest("key_revoked", invalidToken, "on a connection that is open") { stage in
+        RefusedRequest("key_revoked", invalidToken, "on an open connection") { stage in
             let peer = try stage.bound()
             stage.wire.change { $0.revokeKey(id: "KEY0000001") }
             return stage.wire.push(on: peer)
         },
-        RefusedRequest("key_of_other_team", invalidToken, "our key, their iss") { stage in
+        RefusedRequest("key_of_other_team", invalidToken, "own key, other team's iss") { stage in
             try stage.push(claims: #"{"iss":"TEAM000002","iat":\#(stage.nowSeconds)}"#)
         },
-        RefusedRequest("key_environment", "403 BadEnvironmentKeyIdInToken", "production's on the sandbox") { stage in
+        RefusedRequest("key_environment", "403 BadEnvironmentKeyIdInToken", "a production key on the sandbox") {
+            stage in
             try stage.push(by: stage.production)
         },
-        RefusedRequest("key_environment", invalidToken, "where channel management does not name it") { stage in
-            stage.rules { $0.channelsTellKeyFaults = false }
+        RefusedRequest("key_environment", invalidToken, "channel management without the reason") { stage in
+            stage.rules { $0.channelsReportKeyFaults = false }
             return stage.read(["authorization": "bearer \(try stage.wire.token(of: stage.production))"])
         },
     ]
 
     private static let ofConnections = [
-        RefusedRequest("connection_of_other_team", invalidToken, "our connection, their token") { stage in
+        RefusedRequest("connection_of_other_team", invalidToken, "own connection, other team's token") { stage in
             try stage.push(by: stage.theirs, topic: "com.example.theirs", on: try stage.bound())
         },
-        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "the team's, then one of topics") {
+        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "a team key, then a topic key") {
             stage in
             try stage.push(by: stage.topics, on: try stage.bound())
         },
-        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "one of topics, then the team's") {
+        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "a topic key, then a team key") {
             stage in
             stage.wire.push(on: try stage.bound(by: stage.topics))
         },
-        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "two of topics, not related") { stage in
+        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "two unrelated topic keys") { stage in
             try stage.push(by: stage.otherTopics, on: try stage.bound(by: stage.topics))
         },
-        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "the team's second, a switch") { stage in
+        RefusedRequest("connection_of_other_key", "403 UnrelatedKeyIdInToken", "a second team key, a switch") { stage in
             stage.rules { $0.allowsTeamKeyRotation = false }
             return try stage.push(by: stage.second, on: try stage.bound())
         },
@@ -99,7 +99,7 @@ extension RefusedRequest {
             let peer = try stage.connect(showing: AppleAuthority.single, isRegistered: false)
             return stage.wire.push(["authorization": nil], on: peer)
         },
-        RefusedRequest("certificate_unknown", "403 BadCertificate", "revoked on a connection that is open") { stage in
+        RefusedRequest("certificate_unknown", "403 BadCertificate", "revoked on an open connection") { stage in
             let peer = try stage.connect(showing: AppleAuthority.single)
             #expect(stage.wire.push(["authorization": nil], on: peer).line == "200")
             let fingerprint = try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256)
@@ -128,11 +128,13 @@ extension RefusedRequest {
     private static let mismatch = "403 TopicMismatch"
 
     private static let ofTopics = [
-        RefusedRequest("topic_suffix", disallowed, "voip's, of an alert") { stage in
+        RefusedRequest("topic_suffix", disallowed, "the suffix of voip on an alert") { stage in
             stage.wire.push(["apns-topic": "com.example.app.voip"])
         },
-        RefusedRequest("topic_suffix", disallowed, "none, of a voip push") { $0.wire.push(["apns-push-type": "voip"]) },
-        RefusedRequest("topic_suffix", disallowed, "any, of a broadcast") { stage in
+        RefusedRequest("topic_suffix", disallowed, "no suffix on a voip push") {
+            $0.wire.push(["apns-push-type": "voip"])
+        },
+        RefusedRequest("topic_suffix", disallowed, "any suffix on a broadcast") { stage in
             stage.broadcast([":path": RefusalStage.broadcastPath("com.example.app.push-type.liveactivity")])
         },
         RefusedRequest("topic_of_key", disallowed, "a push") { stage in
@@ -189,8 +191,8 @@ extension RefusedRequest {
         RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "read") { stage in
             stage.read(["apns-channel-id": "BBBBBBBBBBBBBBBBBBBBBB=="])
         },
-        // Whether others have it is looked into where it makes a difference.
-        RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "another app's, unless the switch is turned") {
+        // The simulator searches other apps only if the switch needs the result.
+        RefusedRequest("channel_unknown", "400 ChannelNotRegistered", "another app's channel, by default") {
             stage in
             stage.broadcast(["apns-channel-id": RefusalStage.ChannelID.ofOtherApp])
         },
@@ -259,7 +261,7 @@ extension RefusedRequest {
             stage.rules { $0.backgroundContentReason = .invalidPushType }
             return stage.wire.push(["apns-push-type": "background", "apns-priority": "5"])
         },
-        RefusedRequest("fault", "400 PayloadEmpty", "a good push") { stage in
+        RefusedRequest("fault", "400 PayloadEmpty", "a valid push") { stage in
             try stage.wire.loop.enter {
                 try stage.wire.apns.server.faults.put(Fault(id: "f", action: .answer(.refused(.payloadEmpty))))
             }
@@ -267,9 +269,9 @@ extension RefusedRequest {
         },
     ]
 
-    /// Those whose reason means one thing.
+    /// Requests whose reasons have only one cause.
     static let plain = [
-        RefusedRequest(nil, "400 BadDeviceToken", "no hexadecimal digits") { $0.wire.push(to: "xyz") },
+        RefusedRequest(nil, "400 BadDeviceToken", "not hexadecimal digits") { $0.wire.push(to: "xyz") },
         RefusedRequest(nil, "400 BadPriority", "2") { $0.wire.push(["apns-priority": "2"]) },
         RefusedRequest(nil, "400 PayloadEmpty", "no body") { $0.wire.push(body: "") },
         RefusedRequest(nil, "403 MissingProviderToken", "no authorization") { $0.wire.push(["authorization": nil]) },

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Each switch by its name: what is answered by default, and what once it is turned.
+/// Checks each switch by its name: the answer with the default, and with another value.
 @Suite struct RuleOptionsTests {
     private let provider: Provider
     private var apns: Conversation
@@ -60,7 +60,7 @@ import Testing
         #expect(shortened(apns.push(changes)) == after)
     }
 
-    /// Status and reason.
+    /// Returns status and reason of an answer.
     private func shortened(_ answer: String) -> String {
         answer.replacing(#"{"reason":""#, with: "").replacing(#""}"#, with: "")
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(shortened(apns.push(body: "")) == "400 PayloadEmpty")
     }
 
-    @Test mutating func theSizeOfSomeTypesPayloads() throws {
+    @Test mutating func otherPayloadSizes() throws {
         let body = #"{"aps":"\#(String(repeating: "x", count: 4900))"}"#
         for (type, suffix, after) in [
             ("widgets", ".push-type.widgets", "200"), ("controls", ".push-type.controls", "200"), ("mdm", "", "200"),
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test mutating func headersThatComeTwice() throws {
+    @Test mutating func duplicateHeaders() throws {
         let same = [("apns-topic", "com.example.app")]
         let other = [("apns-topic", "com.example.other")]
         #expect(shortened(apns.push(more: same)) == "400 DuplicateHeaders")
@@ -119,7 +119,7 @@ import Testing
         #expect(shortened(apns.push()) == after)
     }
 
-    @Test mutating func keysThatDoNotBelong() throws {
+    @Test mutating func foreignKeys() throws {
         let otherTeam = try Provider(teamID: "TEAM000002", keyID: "KEY0000002")
         let topicKey = try Provider(keyID: "KEYTOPIC01")
         let elsewhere = try Provider(keyID: "KEYPROD001")
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// Related keys, each with a new token within 20 minutes.
+    /// Two related keys, each with a new token within 20 minutes.
     @Test func updatesOfRelatedKeys() throws {
         for (rules, last) in [("{}", "429 TooManyProviderTokenUpdates"), (#"{"token_updates_per_key":true}"#, "200")] {
             var apns = try Conversation(provider)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test mutating func channelsOfOthers() throws {
+    @Test mutating func foreignChannels() throws {
         apns.state.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true)
         apns.state.add(
             Channel(id: "AAAA", bundleID: "com.example.app", environment: .production, storagePolicy: .newest))
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test mutating func faultsOfKeysAtChannelManagement() throws {
+    @Test mutating func keyErrorsOfChannelManagement() throws {
         let elsewhere = try Provider(keyID: "KEYPROD001")
         apns.state.add(try elsewhere.registered(environments: [.production]))
         apns.connection = ConnectionMemory(service: Service(.sandbox, .channelManagement))

@@ -11,7 +11,7 @@ import Threads
 
 @testable import APNSSimulator
 
-/// The command as others start it: a process, TLS, signals.
+/// Tests of the command as a process, with TLS and signals.
 @Suite struct SimulatorCommandTests {
     @Test func servesUntilItIsTerminated() async throws {
         let directory = try TemporaryDirectory("simulator")
@@ -49,7 +49,7 @@ import Threads
         #expect(record[0].root["payload_sha256"]?.string == hash)
     }
 
-    @Test func theDemonstrationCanBeUsedAgain() async throws {
+    @Test func theDemonstrationCanBeReused() async throws {
         let directory = try TemporaryDirectory("simulator")
         let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
         let demo = directory.file("demo")
@@ -73,7 +73,7 @@ import Threads
         #expect(try await second.terminate().status == .exited(0))
     }
 
-    @Test func noReadyFileOfAnEarlierRunIsLeft() async throws {
+    @Test func theReadyFileOfAnEarlierRunIsRemoved() async throws {
         let directory = try TemporaryDirectory("simulator")
         let ready = try directory.write("ready", "of an earlier run")
         let (exit, _, _) = try await ChildProcess.run([
@@ -83,8 +83,8 @@ import Threads
         #expect(throws: ProcessError.self) { try directory.read("ready") }
     }
 
-    /// What is written beside a state that is given is only what a client is to trust.
-    @Test func aStateIsNotOverwrittenByTheDemonstration() async throws {
+    /// With a state file, `--write-demo` writes only the certificates.
+    @Test func theDemonstrationDoesNotOverwriteAState() async throws {
         let directory = try TemporaryDirectory("simulator")
         let demo = directory.file("demo")
         let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--write-demo", demo]
@@ -110,15 +110,15 @@ import Threads
         "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
         "api-manage-broadcast.sandbox.push.apple.com",
     ])
-    func itsCertificateHasAllOfApplesNames(name: String) throws {
+    func theCertificateHasApplesHostNames(name: String) throws {
         let server = try Demonstration.make().server
         let names = try #require(
             try CertificateContents(pem: Array(server.certificatePEM.utf8)).extensions["2.5.29.17"])
-        // A dNSName of that length (RFC 5280, section 4.2.1.6).
+        // A dNSName of this length (RFC 5280, section 4.2.1.6).
         #expect(!names.ranges(of: [0x82, UInt8(name.utf8.count)] + name.utf8).isEmpty)
     }
 
-    @Test func faultsOfTheStateFileNameTheirLine() async throws {
+    @Test func errorsOfTheStateFileHaveTheirLine() async throws {
         let directory = try TemporaryDirectory("simulator")
         for (text, message) in [
             ("teams:\n  - id: A\n    app: [x]\n", ":3:5: a team has no app; it has id, apps, keys"),
@@ -133,7 +133,7 @@ import Threads
         }
     }
 
-    @Test func faultsOfTheStateFileStrike() async throws {
+    @Test func faultsOfTheStateFileApply() async throws {
         let directory = try TemporaryDirectory("simulator")
         let demo = directory.file("demo")
         let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
@@ -157,7 +157,7 @@ import Threads
         #expect(try await second.terminate().status == .exited(0))
     }
 
-    @Test func mistakesHaveExitCodes() async throws {
+    @Test func errorsHaveExitCodes() async throws {
         let directory = try TemporaryDirectory("simulator")
         let garbage = try directory.write("garbage", "no certificate")
         for (arguments, code) in [
@@ -186,8 +186,8 @@ import Threads
 
     private func text(_ path: String) throws -> String { String(decoding: try TextFile.read(path), as: UTF8.self) }
 
-    /// Pushes one after the other over TLS: to a good, an unregistered and a bad device. The answers, timestamps left
-    /// out.
+    /// Sends three consecutive pushes over TLS: to an active, an unregistered and a bad device. Returns the answers
+    /// without timestamps.
     private func push(port: UInt16, authority: String, key: String) async throws -> [String] {
         let context = try TLSContext(
             client: TLSClientConfiguration(
@@ -217,7 +217,7 @@ import Threads
     }
 }
 
-/// Pushes to one device after the other, then tells the answers.
+/// Sends pushes to several devices consecutively, and then reports the answers.
 private final class Pusher: ProviderClient {
     private var devices = ["aa", "deadaa", "badbad"]
     private var texts: [String] = []

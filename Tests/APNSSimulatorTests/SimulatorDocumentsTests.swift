@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Help, manual page and completion scripts have all options of the command.
+/// Checks that help, manual page and completion scripts have all options of the command.
 @Suite(.timeLimit(.minutes(10))) struct SimulatorDocumentsTests {
     private func text(_ arguments: String...) async throws -> String {
         let result = try await ChildProcess.run([try Products.executable("apns-simulator")] + arguments)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// What stands behind the command, the last word to be completed, and what of it bash offers.
+    /// Arguments whose last word is to be completed, and bash's suggestions.
     @Test(arguments: [
         ("--listen-p", ["--listen-production", "--listen-production-channels"]), ("--ga", ["--gate"]),
         ("--state st", ["state.yaml", "states"]), ("--state = state.", ["state.yaml"]),
@@ -45,7 +45,7 @@ import Testing
         #expect(try await BashOffers.completing(line, of: "apns-simulator", by: script, in: folder) == Set(offered))
     }
 
-    @Test func zshTakesItAndHasEveryOption() async throws {
+    @Test func zshAcceptsTheScriptWithEveryOption() async throws {
         let folder = try TemporaryDirectory("completion")
         let script = try await text("--completion", "zsh")
         let checked = try await ChildProcess.run(["zsh", "-n", try folder.write("_apns-simulator", script)])

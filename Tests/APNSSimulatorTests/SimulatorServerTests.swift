@@ -28,7 +28,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(client.streamsMax == [1, 1000])
     }
 
-    @Test func productionMakesNoUniqueID() throws {
+    @Test func productionSendsNoUniqueID() throws {
         let apns = try VirtualAPNS(service: .productionPush)
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })
@@ -37,7 +37,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(client.answers[stream.id]?.headers == ["apns-id": id])
     }
 
-    @Test func idsComeBackAsTheyWereWrittenOrAreMade() throws {
+    @Test func idsAreReturnedAsSentOrCreated() throws {
         let apns = try VirtualAPNS { _, state in state.rules.gate = .off }
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })
@@ -139,7 +139,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.streamsRefused == 0)
     }
 
-    @Test func answersWaitTheirTime() throws {
+    @Test func answersAreDelayed() throws {
         let apns = try VirtualAPNS { configuration, state in
             state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
@@ -156,7 +156,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.inFlight == 0)
     }
 
-    @Test func whatIsResetWhileItWaitsWasProcessedAllTheSame() throws {
+    @Test func requestsResetWhileWaitingWereProcessed() throws {
         let apns = try VirtualAPNS { configuration, state in
             state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
@@ -176,7 +176,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.requests.map(\.stream) == [1, 3])
     }
 
-    @Test func aLostConnectionAbandonsWhatWaits() throws {
+    @Test func aLostConnectionAbandonsItsRequests() throws {
         let apns = try VirtualAPNS { configuration, state in
             state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
@@ -195,7 +195,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.connectionsOpen == 0)
     }
 
-    @Test func remembersWhatItSaw() throws {
+    @Test func logsRequests() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 2 }
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })
@@ -217,7 +217,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(logged[0].status == 200 && logged[0].reason == nil)
     }
 
-    @Test func tellsWhoListensOfEachRequest() throws {
+    @Test func callsTheHandlerForEachRequest() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 0 }
         var seen: [String] = []
         apns.server.memory.onRequest = { request, payload in
@@ -230,7 +230,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(seen == ["1 200 {}"])
     }
 
-    @Test func oneSeedOneHistory() throws {
+    @Test func equalSeedsGiveEqualHistories() throws {
         func history() throws -> [String] {
             let apns = try VirtualAPNS(seed: 7)
             let client = apns.connect()
@@ -243,7 +243,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(try first == history() && first.count == 2)
     }
 
-    @Test func shuttingDownAnswersWhatWaitsAndCloses() throws {
+    @Test func shutdownAnswersOpenRequestsAndCloses() throws {
         let apns = try VirtualAPNS { configuration, state in
             state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
@@ -263,7 +263,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(late.isClosed && late.frames.isEmpty)
     }
 
-    @Test func moreConnectionsThanItServesAreReset() throws {
+    @Test func connectionsAboveTheLimitAreReset() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.connectionsMax = 2 }
         let clients = (0..<3).map { _ in apns.connectRaw() }
         apns.settle()
@@ -272,7 +272,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func rubbishEndsAConnectionAndNothingElse(seed: UInt64) throws {
+    func garbageClosesOnlyItsConnection(seed: UInt64) throws {
         let apns = try VirtualAPNS(seed: seed) { _, state in state.rules.gate = .off }
         let good = apns.connect()
         #expect(apns.run { !good.streamsMax.isEmpty })

@@ -17,7 +17,7 @@ import Testing
         #expect(gate.opened() == false)
     }
 
-    @Test func announcingAloneRefusesNothing() {
+    @Test func announceRefusesNothing() {
         var gate = ServerStreamGate(mode: .announce, streamsMax: 3)
         #expect(gate.announced == 1)
         for _ in 0..<5 { #expect(gate.opened() == true) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// States that change under connections that are open.
+/// Tests of state changes during open connections.
 @Suite struct StateChangeTests {
     private var apns: Conversation
     private let provider: Provider
@@ -14,9 +14,9 @@ import Testing
         apns = try Conversation(provider)
     }
 
-    @Test mutating func theSameStateAnewChangesNothing() throws {
+    @Test mutating func replacingWithTheSameStateChangesNothing() throws {
         #expect(apns.push() == "200")
-        apns.state.become(try provider.state())
+        apns.state.replace(with: try provider.state())
         #expect(apns.push() == "200")
     }
 
@@ -24,20 +24,20 @@ import Testing
         #expect(apns.push() == "200")
         var next = try provider.state()
         next.addApp(bundleID: "com.example.second", teamID: provider.teamID)
-        apns.state.become(next)
+        apns.state.replace(with: next)
         #expect(apns.push() == "200")
         #expect(apns.push(["apns-topic": "com.example.second"]) == #"400 {"reason":"TopicDisallowed"}"#)
         apns.connection = ConnectionMemory()
         #expect(apns.push(["apns-topic": "com.example.second"]) == "200")
     }
 
-    @Test mutating func whatTheNewStateLacksIsGone() throws {
+    @Test mutating func missingPartsOfTheNewStateAreRemoved() throws {
         #expect(apns.push() == "200")
-        apns.state.become(SimulatorState())
+        apns.state.replace(with: SimulatorState())
         #expect(apns.push() == #"403 {"reason":"InvalidProviderToken"}"#)
     }
 
-    @Test mutating func aTeamGoesWithAllThatItHas() throws {
+    @Test mutating func aTeamIsRemovedWithItsParts() throws {
         apns.state.addApp(bundleID: "com.example.live", teamID: provider.teamID, allowsBroadcasts: true)
         apns.state.add(
             Channel(id: "AAAA", bundleID: "com.example.live", environment: .sandbox, storagePolicy: .none))
@@ -50,8 +50,8 @@ import Testing
 }
 
 @Suite struct DeviceTableTests {
-    /// Thousands are added and removed in mixed order; those that are left are found, and no others.
-    @Test func findsWhatIsLeft() {
+    /// Adds and removes thousands of devices in mixed order. The table finds exactly the remaining ones.
+    @Test func findsTheRemainingDevices() {
         var table = DeviceTable()
         var random = SeededRandom(seed: 7)
         var expected: [String: String] = [:]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// State files, with keys and certificates in files beside them.
+/// Tests of state files, with keys and certificates in other files.
 @Suite struct StateFileTests {
     private let directory: TemporaryDirectory
 
@@ -28,7 +28,7 @@ import Testing
     }
 
     private static let wholeFile = """
-        # All that a file can say.
+        # All members of a state file.
         teams:
           - id: TEAM000001
             apps:
@@ -80,7 +80,7 @@ import Testing
 
         """
 
-    /// The one of the package is loaded as it is, and does what it says.
+    /// The package's example file loads, and has the documented effects.
     @Test func theExample() throws {
         let path = Products.file("deploy/debian/apns-simulator.state.yaml")
         let document = try StateFile(path: path, sinceMilliseconds: 5).read()
@@ -138,8 +138,8 @@ import Testing
         #expect(rules.futureTokenSecondsMax == 60 && rules.servesWithoutToken)
     }
 
-    /// What was read of a file is written as JSON that reads back as the same, without naming files.
-    @Test func whatIsWrittenReadsBackAsTheSame() throws {
+    /// A state from a file is written as JSON without file names. Reading the JSON gives the same state.
+    @Test func writtenStatesReadBackUnchanged() throws {
         for text in [Self.wholeFile, "{}"] {
             let written = Self.text(of: try read(text))
             #expect(!written.contains("key.pem") && !written.contains("PRIVATE KEY"))
@@ -154,32 +154,32 @@ import Testing
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    @Test func everySwitchHasItsDefaultWhenNothingIsSaid() throws {
+    @Test func missingSwitchesHaveTheirDefaults() throws {
         let written = Self.text(of: try read("{}"))
         var defaults = JSONWriter()
         RuleOptions.codec.write(RuleOptions(), to: &defaults)
         #expect(written.contains(#""rules":"# + String(decoding: defaults.bytes, as: UTF8.self)))
     }
 
-    @Test func anEmptyFileKnowsNothing() throws {
+    @Test func anEmptyFileIsAnEmptyState() throws {
         let state = try read("{}").state
         #expect(condition("aa01", in: state) == .bad)
         #expect(!state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
     }
 
-    @Test func keysCanStandInTheFile() throws {
+    @Test func keysCanBeInline() throws {
         let pem = try directory.read("key.pem").split(separator: "\n").map { "          \($0)\n" }.joined()
         let state = try read("teams:\n  - id: T\n    keys:\n      - id: K\n        public_key: |\n\(pem)").state
         #expect(state.key(id: "K")?.teamID == "T")
     }
 
-    @Test func filesAreNotNamedFromElsewhere() throws {
+    @Test func onlyStateFilesCanNameFiles() throws {
         let text = #"{"teams":[{"id":"T","keys":[{"id":"K","public_key_file":"/etc/passwd"}]}]}"#
         let document = try JSONDocument(text)
         let error = #expect(throws: InputError.self) {
             _ = try StateCodec(sinceMilliseconds: 0).document.read(document.root)
         }
-        #expect(error?.message == "public_key_file is for files; here the text stands in public_key")
+        #expect(error?.message == "public_key_file is valid in state files only; pass the text as public_key")
     }
 
     @Test(arguments: [
@@ -193,24 +193,24 @@ import Testing
         ("teams: {}", ":1:8: teams is a list"),
         ("teams:\n - {}", ":2:4: a team has no id"),
         ("teams: [{id: 7}]", ":1:14: id is a text of at most 64 bytes; put it in quotes"),
-        ("teams:\n - {id: T}\n - {id: T}", ":3:9: there is a team T already"),
+        ("teams:\n - {id: T}\n - {id: T}", ":3:9: team T already exists"),
         ("teams: [{id: T, apps: [1]}]", ":1:24: an app is a text of at most 255 bytes; put it in quotes"),
         ("teams: [{id: T, apps: [a/b]}]", ":1:24: an app is a bundle ID: at most 255 letters, digits"),
-        ("teams: [{id: T, apps: [a, a]}]", ":1:27: the app a is in team T already"),
+        ("teams: [{id: T, apps: [a, a]}]", ":1:27: app a already belongs to team T"),
         ("teams: [{id: T, apps: [{bundle_id: a, broadcasts: true}]}]", ":1:39: an app has no broadcasts; it has"),
         ("teams: [{id: T, apps: [{bundle_id: a, broadcast: yes}]}]", ":1:50: broadcast is true or false"),
-        ("teams: [{id: T, keys: [{id: K}]}]", ":1:24: either public_key or public_key_file is needed"),
+        ("teams: [{id: T, keys: [{id: K}]}]", ":1:24: a key requires public_key or public_key_file"),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: x}]}]",
-            ":1:49: public_key_file is of no use: cannot read "
+            ":1:49: public_key_file is invalid: cannot read "
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: secret.p8}]}]",
-            ":1:24: the public key file holds a PRIVATE KEY where a PUBLIC KEY is wanted"
+            ":1:24: the public key file contains a PRIVATE KEY instead of a PUBLIC KEY"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem}, {id: K, public_key_file: key.pem}]}]",
-            ":1:59: there is a key K already"
+            ":1:59: key K already exists"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: [producton]}]}]",
@@ -226,23 +226,23 @@ import Testing
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, related_key: L}]}]",
-            ":1:71: related_key belongs to a key with topics"
+            ":1:71: related_key requires topics"
         ),
         (
             "teams: [{id: T, certificates: [{certificate_file: key.pem}]}]",
-            ":1:32: the certificate file holds a PUBLIC KEY where a CERTIFICATE is wanted"
+            ":1:32: the certificate file contains a PUBLIC KEY instead of a CERTIFICATE"
         ),
         ("devices: [{token: xy, app: a}]", ":1:19: token is an even number of hexadecimal digits"),
         ("devices: [{token: 1234, app: a}]", ":1:19: token is a text of at most 400 bytes; put it in quotes"),
         ("devices: [{token: aa}]", ":1:11: a device has no app"),
-        ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: the device a…+1 is there already"),
+        ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: device a…+1 already exists"),
         (
             "devices: [{token: aa, app: a, state: unregisterd}]",
             ":1:38: state is active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
         ),
         (
             "devices: [{token: aa, app: a, state: bad, since_ms: 7}]",
-            ":1:53: since_ms belongs to unregistered and expired"
+            ":1:53: since_ms requires the state unregistered or expired"
         ),
         (
             "devices: [{token: aa, app: a, state: expired, since_ms: x}]",
@@ -265,14 +265,14 @@ import Testing
             "channels:\n - &a {app: a, environment: sandbox, id: AAAA, storage_policy: 1}",
             ":2:4: "
         ),
-        ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: there is a fault a already"),
+        ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: fault a already exists"),
         ("faults: [{action: silense}]", ":1:19: there is no action silense; there are"),
         ("rules: {gat: off}", ":1:9: rules has no gat; it has order, gate,"),
         ("rules:\n  gate: of", ":2:9: gate is enforce or announce or off; did you mean off?"),
         ("rules: {streams_max: 0}", ":1:22: streams_max is a whole number from 1 to 4096"),
         ("rules: {wrong_method: Badpath}", ":1:23: wrong_method is MethodNotAllowed or BadPath; did you mean BadPath?"),
     ])
-    func mistakesAreToldWithTheirPlace(text: String, message: String) {
+    func errorsContainTheirPosition(text: String, message: String) {
         let error = #expect(throws: SimulatorError.self) { _ = try read(text) }
         #expect(error?.message.hasPrefix(directory.file("state.yaml") + message) == true, "\(error?.message ?? "none")")
         #expect(error?.code == .badInput)

@@ -4,7 +4,7 @@ import HTTP2
 
 @testable import APNSSimulator
 
-/// A simulator on virtual time, without TLS, and providers that talk to it.
+/// A simulator on virtual time without TLS, and connections of providers.
 final class VirtualAPNS {
     static let endpoint = Endpoint(host: "api.sandbox.push.apple.com", port: 443)
 
@@ -30,7 +30,7 @@ final class VirtualAPNS {
 
     deinit { loop.end() }
 
-    /// A new connection of this project's client.
+    /// Opens a connection with the project's HTTP/2 client.
     func connect() -> ProviderClient {
         loop.enter {
             let client = ProviderClient(token: token)
@@ -40,7 +40,7 @@ final class VirtualAPNS {
         }
     }
 
-    /// A new connection on which frames are written by hand.
+    /// Opens a connection for handwritten frames.
     func connectRaw() -> RawClient {
         loop.enter {
             let client = RawClient(token: token)
@@ -49,16 +49,16 @@ final class VirtualAPNS {
         }
     }
 
-    /// What the log has.
+    /// The logged requests.
     var requests: [LoggedRequest] { loop.enter { server.memory.requests().requests } }
 
-    /// Runs until nothing more happens.
+    /// Runs the loop until it is idle.
     func settle() { _ = loop.run(limit: .seconds(3600), until: { false }) }
 
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(3600), until: isDone) == .done }
 }
 
-/// One connection of a provider; notes what it is told.
+/// A provider's connection. Records answers, settings and the end.
 class ProviderClient: HTTP2ClientDelegate {
     struct Answer: Equatable {
         var status = 0
@@ -69,16 +69,16 @@ class ProviderClient: HTTP2ClientDelegate {
 
     let token: String
     var session: HTTP2Client!
-    /// By stream id.
+    /// Answers by stream identifier.
     var answers: [Int32: Answer] = [:]
-    /// MAX_CONCURRENT_STREAMS of each SETTINGS that came.
+    /// MAX_CONCURRENT_STREAMS of each received SETTINGS frame.
     var streamsMax: [UInt32?] = []
     var goAways: [String] = []
     var isClosed = false
 
     init(token: String) { self.token = token }
 
-    /// Sends a push; its stream, or nil when none is free.
+    /// Sends a push. Returns its stream, or nil if none is free.
     @discardableResult
     func push(
         to deviceToken: String = Conversation.deviceToken, id: String?, body: String = #"{"aps":{"alert":"Hi"}}"#
@@ -115,11 +115,11 @@ class ProviderClient: HTTP2ClientDelegate {
     override func closed(_ error: TransportError?) { isClosed = true }
 }
 
-/// A client that writes what it likes, frame by frame, and notes the frames that come back.
+/// A client that sends arbitrary frames, and records the received ones.
 final class RawClient: ByteStreamHandler {
     let token: String
     private(set) var transport: ByteTransport?
-    /// Such as `SETTINGS streams=1`, `HEADERS 1 end`, `RST_STREAM 3 7`, `GOAWAY 0 text`.
+    /// Received frames, for example `SETTINGS streams=1`, `HEADERS 1 end`, `RST_STREAM 3 7`, `GOAWAY 0 text`.
     private(set) var frames: [String] = []
     private(set) var isClosed = false
     private var unread: [UInt8] = []
@@ -135,7 +135,7 @@ final class RawClient: ByteStreamHandler {
         write(frame(type: 4))
     }
 
-    /// Sends a whole push; every header is literal and not indexed, as HPACK's simplest encoder writes it.
+    /// Sends a complete push. Each header is a literal without indexing.
     func push(stream: UInt32, id: String, _ more: [(String, String)] = [], body: String? = #"{"aps":{}}"#) {
         let headers =
             [
@@ -152,8 +152,8 @@ final class RawClient: ByteStreamHandler {
     func reset(stream: UInt32) { write(frame(type: 3, stream: stream, [0, 0, 0, 8])) }
 
     func write(_ bytes: [UInt8]) {
-        let taken = bytes.withUnsafeBytes { transport?.write($0) }
-        precondition(taken == bytes.count, "the virtual network's window is larger than what tests write")
+        let written = bytes.withUnsafeBytes { transport?.write($0) }
+        precondition(written == bytes.count, "the test writes more than the virtual network's window")
     }
 
     private func frame(type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
@@ -185,12 +185,12 @@ final class RawClient: ByteStreamHandler {
         while unread.count >= 9 {
             let count = Int(unread[0]) << 16 | Int(unread[1]) << 8 | Int(unread[2])
             guard unread.count >= 9 + count else { return }
-            note(type: unread[3], flags: unread[4], stream: word(unread[5..<9]), Array(unread[9..<(9 + count)]))
+            record(type: unread[3], flags: unread[4], stream: word(unread[5..<9]), Array(unread[9..<(9 + count)]))
             unread.removeFirst(9 + count)
         }
     }
 
-    private func note(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) {
+    private func record(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) {
         switch type {
         case 0:
             frames.append("DATA \(stream) \(String(decoding: payload, as: UTF8.self))\(flags & 1 == 1 ? " end" : "")")

@@ -8,17 +8,17 @@ import Testing
         Array(text.utf8).withUnsafeBytes { AnswerParser().read($0) }
     }
 
-    private func said(_ reason: Reason, _ milliseconds: Int64? = nil) -> AnswerParser.Contents {
+    private func answer(_ reason: Reason, _ milliseconds: Int64? = nil) -> AnswerParser.Contents {
         AnswerParser.Contents(reason: reason, timestampMilliseconds: milliseconds, isOfAPNS: true)
     }
 
     private func foreign(_ text: String) -> AnswerParser.Contents { AnswerParser.Contents(reason: .unknown(text)) }
 
     @Test(arguments: Reason.known) func everyReasonIsKnown(reason: Reason) {
-        #expect(read(#"{"reason":"\#(reason.text)"}"#) == said(reason))
+        #expect(read(#"{"reason":"\#(reason.text)"}"#) == answer(reason))
     }
 
-    /// Apple's tables, written out: a typo in the shared table would not show above.
+    /// Apple's tables, repeated here: the test above would not detect a typo in the shared table.
     @Test(arguments: [
         ("BadDeviceToken", Reason.badDeviceToken), ("Unregistered", .unregistered), ("ExpiredToken", .expiredToken),
         ("PayloadTooLarge", .payloadTooLarge), ("ExpiredProviderToken", .expiredProviderToken),
@@ -31,8 +31,8 @@ import Testing
         ("DeviceTokenNotForTopic", .deviceTokenNotForTopic), ("TopicDisallowed", .topicDisallowed),
         ("BadCertificateEnvironment", .badCertificateEnvironment), ("FooBar", .unknown("FooBar")),
     ])
-    func spellings(word: String, reason: Reason) {
-        #expect(read(#"{"reason":"\#(word)"}"#) == said(reason))
+    func parsesDocumentedSpellings(word: String, reason: Reason) {
+        #expect(read(#"{"reason":"\#(word)"}"#) == answer(reason))
     }
 
     @Test(
@@ -43,12 +43,12 @@ import Testing
             (#"[1]"#, nil),
             (#"0"#, 0), (#""""#, nil), (#""99999999999999999999""#, nil),
         ] as [(String, Int64?)])
-    func timestampsOfAnyForm(written: String, milliseconds: Int64?) {
-        let answer = read(#"{"reason":"Unregistered","timestamp":\#(written)}"#)
-        #expect(answer == said(.unregistered, milliseconds))
+    func parsesTimestampsOfAllForms(written: String, milliseconds: Int64?) {
+        let contents = read(#"{"reason":"Unregistered","timestamp":\#(written)}"#)
+        #expect(contents == answer(.unregistered, milliseconds))
     }
 
-    @Test func whatIsNoAnswerIsKeptCutShort() {
+    @Test func bodyWithoutReasonBecomesTruncatedUnknownReason() {
         #expect(read("") == AnswerParser.Contents())
         for text in ["{}", #"{"reason":7}"#, #"{"error":"x"}"#, "[]", #""BadPath""#] {
             #expect(read(text) == foreign(text))

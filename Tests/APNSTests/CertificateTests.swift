@@ -12,7 +12,7 @@ import Testing
         harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
     }
 
-    @Test func allStreamsAreOpenAtOnceAndNoTokenIsSent() {
+    @Test func allStreamsAreOpenImmediatelyAndNoTokenIsSent() {
         harness.apns.onRequest = { _, _ in }
         harness.send(300)
         #expect(harness.run { harness.apns.requests.count == 300 })
@@ -26,8 +26,8 @@ import Testing
         #expect((0..<300).allSatisfy { harness.isAccepted($0) })
     }
 
-    /// As APNs does with one of the other environment.
-    @Test func whatWasNotLookedAtIsToldOnceAndNotSentAgain() {
+    /// APNs refuses a certificate of the other environment with a GOAWAY.
+    @Test func unprocessedPushesAreReportedOnceAndNotSentAgain() {
         harness.apns.onRequest = { connection, _ in
             guard connection.requests.count >= 100 else { return }
             connection.server.goAway(lastStreamID: 0, debug: Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8))
@@ -41,7 +41,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    @Test func aConnectionProvesItselfByAnAnswerToAPush() {
+    @Test func aConnectionIsAuthenticatedByAnAnswerToAPush() {
         harness.apns.onRequest = { connection, stream in connection.answer(stream, 403, #"{"reason":"BadCertificate"}"#)
         }
         harness.send()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import APNS
 
-/// Provider tokens where the wall clock is wrong or the machine was suspended. APNs' own clock is right.
+/// Provider tokens if the wall clock is wrong or the machine was suspended. The clock of APNs is correct.
 @Suite struct ClockTests {
     private static let startUnixSeconds: Int64 = 1_767_225_600
 
-    /// APNs takes tokens that are at most an hour older or newer than its clock. Returns the `iat` of each request.
+    /// APNs accepts tokens that are at most an hour older or newer than its clock. Returns the `iat` of each request.
     private func apnsWithAClock(_ harness: PoolHarness, aheadSays reason: String = "InvalidProviderToken") -> () ->
         [Int64]
     {
@@ -40,7 +40,7 @@ import Testing
         harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(seconds)
     }
 
-    @Test(arguments: [-4200, 4200] as [Int64]) func aClockThatIsCorrectedHealsByItself(offset: Int64) throws {
+    @Test(arguments: [-4200, 4200] as [Int64]) func pushesSucceedAgainAfterTheClockIsCorrected(offset: Int64) throws {
         let harness = try PoolHarness()
         setClock(harness, bySeconds: offset)
         let seen = apnsWithAClock(harness)
@@ -50,7 +50,7 @@ import Testing
         harness.send()
         #expect(harness.runUntilEnded(2))
         #expect(harness.answer(1)?.status == 403)
-        #expect(Set(seen()).count == 1, "while the clock stands wrong a new token is no better")
+        #expect(Set(seen()).count == 1, "a new token does not help while the clock is wrong")
         harness.pass(.seconds(5))
         setClock(harness, bySeconds: -offset)
         harness.send(20)
@@ -91,7 +91,7 @@ import Testing
         #expect(Set(seen()).count == 2)
     }
 
-    @Test func aRefusedTokenIsNotTriedOnTheNextConnectionThatSendsIt() throws {
+    @Test func aRefusedTokenIsNotSentOnOtherConnections() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 2
             $0.streamsMax = 1

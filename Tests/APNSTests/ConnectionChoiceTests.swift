@@ -21,7 +21,7 @@ import Testing
         return choice.index
     }
 
-    @Test func theConnectionWithTheFewestRequestsIsChosen() {
+    @Test func choosesTheConnectionWithTheFewestRequests() {
         #expect(choose([]) == nil)
         #expect(choose([gate(open: 5, of: 10), gate(open: 3, of: 10), gate(open: 4, of: 10)]) == 1)
         #expect(choose([gate(open: 3, of: 3), gate(open: 9, of: 10)]) == 1)
@@ -33,14 +33,14 @@ import Testing
         #expect(choose([gate(open: 9, of: 10), gate(open: 10, of: 20)], isUrgent: false) == 1)
     }
 
-    @Test func theOneThatHadTheLastPushOfTheTurnGoesOnUntilAnotherHasFarFewer() {
+    @Test func pushesOfAnIterationStayOnOneConnectionUntilAnotherHasFarFewer() {
         #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
         // An eighth of few streams.
         #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
         #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)
-        // Full, but for those that go first, or left.
+        // Full except for urgent pushes, or draining.
         let nearlyFull = [gate(open: 895, of: 1000), gate(open: 900, of: 1000)]
         #expect(choose(nearlyFull, isUrgent: false, latest: 1) == 0)
         #expect(choose(nearlyFull, latest: 1) == 1)

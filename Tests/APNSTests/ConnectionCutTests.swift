@@ -5,9 +5,9 @@ import Testing
 
 @testable import APNS
 
-/// Connections that are cut at any byte: every push ends exactly once, and the outcome never claims what is not so.
+/// Connections that are cut at any byte. Every push gets exactly one outcome, which is true.
 @Suite struct ConnectionCutTests {
-    @Test(arguments: 0..<60 as Range<UInt64>) func everyPushEndsOnceAndTruly(seed: UInt64) throws {
+    @Test(arguments: 0..<60 as Range<UInt64>) func everyPushGetsOneTrueOutcome(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try PoolHarness(seed: seed) {
             $0.connectionsMax = 2
@@ -16,9 +16,9 @@ import Testing
             $0.waitSecondsMax = 300
             $0.drainGraceSeconds = 5
         }
-        // How often APNs has processed each push, and how often its answer says so.
+        // How often APNs has processed each push.
         var processed: [Int: Int] = [:]
-        // The last stream that was processed on each connection that has sent GOAWAY, and on the others so far.
+        // The last served stream of each connection that has sent GOAWAY, and the newest stream of each connection.
         var ended: [ObjectIdentifier: Int32] = [:]
         var newest: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { connection, stream in
@@ -31,7 +31,7 @@ import Testing
                 ended[id] = newest[id] ?? 0
                 connection.server.goAway(lastStreamID: ended[id])
             case 4:
-                // Processed, and never answered.
+                // Processed, but never answered.
                 processed[number, default: 0] += 1
                 newest[id] = max(newest[id] ?? 0, stream.id)
             default:
@@ -59,7 +59,7 @@ import Testing
                 #expect(answer.status == 200)
                 #expect(processed[number] == 1, "push \(number) was accepted")
             case .notSent:
-                #expect(processed[number] == nil, "push \(number) was told to be unsent")
+                #expect(processed[number] == nil, "push \(number) was reported as unsent")
             case .unknown:
                 #expect((processed[number] ?? 0) <= 1)
             }

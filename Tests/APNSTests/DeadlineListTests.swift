@@ -12,7 +12,7 @@ import Testing
         return slots
     }
 
-    @Test func slotsComeOutInTheOrderOfTheirDeadlines() {
+    @Test func popsSlotsInTheOrderOfTheirDeadlines() {
         var list = DeadlineList()
         for (slot, deadline) in [(3, 10), (0, 10), (7, 12), (1, 20)] {
             list.add(slot: slot, deadline: time(Int64(deadline)))
@@ -25,7 +25,7 @@ import Testing
         #expect(list.next == nil)
     }
 
-    @Test(arguments: 1...20) func deadlinesComeInAnyOrder(seed: UInt64) {
+    @Test(arguments: 1...20) func acceptsDeadlinesInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var list = DeadlineList()
         var expected: [(slot: Int, deadline: Int64)] = []
@@ -34,15 +34,15 @@ import Testing
             list.add(slot: slot, deadline: time(deadline))
             expected.append((slot, deadline))
             guard random.next() % 3 == 0 else { continue }
-            let gone = expected.remove(at: Int(random.next() % UInt64(expected.count)))
-            list.remove(slot: gone.slot)
+            let removed = expected.remove(at: Int(random.next() % UInt64(expected.count)))
+            list.remove(slot: removed.slot)
         }
-        // Those of the same deadline in the order in which they came.
+        // Slots with the same deadline in the order of insertion.
         #expect(due(&list, 100) == expected.sorted { ($0.deadline, $0.slot) < ($1.deadline, $1.slot) }.map(\.slot))
         #expect(list.next == nil)
     }
 
-    @Test func anAnsweredSlotIsGoneFromAnyPlace() {
+    @Test func removesASlotFromAnyPosition() {
         for removed in [[0], [1], [2], [0, 1], [1, 2], [2, 0], [0, 1, 2]] {
             var list = DeadlineList()
             for slot in 0..<3 { list.add(slot: slot, deadline: time(Int64(slot))) }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func slotsAreUsedAgain() {
+    @Test func slotsAreReused() {
         var list = DeadlineList()
         for round in 0..<1000 {
             list.add(slot: round % 7, deadline: time(Int64(round)))

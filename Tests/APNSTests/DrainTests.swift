@@ -4,9 +4,9 @@ import Testing
 
 @testable import APNS
 
-/// How a connection is left.
+/// Draining and closing of connections.
 @Suite struct DrainTests {
-    /// A harness with so many pushes open on its first connection, whose peer closes as soon as it reads GOAWAY.
+    /// Returns a harness with `count` open pushes on its first connection, whose peer closes when it reads GOAWAY.
     private func harness(open count: Int, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws -> PoolHarness
     {
         let harness = try PoolHarness(adjust)
@@ -19,16 +19,16 @@ import Testing
         return harness
     }
 
-    @Test func goAwayLeavesAfterTheLastAnswer() throws {
+    @Test func goAwayIsSentAfterTheLastAnswer() throws {
         let harness = try harness(open: 10)
         let connection = harness.apns.connections[0]
         harness.withPool { $0.retireConnections() }
         harness.pass(.seconds(3))
-        for left in (0..<10).reversed() {
+        for remaining in (0..<10).reversed() {
             #expect(!connection.hasClosed)
             harness.loop.enter { connection.accept(connection.open[0]) }
             harness.pass(.seconds(1))
-            #expect(connection.open.count == left)
+            #expect(connection.open.count == remaining)
         }
         #expect(harness.runUntilEnded(11))
         #expect((0..<11).allSatisfy(harness.isAccepted))
@@ -37,7 +37,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 0)
     }
 
-    @Test func anAnswerThatReplacesTheConnectionCostsTheOthersNothing() throws {
+    @Test func anAnswerThatReplacesTheConnectionDoesNotAffectOtherPushes() throws {
         let harness = try harness(open: 10)
         let connection = harness.apns.connections[0]
         harness.loop.enter { connection.answer(connection.open[0], 429, #"{"reason":"TooManyProviderTokenUpdates"}"#) }
@@ -49,7 +49,7 @@ import Testing
         #expect(connection.openAtGoAway == 0)
     }
 
-    @Test func anIdleConnectionIsLeftAtOnce() throws {
+    @Test func anIdleConnectionIsDrainedImmediately() throws {
         let harness = try harness(open: 0)
         harness.withPool { $0.retireConnections() }
         harness.pass(.seconds(1))
@@ -57,16 +57,16 @@ import Testing
         #expect(harness.apns.connections[0].hasClosed)
     }
 
-    @Test func anIdleConnectionIsClosedInOrder() throws {
+    @Test func anIdleConnectionIsClosedGracefully() throws {
         let harness = try harness(open: 0)
         harness.withPool { $0.close() }
         harness.pass(.seconds(1))
         #expect(harness.apns.connections[0].openAtGoAway == 0)
         #expect(harness.apns.connections[0].hasClosed)
-        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "nothing is left to wait for")
+        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "no timers remain")
     }
 
-    @Test func afterTheGraceItIsLeftAllTheSame() throws {
+    @Test func theConnectionClosesAfterTheGracePeriod() throws {
         let harness = try harness(open: 3) { $0.requestTimeoutSeconds = 10 }
         harness.pass(.seconds(5))
         harness.withPool { $0.retireConnections() }
@@ -78,7 +78,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 0)
     }
 
-    @Test func aPushWhoseTimeIsUpIsTakenBackFromThePeer() throws {
+    @Test func aTimedOutPushIsResetAtThePeer() throws {
         let harness = try harness(open: 2) { $0.requestTimeoutSeconds = 10 }
         let connection = harness.apns.connections[0]
         harness.pass(.seconds(5))
@@ -89,8 +89,8 @@ import Testing
         #expect(!connection.hasClosed)
     }
 
-    /// Neither for a connection that could be opened later, nor for what waited for one.
-    @Test func nothingIsLeftToWaitForWhereNoConnectionStood() throws {
+    /// Neither timers of a later connect, nor of waiting pushes.
+    @Test func noTimersRemainWithoutAConnection() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.send(3)

@@ -5,20 +5,20 @@ import HTTP2
 
 @testable import APNS
 
-/// An APNs whose every answer a test scripts, at the other end of connections in memory.
+/// An APNs with scripted answers, at the other end of in-memory connections.
 final class FakeAPNS {
     static let endpoint = Endpoint(host: "api.test", port: 443)
 
     let loop: VirtualLoop
     private(set) var connections: [FakeConnection] = []
-    /// What each connection announces first.
+    /// The initial settings of each connection.
     var settings = HTTP2Settings(maxConcurrentStreams: 1000)
     var limits = HTTP2Limits(connectionWindowBytes: 16_777_216)
-    /// Called when the whole of a request has come.
+    /// Called when a whole request has arrived.
     var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
-    /// Called when GOAWAY has come.
+    /// Called when a GOAWAY has arrived.
     var onGoAway: (FakeConnection) -> Void = { _ in }
-    /// Reads nothing and says nothing, as a peer does behind a firewall that has forgotten the connection.
+    /// Whether the peer neither reads nor writes, as behind a firewall that has dropped the connection.
     var isSilent = false
     private var listener: ByteListener?
 
@@ -58,7 +58,7 @@ final class FakeConnection: HTTP2ServerDelegate {
         var body: [UInt8] = []
         var closed: HTTP2ErrorCode?
 
-        /// Of a push that was made by `PoolHarness.request`.
+        /// The number of a push created by `PoolHarness.request`.
         var number: Int { Int(self[":path"]?.suffix(6) ?? "").map { $0 - 100_000 } ?? -1 }
 
         subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -66,15 +66,15 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     unowned let apns: FakeAPNS
     var server: HTTP2Server!
-    /// Of the server; paused, it leaves the client's bytes where they are.
+    /// The transport of the server. While it is paused, it does not read the client's bytes.
     weak var transport: ByteTransport?
-    /// In the order of their beginning.
+    /// Requests in the order of their start.
     var requests: [Request] = []
     private var places: [Int32: Int] = [:]
     private var openCount = 0
-    /// Streams open at once, at most.
+    /// Maximum number of streams that were open at the same time.
     var openMax = 0
-    /// Streams that were open when GOAWAY came; nil before.
+    /// Number of open streams when GOAWAY arrived; nil before.
     var openAtGoAway: Int?
     var hasClosed = false
 
@@ -84,7 +84,7 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     func request(_ stream: HTTP2Stream) -> Request? { index(stream).map { requests[$0] } }
 
-    /// Streams that wait for an answer, the oldest first.
+    /// Streams that wait for an answer, oldest first.
     var open: [HTTP2Stream] { requests.filter { $0.closed == nil }.map(\.stream) }
 
     func accept(_ stream: HTTP2Stream) { answer(stream, 200) }
@@ -135,7 +135,7 @@ final class FakeConnection: HTTP2ServerDelegate {
     private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Loses what arrives while its APNs is silent.
+/// Discards input while its APNs is silent.
 private final class Silencer: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private unowned let apns: FakeAPNS

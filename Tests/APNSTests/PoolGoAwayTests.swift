@@ -7,9 +7,9 @@ import Testing
 
 @testable import APNS
 
-/// What becomes of pushes when APNs says GOAWAY.
+/// Outcomes of pushes when APNs sends GOAWAY.
 @Suite struct PoolGoAwayTests {
-    @Test func goAwayInMidFlightSendsTheUnprocessedOnesElsewhere() throws {
+    @Test func unprocessedPushesAreSentElsewhereAfterGoAway() throws {
         let log = try CapturedLog(level: .debug)
         let harness = try PoolHarness(log: log.log)
         harness.send()
@@ -20,9 +20,9 @@ import Testing
         #expect(harness.run(until: { first.requests.count == 11 }))
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         harness.loop.enter {
-            // Streams 3 to 11 hold the first five of the ten.
+            // Streams 3 to 11 are the first five of the ten pushes.
             first.server.goAway(lastStreamID: 11, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
-            // A server says the same again, without the reason, before it closes.
+            // A server repeats the GOAWAY, without the reason, before it closes.
             first.server.goAway(lastStreamID: 11)
         }
         harness.pass(.seconds(5))
@@ -39,8 +39,8 @@ import Testing
         #expect(log.lines().contains { $0.contains(#""apns.reason":"Shutdown""#) })
     }
 
-    /// As a server that goes down does: it says so to one, and takes no more.
-    @Test func aServerThatGoesDownKeepsTheMessageItToldAndNoOther() throws {
+    /// A server that shuts down answers one push with `Shutdown` and accepts no more.
+    @Test func aServerShutdownLosesNoOtherPush() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -49,7 +49,7 @@ import Testing
         harness.send(5)
         #expect(harness.run(until: { first.requests.count == 6 }))
         harness.loop.enter {
-            // Streams 3 to 7 hold the first three of the five.
+            // Streams 3 to 7 are the first three of the five pushes.
             first.server.goAway(lastStreamID: 7)
             first.answer(first.requests[1].stream, 503, #"{"reason":"Shutdown"}"#)
             for request in first.requests[2...3] { first.accept(request.stream) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"reason":"IdleTimeout"}"#, "", "going away", "\u{0}\u{7F}<", #"{"reason":7}"#])
-    func anIdleConnectionThatIsTakenAwayIsReplacedWhenThereIsAPush(debug: String) throws {
+    func anIdleConnectionThatAPNsClosesIsReplacedForTheNextPush(debug: String) throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -74,7 +74,7 @@ import Testing
         #expect(harness.isAccepted(1) && harness.apns.connections.count == 2)
     }
 
-    @Test func answersThatDoNotComeAfterGoAwayAreUnknownOnceTheGraceIsOver() throws {
+    @Test func unansweredPushesAreUnknownAfterTheGracePeriodOfAGoAway() throws {
         let harness = try PoolHarness { $0.drainGraceSeconds = 5 }
         harness.apns.onRequest = { connection, _ in connection.server.goAway(lastStreamID: 1) }
         harness.send()
@@ -84,7 +84,7 @@ import Testing
         #expect(harness.outcomes == [0: .unknown(.connectionLost, silentConnection: 1)])
     }
 
-    @Test func anAnswerAfterGoAwayDoesNotProlongTheGrace() throws {
+    @Test func anAnswerAfterGoAwayDoesNotProlongTheGracePeriod() throws {
         let harness = try PoolHarness { $0.drainGraceSeconds = 5 }
         harness.send()
         #expect(harness.runUntilEnded(1))

@@ -6,7 +6,7 @@ import Telemetry
 
 @testable import APNS
 
-/// A pool on virtual time, a scripted APNs at its other end, and the outcomes of what was sent.
+/// A pool on virtual time with a scripted APNs, and the outcomes of the pushes.
 final class PoolHarness {
     let loop: VirtualLoop
     let apns: FakeAPNS
@@ -19,9 +19,9 @@ final class PoolHarness {
         nonisolated let loop: VirtualLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
         let pool: APNSPool
-        /// By the number of the push, in the order of sending.
+        /// Outcomes by the number of the push, in the order of sending.
         var outcomes: [Int: PushOutcome] = [:]
-        /// In the order of ending.
+        /// Numbers in the order of completion.
         var ended: [Int] = []
         var events: [PoolEvent] = []
 
@@ -76,7 +76,7 @@ final class PoolHarness {
         }
     }
 
-    /// Ends everything, so that the leak sanitizer finds nothing left.
+    /// Closes everything, to avoid reports of the leak sanitizer.
     deinit {
         apns.onRequest = { _, _ in }
         apns.onGoAway = { _ in }
@@ -106,7 +106,7 @@ final class PoolHarness {
             id: UUIDValue(high: 0, low: UInt64(number)), payload: Array(#"{"aps":{}}"#.utf8))
     }
 
-    /// Sends pushes and goes on at once; returns the number of the first.
+    /// Sends pushes without waiting for their outcomes. Returns the number of the first push.
     @discardableResult
     func send(
         _ count: Int = 1, priority: Int = 0, onFreshConnection: Bool = false,
@@ -126,13 +126,13 @@ final class PoolHarness {
     }
 
     var outcomes: [Int: PushOutcome] { loop.enter { owner.assumeIsolated { $0.outcomes } } }
-    /// What the pool has said of its connections so far.
+    /// Events of the pool so far.
     var events: [PoolEvent] {
-        // `run` asks on the loop whether it is done.
+        // `run` evaluates its condition on the loop.
         guard !loop.isOnLoop else { return owner.assumeIsolated { $0.events } }
         return loop.enter { owner.assumeIsolated { $0.events } }
     }
-    /// Numbers in the order of ending.
+    /// Numbers in the order of completion.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }
     /// Pushes sent again.
@@ -148,25 +148,25 @@ final class PoolHarness {
         loop.run(limit: limit, until: isDone) == .done
     }
 
-    /// Runs until so many pushes have ended.
+    /// Runs until `count` pushes have completed.
     func runUntilEnded(_ count: Int) -> Bool {
         loop.run(limit: .seconds(7200)) { owner.assumeIsolated { $0.outcomes.count } == count } == .done
     }
 
-    /// Lets so much time pass.
+    /// Advances the time.
     func pass(_ duration: Duration) {
         var isOver = false
         loop.enter { _ = loop.schedule(after: duration) { isOver = true } }
         _ = loop.run(limit: duration + .seconds(1)) { isOver }
     }
 
-    /// nil when it was not answered, or not yet.
+    /// Returns the answer of a push; nil if it has none.
     func answer(_ number: Int) -> PushAnswer? {
         if case .answered(let answer) = outcomes[number] { answer } else { nil }
     }
 
     func isAccepted(_ number: Int) -> Bool { answer(number)?.status == 200 }
 
-    /// In the order of sending.
+    /// Answers in the order of sending.
     var answers: [PushAnswer] { outcomes.keys.sorted().compactMap(answer) }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import APNS
 
-/// What a lane asks of its pools: order, fresh connections, probing, and what it hears of connections.
+/// The services of pools for lanes: order, fresh connections, probing, and events.
 @Suite struct PoolLaneTests {
-    @Test func theLowestPriorityNumberGoesFirst() throws {
+    @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
         harness.apns.onRequest = { _, _ in }
         harness.send()
@@ -24,8 +24,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    /// APNs answers what was sent together at about the same time: whoever came between would wait for all of it.
-    @Test func whatIsLessUrgentLeavesStreamsFree() throws {
+    /// APNs answers pushes that were sent together at about the same time. A push between them would wait for all of them.
+    @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)
         #expect(harness.runUntilEnded(1))
@@ -41,13 +41,13 @@ import Testing
         #expect(harness.apns.requests.dropFirst(1 + 20).map(\.number) == [53])
         harness.loop.enter { harness.apns.connections[0].open.prefix(3).forEach(harness.apns.connections[0].accept) }
         harness.pass(.milliseconds(10))
-        #expect(harness.apns.requests.count == 1 + 21 + 1, "18 of those that may wait")
+        #expect(harness.apns.requests.count == 1 + 21 + 1, "18 less urgent pushes")
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         harness.loop.enter { harness.apns.connections[0].open.forEach(harness.apns.connections[0].accept) }
         #expect(harness.runUntilEnded(54))
     }
 
-    @Test func whatExpiresWhileItWaitsIsNotSent() throws {
+    @Test func aPushThatExpiresWhileWaitingIsNotSent() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
         harness.apns.onRequest = { _, _ in }
         harness.send()
@@ -65,14 +65,14 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 2, 3])
     }
 
-    /// Without a connection, too, and whatever came before it: it holds a place that others could have.
-    @Test func aPushWaitsNoLongerThanItIsOfUse() throws {
+    /// Also without a connection, and behind other pushes: an expired push would take space in the queue.
+    @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let now = harness.loop.now
         let expirations: [Int64?] = [nil, 60, 5, 0, 2, 5, .max, 1, -1]
-        for (index, left) in expirations.enumerated() {
-            let expiration = left.map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
+        for (index, remaining) in expirations.enumerated() {
+            let expiration = remaining.map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
             harness.send(priority: index % 3, onFreshConnection: index == 5) {
                 PoolHarness.request($0, expiration: expiration)
             }
@@ -90,8 +90,8 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } == 0)
     }
 
-    /// One that has expired while it waited holds up none of those behind it.
-    @Test(arguments: [false, true]) func whoExpiresLeavesItsPlaceInTheLine(onFreshConnection: Bool) throws {
+    /// A push that has expired while waiting does not delay the pushes behind it.
+    @Test(arguments: [false, true]) func anExpiredPushLeavesTheQueue(onFreshConnection: Bool) throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let expiration = harness.loop.now.unixSeconds + 2
@@ -103,7 +103,7 @@ import Testing
         #expect(harness.outcomes[0] == .notSent(.expired) && harness.isAccepted(1))
     }
 
-    @Test func aFreshPushBeginsAConnectionWhichTakesThePlaceOfTheOthers() throws {
+    @Test func aFreshPushOpensAConnectionThatReplacesTheOthers() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -135,8 +135,8 @@ import Testing
         #expect(harness.answers.map(\.connection).sorted() == [1, 2])
     }
 
-    /// Nor one of those that take any.
-    @Test func newSettingsLeaveAFreshConnectionToItsPush() throws {
+    /// Nor a shared push.
+    @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }
         harness.send(1, onFreshConnection: true)
@@ -149,20 +149,20 @@ import Testing
         #expect(first.requests.count == 1)
     }
 
-    @Test func aFreshPushThatIsRefusedLeavesTheOthersAlone() throws {
+    @Test func aRefusedFreshPushKeepsTheOtherConnections() throws {
         let harness = try PoolHarness { $0.streamsMax = 10 }
         harness.send()
         #expect(harness.runUntilEnded(1))
-        var held: HTTP2Stream?
+        var openStream: HTTP2Stream?
         harness.apns.onRequest = { [unowned harness] connection, stream in
-            if connection === harness.apns.connections[0] { connection.accept(stream) } else { held = stream }
+            if connection === harness.apns.connections[0] { connection.accept(stream) } else { openStream = stream }
         }
         harness.send(1, onFreshConnection: true)
-        #expect(harness.run(until: { held != nil }))
+        #expect(harness.run(until: { openStream != nil }))
         harness.send(30)
         #expect(harness.runUntilEnded(31))
         harness.loop.enter {
-            if let held { harness.apns.connections[1].answer(held, 400, #"{"reason":"TopicDisallowed"}"#) }
+            if let openStream { harness.apns.connections[1].answer(openStream, 400, #"{"reason":"TopicDisallowed"}"#) }
         }
         #expect(harness.runUntilEnded(32))
         #expect(harness.answer(1)?.reason == .topicDisallowed)
@@ -175,7 +175,7 @@ import Testing
         case refused, reset
     }
 
-    @Test(arguments: Ending.allCases) func aFreshPushWhoseStreamIsResetLeavesTheOthersAlone(_ ending: Ending) throws {
+    @Test(arguments: Ending.allCases) func aResetFreshPushKeepsTheOtherConnections(_ ending: Ending) throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -218,7 +218,7 @@ import Testing
         #expect(harness.withPool { $0.connectionCount } == 1)
     }
 
-    @Test func anOutageIsSaidAndItsEnd() throws {
+    @Test func theStartAndTheEndOfAnOutageAreReported() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let begun = harness.loop.now.monotonic
@@ -241,7 +241,7 @@ import Testing
         #expect(harness.events.last == .lost(isIdle: true))
     }
 
-    @Test func probingNeverPausesForLong() throws {
+    @Test func probingRetriesWithoutLongPauses() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         let mute = TimedMute()
@@ -252,7 +252,7 @@ import Testing
         #expect(gaps.count > 20)
         #expect(gaps.allSatisfy { $0 <= .seconds(10) }, "\(gaps)")
         guard case .cannotConnect(let error, _, _) = harness.events.last else {
-            Issue.record("nothing was said")
+            Issue.record("no event")
             return
         }
         #expect(error.code == .timedOut)
@@ -263,13 +263,13 @@ import Testing
         #expect(back.duration(to: harness.loop.now.monotonic) <= .seconds(10))
         #expect(harness.apns.requests.isEmpty)
         harness.pass(.seconds(30))
-        #expect(harness.apns.connections.count == 1, "one is enough")
+        #expect(harness.apns.connections.count == 1, "one connection suffices")
         harness.withPool { $0.probe() }
         harness.pass(.seconds(1))
-        #expect(harness.events.suffix(2) == [.connected, .connected], "it stands already")
+        #expect(harness.events.suffix(2) == [.connected, .connected], "already connected")
     }
 
-    @Test func probingEnds() throws {
+    @Test func probingStops() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.withPool { $0.probe() }
@@ -280,7 +280,7 @@ import Testing
         #expect(harness.connects == connects)
     }
 
-    @Test func whatWaitsCanBeTakenBack() throws {
+    @Test func waitingPushesCanBeFailed() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
         harness.send(3)
@@ -296,7 +296,7 @@ import Testing
         #expect(harness.isAccepted(5))
     }
 
-    @Test func eachWaitsForItsOwnTimeAndNoLonger() throws {
+    @Test func eachPushWaitsForItsTimeout() throws {
         let harness = try PoolHarness { $0.waitSecondsMax = 20 }
         harness.loop.enter { harness.apns.stop() }
         harness.send()
@@ -334,7 +334,7 @@ import Testing
         #expect(!harness.events.contains { if case .lost = $0 { true } else { false } })
     }
 
-    @Test func aConnectionThatIsRetiredBeforeItStandsIsReplacedAtOnce() throws {
+    @Test func aConnectionRetiredBeforeItIsUpIsReplacedImmediately() throws {
         let harness = try PoolHarness()
         harness.send()
         harness.pass(.microseconds(10))
@@ -344,7 +344,7 @@ import Testing
         #expect(harness.answer(0)?.connection == 2)
     }
 
-    @Test func anAnswerThatIsNotOfAPNsIsMarked() throws {
+    @Test func anAnswerThatIsNotFromAPNsIsMarked() throws {
         let harness = try PoolHarness()
         let bodies = [
             #"{"reason":"FooBar"}"#, "", "<html>", "{}", #"{"reason":7}"#, #"{"error":"no"}"#, "No",
@@ -355,10 +355,10 @@ import Testing
         harness.send(bodies.count)
         #expect(harness.runUntilEnded(bodies.count))
         #expect(harness.answers.map(\.isFromAPNS) == [true] + Array(repeating: false, count: 6))
-        #expect(Set(harness.answers.map(\.connection)).count == 2, "five of them in a row replace the connection")
+        #expect(Set(harness.answers.map(\.connection)).count == 2, "five consecutive ones replace the connection")
     }
 
-    @Test func aFirstPushWithoutAnAnswerHoldsUpNobodyForLong() throws {
+    @Test func anUnansweredFirstPushDelaysOthersOnlyBriefly() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection !== harness.apns.connections[0] { connection.accept(stream) }
@@ -373,7 +373,7 @@ import Testing
     }
 }
 
-/// Accepts connections, says nothing, and notes when they came.
+/// Accepts connections, sends nothing, and records their times.
 private final class TimedMute: ByteStreamHandler {
     var times: [MonotonicTime] = []
     override func connected(_ transport: ByteTransport) { times.append(transport.loop.now.monotonic) }

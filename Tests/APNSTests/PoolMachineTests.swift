@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNS
 
-/// What a pool decides, as transcripts.
+/// Transcripts of a pool's decisions.
 @Suite struct PoolMachineTests {
     private let shared = PoolMachine.Demand(hasShared: true)
     private let fresh = PoolMachine.Demand(hasFresh: true)
@@ -22,119 +22,119 @@ import Testing
             ReconnectPolicy.Configuration())
     }
 
-    /// With one connection that has answered, in slot 0.
+    /// Returns a machine with one connection that has answered, in slot 0.
     private func opened(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
         var machine = machine(connectionsMax: connectionsMax, streamsMax: streamsMax)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         machine.streamBegan(0, at(0))
         machine.streamEnded(0, .authenticated, at(0))
         return machine
     }
 
-    @Test func anotherIsOpenedBeforeTheStreamsAreUsedUp() {
+    @Test func opensAnotherConnectionBeforeAllStreamsAreInUse() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
-        let asked = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "asked for once")
+        let growthRequests = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(growthRequests.firstIndex(of: true) == 75 && growthRequests.count { $0 } == 1, "requested once")
         let (first, second) = (
             machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
         )
-        #expect(first == .open(slot: 1) && second == .none, "one is coming")
-        _ = machine.settingsCame(1, streamsMax: nil)
+        #expect(first == .open(slot: 1) && second == .none, "another is connecting")
+        _ = machine.settingsReceived(1, streamsMax: nil)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
-        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
+        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "the limit is reached")
     }
 
-    @Test func whatLeavesTogetherGoesByOneConnection() {
+    @Test func pushesOfOneIterationUseOneConnection() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        _ = machine.settingsCame(1, streamsMax: nil)
-        #expect(machine.choose(at(1)) == 1, "which has far fewer")
+        _ = machine.settingsReceived(1, streamsMax: nil)
+        #expect(machine.choose(at(1)) == 1, "has far fewer requests")
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(3)) }
         machine.streamBegan(1, at(4))
-        #expect(machine.choose(at(4)) == 1, "of the same turn")
-        #expect(machine.choose(at(5)) == 0, "which has fewer")
+        #expect(machine.choose(at(4)) == 1, "the same iteration")
+        #expect(machine.choose(at(5)) == 0, "has fewer requests")
     }
 
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
-    func whatIsNotNeededIsLeftAfterAWhile(random: UInt64, wait: Double) {
+    func drainsAnUnneededConnectionAfterADelay(random: UInt64, wait: Double) {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
-        #expect(machine.nextShrinking(at(1)) { random } == .none, "one stays")
+        #expect(machine.nextShrinking(at(1)) { random } == .none, "one connection remains")
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        _ = machine.settingsCame(1, streamsMax: nil)
+        _ = machine.settingsReceived(1, streamsMax: nil)
         #expect(machine.nextShrinking(at(2)) { random } == .later(at(2 + wait)))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
         for number in 1...26 { machine.streamBegan(0, at(50 + Double(number))) }
         #expect(
-            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter was in use")
+            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter in use")
         machine.streamBegan(1, at(77))
         machine.streamEnded(1, .authenticated, at(77))
-        #expect(machine.nextShrinking(at(76 + wait)) { random } == .leave(slot: 0), "the oldest")
-        machine.leave(0)
+        #expect(machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0), "the oldest")
+        machine.drain(0)
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
     }
 
-    @Test func theOnlyOneThatIsOpenIsNotLeft() {
+    @Test func theOnlyOpenConnectionIsNotDrained() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
-    @Test func whatIsOpenedForOnePushIsNotLeftForWantOfLoad() {
+    @Test func aReservedConnectionIsNotDrainedForLowLoad() {
         var machine = machine(connectionsMax: 3, streamsMax: 100)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
-        for slot in 0...1 { #expect(machine.settingsCame(slot, streamsMax: nil) == true) }
-        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "one is for all")
+        for slot in 0...1 { #expect(machine.settingsReceived(slot, streamsMax: nil) == true) }
+        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "only one is shared")
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 2))
-        #expect(machine.settingsCame(2, streamsMax: nil) == true)
-        machine.leave(0)
+        #expect(machine.settingsReceived(2, streamsMax: nil) == true)
+        machine.drain(0)
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .none)
         machine.streamBegan(2, at(1))
         machine.streamEnded(2, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 3))
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 3), "not 1, though it is the oldest")
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "not 1, though it is the oldest")
     }
 
-    /// Where there are few streams, one at a time is no reason to keep a connection more.
-    @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoConnectionThatIsNotNeeded(streamsMax: Int) {
+    /// With few streams, one request at a time does not justify another connection.
+    @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
-        let asked = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(asked.contains(true), "all streams are in use")
+        let growthRequests = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(growthRequests.contains(true), "all streams are in use")
         for _ in 0..<streamsMax { machine.streamEnded(0, .authenticated, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
         for second in 3..<302 {
             #expect(machine.streamBegan(0, at(Double(second))) == false)
             machine.streamEnded(0, .authenticated, at(Double(second)))
         }
-        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 1))
     }
 
-    @Test func nothingIsOpenedForNobody() {
+    @Test func opensNoConnectionWithoutDemand() {
         var machine = machine()
         #expect(machine.nextOpening(nothing, at(0)) == .none)
         #expect(machine.choose(at(30)) == nil)
     }
 
-    @Test func theNextIsOpenedOnceTheFirstIsBusy() {
+    @Test func opensTheNextConnectionOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
+        #expect(machine.nextOpening(shared, at(0)) == .none, "another is connecting")
         #expect(machine.choose(at(30)) == nil)
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine.settingsCame(0, streamsMax: 10) == false, "it stands already")
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "already connected")
         #expect(machine.choose(at(30)) == 0)
         machine.streamBegan(0, at(1))
         #expect(machine.choose(at(30)) == nil)
@@ -143,31 +143,31 @@ import Testing
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(2)) == .none)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.choose(at(30)) == 1)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         machine.streamBegan(1, at(2))
-        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and there may be two")
+        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and the limit is two")
         #expect(machine.begun == 2)
     }
 
-    @Test func anUnansweredFirstPushLetsOneMoreOpen() {
+    @Test func anUnansweredFirstPushAllowsOneMoreConnection() {
         var machine = machine(connectionsMax: 1)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(5.9)) == .later(at(6)))
         #expect(machine.nextOpening(shared, at(6)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(6)) == .none)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(7))
-        #expect(machine.nextOpening(shared, at(20)) == .none, "one more is all")
+        #expect(machine.nextOpening(shared, at(20)) == .none, "only one more is allowed")
         machine.streamEnded(1, .authenticated, at(20))
         #expect(machine.choose(at(30)) == 1)
     }
 
-    @Test func aRefusedStreamOpensTheGateForAnotherConnectionToo() {
+    @Test func aRefusedStreamAllowsAnotherConnection() {
         var machine = opened(streamsMax: 10)
         machine.streamBegan(0, at(1))
         machine.streamBegan(0, at(1))
@@ -177,35 +177,35 @@ import Testing
         #expect(machine.nextOpening(shared, at(7)) == .open(slot: 1))
     }
 
-    @Test func aFreshPushGetsAConnectionOfItsOwn() {
+    @Test func aFreshPushGetsAReservedConnection() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
-        #expect(machine.choose(at(30)) == 0, "others stay off it")
+        #expect(machine.choose(at(30)) == 0, "others do not use it")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
-        machine.leave(0)
+        machine.drain(0)
         #expect(machine.choose(at(30)) == 1)
     }
 
-    @Test func aRefusedFreshPushLeavesItsConnectionOnly() {
+    @Test func aRefusedFreshPushDrainsOnlyItsConnection() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.choose(at(30)) == 0)
         #expect(machine.freshEnded(1, isAccepted: false) == [1])
-        machine.leave(1)
+        machine.drain(1)
         #expect(machine.choose(at(30)) == 0)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
 
-    /// Many refused topics want connections of their own again and again, and connects have a limit a minute.
-    @Test func whatManyMayGoByComesBeforeAConnectionForOne() {
+    /// Many refused topics may repeatedly require new connections, and connects per minute are limited.
+    @Test func aSharedConnectionPrecedesAReservedOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
         #expect(machine[0]?.isReserved == false)
@@ -214,30 +214,30 @@ import Testing
         #expect(machine.nextOpening(both, at(0)) == .none)
     }
 
-    @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
+    @Test func aReleasedConnectionIsShared() {
         var machine = machine()
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.choose(at(30)) == nil)
         machine.release(0)
         #expect(machine.choose(at(30)) == 0)
     }
 
-    /// Else no push of its own could be sent as long as both stand.
-    @Test func aFreshPushHasOneLeftWhereThereAreTooMany() {
+    /// Otherwise, the fresh push could not be sent while both connections are up.
+    @Test func aFreshPushDrainsAConnectionAtTheLimit() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.release(1)
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(nothing, at(2)) == .none)
-        #expect(machine.nextOpening(fresh, at(2)) == .leave(slot: 1), "the one with less to do")
-        machine.leave(1)
+        #expect(machine.nextOpening(fresh, at(2)) == .drain(slot: 1), "the less busy connection")
+        machine.drain(1)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
         #expect(machine.nextOpening(fresh, at(2)) == .none)
     }
 
-    @Test func failuresAreCountedUntilOneStands() {
+    @Test func failuresAreCountedUntilAConnectionIsUp() {
         var machine = machine()
         var since: [MonotonicTime] = []
         var now = at(0)
@@ -250,14 +250,14 @@ import Testing
             let event = machine.closed(slot, refused, now, random: { 0 })
             #expect(event == .cannotConnect(refused, failures: failure, since: since[0]))
             guard case .later(let time) = machine.nextOpening(shared, now) else {
-                Issue.record("it does not wait")
+                Issue.record("no later time")
                 return
             }
             #expect(time > now && time <= now + .seconds(10))
             now = time
         }
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.closed(0, refused, now, random: { 0 }) == .lost(isIdle: true))
         now = now + .seconds(20)
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
@@ -265,8 +265,8 @@ import Testing
             machine.closed(0, refused, now, random: { 0 }) == .cannotConnect(refused, failures: 1, since: now))
     }
 
-    /// Who refuses the certificate is there: what fails later is another outage.
-    @Test func aRefusedCertificateEndsTheRowOfFailures() {
+    /// A peer that refuses the certificate is reachable, so later failures are another outage.
+    @Test func aRefusedCertificateResetsTheFailureCount() {
         var machine = machine()
         let errors = [refused, TransportError(.certificateRefused, "revoked"), refused]
         let events = errors.enumerated().map { index, error in
@@ -297,16 +297,16 @@ import Testing
 
     /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns its event.
     private func end(
-        _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isLeft: Bool = false,
+        _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")
     ) -> PoolEvent? {
         guard let slot = open(&machine, &now) else { return nil }
-        #expect(machine.settingsCame(slot, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(slot, streamsMax: nil) == true)
         for end in ends {
             machine.streamBegan(slot, now)
             machine.streamEnded(slot, end, now)
         }
-        if isLeft { machine.leave(slot) }
+        if isDrained { machine.drain(slot) }
         return machine.closed(slot, error, now, random: { 0 })
     }
 
@@ -316,10 +316,10 @@ import Testing
         for connections in 1...3 {
             #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: connections))
         }
-        #expect(now > at(2), "the next is opened later and later")
-        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle one may end")
-        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had ended before")
-        #expect(end(&machine, &now, [.cutOff], isLeft: true) == nil)
+        #expect(now > at(2), "the delays grow")
+        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle connection may end")
+        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had completed before")
+        #expect(end(&machine, &now, [.cutOff], isDrained: true) == nil)
         #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 4))
         #expect(end(&machine, &now, [.answered, .cutOff]) == .lost(isIdle: false))
@@ -328,34 +328,34 @@ import Testing
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
     }
 
-    /// With a certificate many pushes may leave at once, and each may have been processed.
+    /// With a certificate, many pushes may be sent at once, and APNs may have processed each.
     @Test func whileConnectionsEndUnansweredEachGetsOnePush() {
         var machine = PoolMachine(
-            PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, provesToken: false, probeAnswerSecondsMax: 5),
+            PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, requiresTokenProof: false, probeAnswerSecondsMax: 5),
             ReconnectPolicy.Configuration())
         var now = at(0)
         _ = end(&machine, &now, [.cutOff])
         #expect(open(&machine, &now) == 0)
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine[0]?.gate.free() == 1 && !machine.isAuthenticated)
         machine.streamBegan(0, now)
         machine.streamEnded(0, .authenticated, now)
         #expect(machine[0]?.gate.free() == 100 && machine.isAuthenticated)
     }
 
-    @Test func nothingIsSaidWhileAnotherStands() {
+    @Test func reportsNoLossWhileAnotherConnectionIsUp() {
         var machine = opened(connectionsMax: 3)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
         #expect(machine.closed(1, refused, at(2), random: { 0 }) == nil)
         #expect(machine.nextOpening(shared, at(20)) == .open(slot: 1))
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
-        #expect(machine.goAwayCame(1) == nil)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
+        #expect(machine.goAwayReceived(1) == nil)
         #expect(machine.closed(1, refused, at(21), random: { 0 }) == nil)
         #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost(isIdle: false))
     }
 
-    @Test func answersElsewhereDoNotEndTheWaitAfterAFailure() {
+    @Test func answersOnOtherConnectionsDoNotShortenTheDelayAfterAFailure() {
         var machine = opened(connectionsMax: 2)
         machine.streamBegan(0, at(1))
         #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
@@ -366,13 +366,13 @@ import Testing
         #expect(machine.nextOpening(shared, at(1)) == .later(at(2)))
     }
 
-    @Test func nothingIsSaidOfAConnectionThatThePoolLeft() {
+    @Test func reportsNoLossOfADrainedConnection() {
         var machine = opened()
-        machine.leave(0)
+        machine.drain(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
         machine = opened()
-        #expect(machine.goAwayCame(0) == .lost(isIdle: true), "its peer did")
-        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "it was said")
+        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "drained by its peer")
+        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "already reported")
     }
 
     @Test func probingConnectsWithoutAPush() {
@@ -386,30 +386,30 @@ import Testing
             return
         }
         #expect(machine.nextOpening(nothing, time) == .open(slot: 0))
-        #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine.probe() == true, "it stands")
+        #expect(machine.settingsReceived(0, streamsMax: nil) == true)
+        #expect(machine.probe() == true, "connected")
         _ = machine.closed(0, refused, time, random: { 0 })
-        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing ended when it stood")
+        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing stopped when it connected")
         #expect(machine.probe() == false)
         machine.stopProbing()
         #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none)
     }
 
-    @Test func retiredConnectionsCountForNoFailure() {
+    @Test func retiredConnectionsDoNotCountAsFailures() {
         var machine = machine()
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.retire() == [0])
-        machine.leave(0)
-        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "at once")
+        machine.drain(0)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "immediately")
         #expect(machine.closed(0, refused, at(0), random: { 0 }) == nil)
-        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.retire() == [1])
-        machine.leave(1)
+        machine.drain(1)
         #expect(machine.retire() == [])
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
     }
 
-    @Test func nothingIsOpenedAfterTheEnd() {
+    @Test func opensNoConnectionAfterStopAccepting() {
         var machine = opened()
         machine.streamBegan(0, at(1))
         machine.stopAccepting()

@@ -36,13 +36,13 @@ import Testing
         #expect(harness.isAccepted(0))
     }
 
-    /// Rows 124, 131 and 133: what has to be said is said, whether anybody asked for it or not.
+    /// Rows 124, 131 and 133: required headers are sent even if the request does not set them.
     @Test(arguments: [
         (Priority?.none, Int64?.none, "10", "0"), (.considerate, 2_000_000_000, "5", "2000000000"),
         (.immediate, 0, "10", "0"),
     ])
     func aBroadcastCarriesAllOfItsHeadersAndItsPayload(
-        _ priority: Priority?, _ expiration: Int64?, saidPriority: String, saidExpiration: String
+        _ priority: Priority?, _ expiration: Int64?, sentPriority: String, sentExpiration: String
     ) throws {
         let harness = try PoolHarness()
         let payload = Array(#"xx{"aps":{}}yy"#.utf8)
@@ -63,7 +63,7 @@ import Testing
                 ":method: POST", ":scheme: https", ":path: /4/broadcasts/apps/com.example.app",
                 ":authority: api.test", "authorization: \(token)", "apns-channel-id: dHN0LXNyY2gtY2hubA==",
                 "apns-push-type: liveactivity", "apns-request-id: 0f8fad5b-d9cb-469f-a165-70867728950e",
-                "apns-priority: \(saidPriority)", "apns-expiration: \(saidExpiration)",
+                "apns-priority: \(sentPriority)", "apns-expiration: \(sentExpiration)",
             ])
         #expect(request.body == Array(#"{"aps":{}}"#.utf8))
         #expect(
@@ -71,18 +71,18 @@ import Testing
                 == PushAnswer(status: 200, connection: 1, apnsUniqueID: "unique", apnsRequestID: "0F8FAD5B"))
     }
 
-    @Test func aKeyThatMakesNoTokenIsToldOnce() throws {
+    @Test func aKeyThatCannotSignIsLoggedOnce() throws {
         let log = try CapturedLog()
         let harness = try PoolHarness(log: log.log) { $0.token.useSecondsMax = 0 }
         harness.send(20)
         #expect(harness.runUntilEnded(20))
         #expect(harness.outcomes.values.allSatisfy { $0 == .notSent(.noToken) })
-        let lines = log.lines().filter { $0.contains("no provider token can be made") }
+        let lines = log.lines().filter { $0.contains("provider token unavailable") }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#""apns.key_id":"ABCDE12345""#) == true)
     }
 
-    @Test func whatDiffersWithEachRequestIsNotIndexed() throws {
+    @Test func fieldsThatDifferWithEachRequestAreNotIndexed() throws {
         let harness = try PoolHarness()
         harness.send(2) { number in
             PoolHarness.request(
@@ -90,11 +90,11 @@ import Testing
         }
         #expect(harness.runUntilEnded(2))
         let neverIndexed = harness.apns.requests.map { $0.headers.filter(\.neverIndexed).map(\.name) }
-        #expect(neverIndexed[0] == [":path", "authorization"], "the first puts the names into the table")
+        #expect(neverIndexed[0] == [":path", "authorization"], "the first request adds the names to the table")
         #expect(neverIndexed[1] == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
-    @Test func answersAreRead() throws {
+    @Test func parsesAnswers() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             switch connection.request(stream)?.number {
@@ -124,8 +124,8 @@ import Testing
         #expect(harness.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
-    /// Row 20: whatever its id, and in whatever case it is written.
-    @Test func anAnswerIsThatOfItsStream() throws {
+    /// Row 20: regardless of the answer's `apns-id` and its case.
+    @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             let number = connection.request(stream)?.number ?? 0
@@ -139,12 +139,12 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    /// 201, which is as good an answer as 200; and only a good one keeps its connection.
-    @Test func aNewChannelIsReadWhateverElseTheAnswerSays() throws {
+    /// 201 counts as success like 200. Only successful answers keep their connection.
+    @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
             var headers = HeaderBlock()
-            for (name, value) in [("apns-channel-id", "dHN0LXNyY2gtY2hubA=="), ("server", "somebody")] {
+            for (name, value) in [("apns-channel-id", "dHN0LXNyY2gtY2hubA=="), ("server", "example")] {
                 headers.append(name: name, value: value)
             }
             connection.server.respond(stream, status: 201, headers: headers, body: [])
@@ -161,7 +161,7 @@ import Testing
         #expect(harness.answers.map(\.connection) == [1, 1, 1])
     }
 
-    @Test func whenToTryAgainIsRead() throws {
+    @Test func parsesRetryAfter() throws {
         let harness = try PoolHarness()
         let written = ["7", "0", "-7", "7.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"]
         harness.apns.onRequest = { connection, stream in
@@ -173,7 +173,7 @@ import Testing
         #expect(harness.answers.map(\.retryAfterSeconds) == [7, 0, nil, nil, nil, nil])
     }
 
-    @Test func oneStreamUntilTheFirstAnswerAndThenAsManyAsAllowed() throws {
+    @Test func oneStreamUntilTheFirstAnswerThenTheAllowedNumber() throws {
         let harness = try PoolHarness { $0.streamsMax = 300 }
         harness.apns.onRequest = { _, _ in }
         harness.send(500)
@@ -191,7 +191,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    @Test func anAnswerAboutTheTokenDoesNotOpenTheGate() throws {
+    @Test func aTokenRefusalDoesNotOpenTheGate() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 403, #"{"reason":"Forbidden"}"#)
@@ -202,7 +202,7 @@ import Testing
         #expect(harness.answers.map(\.reason) == Array(repeating: .forbidden, count: 20))
     }
 
-    @Test func aLoweredLimitIsKeptWhileTheConnectionLives() throws {
+    @Test func aLoweredStreamLimitAppliesToAnOpenConnection() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -233,8 +233,8 @@ import Testing
         #expect(harness.apns.connections[1].requests.count > 100)
     }
 
-    /// A peer that takes headers and gives no room for a body.
-    @Test func aPeerWithoutAWindowKeepsAPushNoLongerThanItsTime() throws {
+    /// A peer that accepts headers and grants no window for a body.
+    @Test func aPushToAPeerWithoutAWindowTimesOut() throws {
         let harness = try PoolHarness { $0.waitingMax = 20 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -244,12 +244,12 @@ import Testing
         #expect(harness.runUntilEnded(26))
         let outcomes = harness.outcomes.values
         #expect(outcomes.contains(.notSent(.overloaded)))
-        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request has left")
+        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request was sent")
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// The transport's buffer is full, then ours, and the rest is not made yet.
-    @Test(arguments: [12, 60]) func whatAPeerThatReadsNothingWasNotSentIsNotTakenForSent(resumesAfter: Int64) throws {
+    /// The transport's buffer is full, then the session's, and the other frames are not created yet.
+    @Test(arguments: [12, 60]) func anUnwrittenPushToAPeerThatDoesNotReadIsUnsent(resumesAfter: Int64) throws {
         let harness = try PoolHarness {
             ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
         }
@@ -276,7 +276,7 @@ import Testing
         #expect(unknown.count + unwritten.count + (1...total).count(where: harness.isAccepted) == total)
     }
 
-    @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {
+    @Test func aPushInFlightOnALostConnectionIsUnknown() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -291,7 +291,7 @@ import Testing
         harness.send()
         #expect(harness.runUntilEnded(102))
         #expect(harness.isAccepted(101), "a new connection is opened on demand")
-        #expect(lost.duration(to: harness.loop.now.monotonic) < .seconds(1), "at once: the first had proved itself")
+        #expect(lost.duration(to: harness.loop.now.monotonic) < .seconds(1), "the first was authenticated")
     }
 
     enum Ending: CaseIterable {
@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test(arguments: Ending.allCases, [Credential.key(PoolHarness.key), .certificate("com.example.app")])
-    func connectionsThatEndUnansweredAreToldOfAndGetFewPushes(_ ending: Ending, _ credential: Credential) throws {
+    func connectionsThatEndUnansweredAreReportedAndGetFewPushes(_ ending: Ending, _ credential: Credential) throws {
         let harness = try PoolHarness {
             ($0.credential, $0.streamsMax, $0.connectionsMax) = (credential, 100, 1)
         }
@@ -316,7 +316,7 @@ import Testing
         let began = harness.loop.now.monotonic
         #expect(harness.run { counts.count == 4 })
         #expect(counts == [1, 2, 3, 4])
-        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "each is waited for longer")
+        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays grow")
         // The second may be opened at a GOAWAY, before the first has ended.
         #expect(harness.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
@@ -327,7 +327,7 @@ import Testing
         #expect(harness.events.last == .lost(isIdle: true) && counts.count == 4, "an idle connection may end")
     }
 
-    @Test func refusedStreamsAreSentAgainAndNotForEver() throws {
+    @Test func refusedStreamsAreSentAgainALimitedNumberOfTimes() throws {
         let harness = try PoolHarness { $0.resendsMax = 3 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -367,7 +367,7 @@ import Testing
         #expect(first.hasClosed)
     }
 
-    @Test func aConnectionThatFailsNowAndThenIsKept() throws {
+    @Test func aConnectionWithOccasionalErrorsIsKept() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 1
             $0.serverErrorsMax = 5
@@ -385,8 +385,8 @@ import Testing
         #expect(harness.apns.connections.count == 1 && !harness.apns.connections[0].hasClosed)
     }
 
-    /// Nothing was processed, and which refusal it was is not known.
-    @Test func aRefusalThatWasCutOffIsAskedForAgain() throws {
+    /// APNs did not process the push, and the reason is unknown.
+    @Test func aPushWithATruncatedRefusalIsSentAgain() throws {
         let harness = try PoolHarness()
         let body = String(repeating: " ", count: 2000) + #"{"reason":"BadTopic"}"#
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -400,11 +400,11 @@ import Testing
         #expect(harness.resent == 1)
     }
 
-    @Test func anAcceptanceWhoseEndDoesNotComeIsOne() throws {
+    @Test func anAcceptanceWithoutEndStreamCounts() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 10 }
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 200, String(repeating: " ", count: 1_000_000))
-            // It will not read that there is room for more.
+            // The server never reads the window update.
             connection.apns.isSilent = true
         }
         harness.send()
@@ -434,7 +434,7 @@ import Testing
         #expect(harness.outcomes.count == 3)
         let connection = harness.apns.connections[0]
         let silent = connection.requests[1]
-        // The answer leaves just as the time is up: both cross.
+        // The answer is sent at the moment of the timeout, so both cross.
         harness.loop.enter {
             _ = harness.loop.schedule(after: .milliseconds(1000)) { connection.accept(silent.stream) }
         }
@@ -444,11 +444,11 @@ import Testing
         #expect(harness.statistics.endedLate == 1)
         harness.send()
         #expect(harness.runUntilEnded(5))
-        #expect(harness.apns.connections.count == 1, "the connection lives")
+        #expect(harness.apns.connections.count == 1, "the connection remains open")
     }
 
-    /// An answer is waited for no longer than the push is of use, whatever was sent before it.
-    @Test func anAnswerIsWaitedForAsLongAsThePushIsOfUse() throws {
+    /// The timeout of an answer ends at the push's expiration, regardless of earlier pushes.
+    @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()
         try #require(harness.runUntilEnded(1))
@@ -468,7 +468,7 @@ import Testing
         #expect((1...7).allSatisfy { harness.outcomes[$0] == .unknown(.timedOut) })
     }
 
-    @Test func aPeerThatFallsSilentIsGivenUp() throws {
+    @Test func aSilentPeerIsAborted() throws {
         let harness = try PoolHarness {
             $0.requestTimeoutSeconds = 20
             $0.pingTimeoutSeconds = 5
@@ -487,7 +487,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func anIdleConnectionIsAskedForASignOfLife() throws {
+    @Test func anIdleConnectionIsPinged() throws {
         let harness = try PoolHarness { $0.idlePingSeconds = 60 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -499,7 +499,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    @Test func newSettingsAreASignOfLife() throws {
+    @Test func newSettingsCountAsActivity() throws {
         let harness = try PoolHarness { $0.idlePingSeconds = 60 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -507,10 +507,10 @@ import Testing
         let before = harness.loop.network.connections[0].deliveredToServer
         harness.loop.enter { harness.apns.connections[0].server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
         harness.pass(.seconds(40))
-        #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "their acknowledgement alone")
+        #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "only their acknowledgement")
     }
 
-    @Test func aPeerWithoutSettingsIsGivenUpAndItsPushesAreGivenBack() throws {
+    @Test func aPeerWithoutSettingsIsAbortedAndItsPushesAreUnsent() throws {
         let harness = try PoolHarness {
             $0.settingsTimeoutSeconds = 5
             $0.waitSecondsMax = 20
@@ -527,7 +527,7 @@ import Testing
         #expect(mute.connections > 1)
     }
 
-    @Test func slowConnectingLeavesTheWholeTimeForSettings() throws {
+    @Test func slowConnectingDoesNotShortenTheSettingsTimeout() throws {
         let harness = try PoolHarness()
         // Connecting and SETTINGS take 6 s each.
         harness.loop.network.latencyMicroseconds = 6_000_000...6_000_000
@@ -536,7 +536,7 @@ import Testing
         #expect(harness.events == [.connected])
     }
 
-    @Test func connectingHasALimitOfItsOwn() throws {
+    @Test func connectingHasASeparateTimeout() throws {
         let harness = try PoolHarness()
         harness.loop.network.latencyMicroseconds = 9_000_000...9_000_000
         harness.send()
@@ -564,7 +564,7 @@ import Testing
         #expect((0..<3).allSatisfy(harness.isAccepted))
     }
 
-    @Test func connectionsThatDieYoungAreLimitedByTheMinute() throws {
+    @Test func shortLivedConnectionsAreLimitedPerMinute() throws {
         let harness = try PoolHarness { $0.resendsMax = 1000 }
         harness.apns.onRequest = { connection, stream in
             connection.accept(stream)
@@ -579,7 +579,7 @@ import Testing
         #expect(elapsed >= 120, "forty connections, twelve a minute: \(elapsed) s")
     }
 
-    @Test func whatCannotStandInAHeaderIsNotSent() throws {
+    @Test func invalidHeaderValuesAreNotSent() throws {
         let harness = try PoolHarness()
         harness.send(5) { number in
             switch number {
@@ -606,7 +606,7 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } <= 10)
     }
 
-    @Test func stopAcceptingGivesBackWhatWaitsAndFinishesWhatWasSent() throws {
+    @Test func stopAcceptingFailsWaitingPushesAndFinishesPushesInFlight() throws {
         let harness = try PoolHarness { $0.streamsMax = 5 }
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -628,7 +628,7 @@ import Testing
         #expect(connection.hasClosed)
     }
 
-    @Test func closeEndsWhatIsOpenAsUnknown() throws {
+    @Test func closeMakesPushesInFlightUnknown() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { _, _ in }
         harness.send(3)
@@ -641,7 +641,7 @@ import Testing
     }
 }
 
-/// Accepts connections and says nothing.
+/// Accepts connections and sends nothing.
 private final class Mute: ByteStreamHandler {
     var connections = 0
     override func connected(_ transport: ByteTransport) { connections += 1 }

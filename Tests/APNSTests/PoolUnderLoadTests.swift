@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNS
 
-/// What one pool bears for long.
+/// A pool under sustained load.
 @Suite struct PoolUnderLoadTests {
     /// Windows of 64 KiB, for a stream and for the connection, and an answer after 100 ms.
     @Test func oneConnectionKeepsItsStreamsBusy() throws {
@@ -17,7 +17,7 @@ import Testing
         var seen: [Int] = []
         harness.apns.onRequest = { [unowned harness] connection, stream in
             inFlight += 1
-            // Else all that came together would be answered together.
+            // Otherwise, all requests that arrive together would be answered together.
             _ = harness.loop.schedule(after: .microseconds(Int64(80_000 + random.below(40_000)))) {
                 inFlight -= 1
                 answered += 1
@@ -34,13 +34,13 @@ import Testing
         print("one connection, 64 KiB windows, answers after 100 ms: at least \(least) pushes in flight")
     }
 
-    @Test func connectionsComeWithTheLoadAndGoAfterIt() throws {
+    @Test func connectionsFollowTheLoad() throws {
         let harness = try PoolHarness { $0.connectionsMax = 3 }
         harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 100)
         harness.apns.onRequest = { [unowned harness] connection, stream in
             _ = harness.loop.schedule(after: .milliseconds(100)) { connection.accept(stream) }
         }
-        func standing() -> Int { harness.apns.connections.count { !$0.hasClosed } }
+        func openConnections() -> Int { harness.apns.connections.count { !$0.hasClosed } }
         var sent = 0
         func push(perSecond rate: Int, seconds: Int) {
             for _ in 0..<(seconds * 20) {
@@ -50,29 +50,29 @@ import Testing
             }
         }
         push(perSecond: 200, seconds: 5)
-        #expect(standing() == 1, "20 of 100 streams")
+        #expect(openConnections() == 1, "20 of 100 streams")
         push(perSecond: 1600, seconds: 5)
-        #expect(standing() == 3, "160 of 100 streams")
+        #expect(openConnections() == 3, "160 of 100 streams")
         push(perSecond: 20, seconds: 700)
-        #expect(standing() < 3)
+        #expect(openConnections() < 3)
         push(perSecond: 20, seconds: 700)
-        #expect(standing() == 1)
+        #expect(openConnections() == 1)
         #expect(harness.runUntilEnded(sent))
         #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
 
-    /// A peer that says GOAWAY each second, and now and then cuts the connection at once, for ten minutes.
-    @Test(arguments: 1...3 as ClosedRange<UInt64>) func aPeerThatLeavesEverySecondLosesNothing(seed: UInt64) throws {
+    /// A peer that sends GOAWAY each second for ten minutes, and sometimes cuts the connection immediately.
+    @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
-        var taken: [Int: Int] = [:]
+        var processed: [Int: Int] = [:]
         var lastServed: [ObjectIdentifier: Int32] = [:]
         harness.apns.onRequest = { [unowned harness] connection, stream in
             let number = connection.request(stream)?.number ?? -1
             _ = harness.loop.schedule(after: .milliseconds(100)) {
                 guard stream.id <= lastServed[ObjectIdentifier(connection)] ?? .max else { return }
-                // Also where the connection was cut and no answer comes.
-                taken[number, default: 0] += 1
+                // Also if the connection was cut and no answer arrives.
+                processed[number, default: 0] += 1
                 connection.accept(stream)
             }
         }
@@ -101,12 +101,12 @@ import Testing
         let outcomes = harness.outcomes
         #expect(!outcomes.values.contains(.notSent(.noConnection)))
         let unknown = outcomes.filter { if case .unknown = $0.value { true } else { false } }
-        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "told or unknown")
+        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "accepted or unknown")
         #expect(unknown.count == harness.statistics.unknown)
         #expect(unknown.count < count / 100)
-        let doubled = taken.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }
+        let doubled = processed.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }
         #expect(doubled.isEmpty, "\(doubled.count)")
-        #expect((0..<count).allSatisfy { taken[$0] != nil || unknown[$0] != nil })
+        #expect((0..<count).allSatisfy { processed[$0] != nil || unknown[$0] != nil })
         #expect(harness.apns.connections.count > 60)
         print("GOAWAY each second for ten minutes: \(count) pushes, \(unknown.count) unknown, none lost or doubled")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// When tokens are made, and which one a connection sends.
+/// The times at which tokens are signed, and the token that a connection sends.
 @Suite struct ProviderTokenTests {
     private func at(minutes: Double, wallOffsetSeconds: Int64 = 0, suspendedMinutes: Int64 = 0) -> Now {
         let nanoseconds = Int64(minutes * 60_000_000_000)
@@ -16,7 +16,7 @@ import Testing
             unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + suspended + wallOffsetSeconds * 1_000_000_000)
     }
 
-    @Test func aTokenShowsInNoDescription() throws {
+    @Test func descriptionsOmitTheToken() throws {
         let token = try ProviderToken(key: PoolHarness.key, generation: 7, now: at(minutes: 0))
         var dumped = ""
         dump(token, to: &dumped)
@@ -39,7 +39,7 @@ import Testing
         #expect(!policy.isUsable(at(minutes: 57)))
     }
 
-    @Test func theAgeDiffersFromTokenToToken() {
+    @Test func theRenewalAgeDiffersFromTokenToToken() {
         let ages = (0..<30).map { seed in
             var policy = ProviderTokenPolicy()
             policy.minted(generation: 1, at: at(minutes: 0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
@@ -58,7 +58,7 @@ import Testing
         #expect(policy.expired(generation: 2, at(minutes: 21)) == .giveUp)
     }
 
-    @Test func agesDoNotGoByTheWallClock() {
+    @Test func agesDoNotDependOnTheWallClock() {
         for hours: Int64 in [-1, 1, 24] {
             var policy = ProviderTokenPolicy()
             policy.minted(generation: 1, at: at(minutes: 0), random: 0)
@@ -75,7 +75,7 @@ import Testing
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
         #expect(policy.isMintDue(at(minutes: 1, suspendedMinutes: 90)))
         #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 90)) == .mint)
-        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "it was not set")
+        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "the clock was not set")
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         #expect(use.decide(newest: 1, mintedAt: at(minutes: 0).sinceBoot, at(minutes: 0).sinceBoot) == .useNewest)
         let later = at(minutes: 1, suspendedMinutes: 90).sinceBoot
@@ -96,10 +96,10 @@ import Testing
         policy.minted(generation: 2, at: stepped, random: 0)
         #expect(refused(1, stepped) == .useNewer)
         #expect(refused(2, at(minutes: 2, wallOffsetSeconds: step)) == .giveUp)
-        #expect(refused(2, at(minutes: 3)) == .mint, "set back again")
+        #expect(refused(2, at(minutes: 3)) == .mint, "the clock was set back")
     }
 
-    /// However small a step is to count, none is none.
+    /// A minimum of zero does not make an unchanged clock a step.
     @Test(arguments: [0, 1] as [Int64]) func theSmallestStepIsASecond(stepSecondsMin: Int64) {
         var configuration = ProviderTokenPolicy.Configuration()
         configuration.stepSecondsMin = stepSecondsMin
@@ -109,13 +109,13 @@ import Testing
         #expect(policy.invalid(generation: 1, at(minutes: 1, wallOffsetSeconds: 1)) == .mint)
     }
 
-    @Test func anInvalidTokenIsNotReplacedForItsAge() {
+    @Test func anInvalidTokenIsNotReplacedBecauseOfItsAge() {
         var policy = ProviderTokenPolicy()
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
         #expect(policy.invalid(generation: 1, at(minutes: 24)) == .giveUp)
     }
 
-    @Test func theLastTokenGoesOnWhereTheNextCannotBeSigned() throws {
+    @Test func thePreviousTokenRemainsInUseIfSigningFails() throws {
         let works = at(minutes: 35)
         var source = ProviderTokenSigner(key: PoolHarness.key, .init(), after: 0) {
             key, generation, now throws(CryptoError) in
@@ -133,7 +133,7 @@ import Testing
         #expect(source.newest?.generation == 2 && source.error == nil)
     }
 
-    @Test func aConnectionSwitchesNoSoonerThanAfterTwentyMinutes() {
+    @Test func aConnectionChangesItsTokenAfterTwentyMinutesAtTheEarliest() {
         func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         // Opened with a token that is 29 minutes old; one minute later there is a new one.
@@ -143,7 +143,7 @@ import Testing
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(48.9)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .useNewest)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .keep)
-        // It took the second late; the third comes early and the second grows too old.
+        // The connection uses the second token late. The third is too early, and the second becomes too old.
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(68)) == .keep)
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(69)) == .useNewest)
     }
@@ -156,7 +156,7 @@ import Testing
         #expect(use.decide(newest: 2, mintedAt: minutes(51), minutes(57)) == .replaceConnection)
     }
 
-    @Test func theTokenIsAsAppleWantsIt() throws {
+    @Test func theTokenHasTheDocumentedForm() throws {
         let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: at(minutes: 0))
         let text = String(decoding: token.authorization, as: UTF8.self)
         #expect(text.hasPrefix("bearer "))
@@ -183,11 +183,11 @@ import Testing
         #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: "ABCDE12345", teamID: id) }
     }
 
-    @Test(arguments: ["0123456789", "AZazAZaz09"]) func everyLetterAndDigitIsOne(id: String) throws {
+    @Test(arguments: ["0123456789", "AZazAZaz09"]) func anIDMayHaveEveryLetterAndDigit(id: String) throws {
         #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
-    @Test func aKeyFileIsRead() throws {
+    @Test func parsesAKeyFile() throws {
         let pem = try ES256PrivateKey.generate().pkcs8PEM()
         #expect(
             try ProviderKey(p8PEM: Array(pem.utf8), keyID: "ABCDE12345", teamID: "TEAM123456").keyID == "ABCDE12345")

@@ -3,20 +3,20 @@ import Testing
 
 @testable import APNS
 
-/// Whom a pool tells what became of a push, without a task that waits.
+/// Receivers of push outcomes, without a waiting task.
 @Suite struct PushReceiverTests {
     private static let count = 100
 
-    /// Pushes one more whenever it is told, until it has pushed so many.
+    /// Sends another push with each outcome, up to a limit.
     private final class Repeater: PushReceiver {
         private let pool: APNSPool
         private let request: (Int) -> APNSRequest
         private(set) var outcomes: [PushOutcome] = []
-        private(set) var isToldWithinACall = false
+        private(set) var isNotifiedWithinCall = false
         private var isCalling = false
         private var sent = 0
-        /// What else it does, first, whenever it is told.
-        var whenTold: (APNSPool) -> Void = { _ in }
+        /// Called first with each outcome.
+        var onOutcome: (APNSPool) -> Void = { _ in }
 
         init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) }) {
             (self.pool, self.request) = (pool, request)
@@ -34,62 +34,62 @@ import Testing
         }
 
         func pushed(_ outcome: PushOutcome) {
-            if isCalling { isToldWithinACall = true }
-            whenTold(pool)
+            if isCalling { isNotifiedWithinCall = true }
+            onOutcome(pool)
             outcomes.append(outcome)
             if sent < PushReceiverTests.count { push() }
         }
     }
 
-    /// - Returns: what is told, of ten pushes and those that follow.
-    private func told(
-        _ harness: PoolHarness, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) },
-        meanwhile: @escaping (Repeater) -> Void = { _ in }
+    /// Returns the outcomes of ten pushes and the following ones.
+    private func outcomes(
+        of harness: PoolHarness, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) },
+        whileWaiting: @escaping (Repeater) -> Void = { _ in }
     ) -> [PushOutcome] {
-        // The loop runs on the test's own thread.
+        // The loop runs on the test's thread.
         nonisolated(unsafe) var repeater: Repeater?
-        // Called on it, before this returns.
-        nonisolated(unsafe) let (request, meanwhile) = (request, meanwhile)
+        // Called on that thread, before this function returns.
+        nonisolated(unsafe) let (request, whileWaiting) = (request, whileWaiting)
         harness.withPool { pool in
             let first = Repeater(pool, request)
             for _ in 0..<10 { first.push() }
-            meanwhile(first)
+            whileWaiting(first)
             repeater = first
         }
         #expect(harness.run { repeater?.outcomes.count == Self.count })
-        #expect(repeater?.isToldWithinACall == false)
+        #expect(repeater?.isNotifiedWithinCall == false)
         return repeater?.outcomes ?? []
     }
 
-    @Test func whoIsToldOfAnAnswerMayPush() throws {
+    @Test func aReceiverOfAnAnswerMayPush() throws {
         let harness = try PoolHarness()
-        let outcomes = told(harness)
+        let outcomes = self.outcomes(of: harness)
         #expect(harness.apns.requests.count == Self.count)
         #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
     }
 
-    /// No frames are being read meanwhile.
-    @Test func whoIsToldOfAnAnswerMayCloseThePool() throws {
+    /// No frames are being parsed at that time.
+    @Test func aReceiverOfAnAnswerMayCloseThePool() throws {
         let harness = try PoolHarness()
-        let outcomes = told(harness, meanwhile: { $0.whenTold = { $0.close() } })
+        let outcomes = self.outcomes(of: harness, whileWaiting: { $0.onOutcome = { $0.close() } })
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// What is known within the call is told after it.
-    @Test func whoIsToldThatItCannotBeSentMayPush() throws {
+    /// An outcome that is known within the call is delivered after it.
+    @Test func aReceiverOfAnUnsentPushMayPush() throws {
         let harness = try PoolHarness()
-        let outcomes = told(harness) { PoolHarness.request($0, topic: "no\ntopic") }
+        let outcomes = self.outcomes(of: harness) { PoolHarness.request($0, topic: "no\ntopic") }
         #expect(outcomes.allSatisfy { $0 == .notSent(.malformed) })
     }
 
     enum Ending: CaseIterable { case stopAccepting, failWaiting, close }
 
-    /// Those that wait for the first connection, and those that are pushed when they are told.
-    @Test(arguments: Ending.allCases) func whoIsGivenBackMayPush(ending: Ending) throws {
+    /// Pushes that wait for the first connection, and pushes that receivers send.
+    @Test(arguments: Ending.allCases) func aReceiverOfAFailedWaitingPushMayPush(ending: Ending) throws {
         let harness = try PoolHarness()
-        let outcomes = told(
-            harness,
-            meanwhile: { repeater in
+        let outcomes = self.outcomes(
+            of: harness,
+            whileWaiting: { repeater in
                 repeater.call { pool in
                     switch ending {
                     case .stopAccepting: pool.stopAccepting()
@@ -98,20 +98,20 @@ import Testing
                     }
                 }
             })
-        let isGivenBack = outcomes.map { if case .notSent = $0 { true } else { false } }
-        #expect(isGivenBack.count { $0 } == (ending == .failWaiting ? 10 : Self.count))
+        let isUnsent = outcomes.map { if case .notSent = $0 { true } else { false } }
+        #expect(isUnsent.count { $0 } == (ending == .failWaiting ? 10 : Self.count))
     }
 
-    @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {
+    @Test func aReceiverIsRetainedUntilItIsNotified() throws {
         let harness = try PoolHarness()
-        // The loop runs on the test's own thread.
-        nonisolated(unsafe) weak var held: Repeater?
+        // The loop runs on the test's thread.
+        nonisolated(unsafe) weak var weakRepeater: Repeater?
         harness.withPool { pool in
             let repeater = Repeater(pool)
             for _ in 0..<Self.count { repeater.push() }
-            held = repeater
+            weakRepeater = repeater
         }
-        #expect(held != nil)
-        #expect(harness.run(.seconds(1)) { held == nil })
+        #expect(weakRepeater != nil)
+        #expect(harness.run(.seconds(1)) { weakRepeater == nil })
     }
 }

@@ -13,7 +13,7 @@ import Testing
             + Double(now.duration(to: policy.nextConnect(now)).components.attoseconds) / 1e18
     }
 
-    @Test func waitsDoubleUpToTheLargest() {
+    @Test func delaysDoubleUpToTheMaximum() {
         var policy = ReconnectPolicy()
         #expect(wait(policy, at: time(0)) == 0)
         var waits: [Double] = []
@@ -23,7 +23,7 @@ import Testing
             waits.append(wait(policy, at: now))
             now = policy.nextConnect(now)
         }
-        // A draw of the largest number lands somewhere in the upper third of the span.
+        // Each random number selects a delay in the upper third of the range.
         for (index, wait) in waits.enumerated() {
             let span = min(pow2(index), 9)
             #expect(wait >= max(1, span * 0.66) && wait <= max(span, 1.5), "failure \(index + 1): \(wait) s")
@@ -31,10 +31,10 @@ import Testing
         policy.succeeded()
         #expect(wait(policy, at: now) == 0)
         policy.failed(now, begunAt: now, random: .max)
-        #expect(1...1.5 ~= wait(policy, at: now), "from the beginning")
+        #expect(1...1.5 ~= wait(policy, at: now), "from the start")
     }
 
-    @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noWaitIsShorterThanTheShortest(random: UInt64) {
+    @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noDelayIsShorterThanTheMinimum(random: UInt64) {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: random)
         #expect(wait(policy, at: time(0)) >= 1)
@@ -43,15 +43,15 @@ import Testing
         #expect(wait(policy, at: time(0)) <= 9)
     }
 
-    @Test func theLongestDrawsAreTheLargestWaits() {
+    @Test func theLargestRandomNumbersGiveTheLongestDelays() {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: 501)
-        #expect(wait(policy, at: time(0)) == 1, "501 ms more than the shortest are not drawn")
+        #expect(wait(policy, at: time(0)) == 1, "the minimum delay grows by at most 500 ms")
         for _ in 0..<10 { policy.failed(time(0), begunAt: time(0), random: 3000) }
         #expect(wait(policy, at: time(0)) == 9)
     }
 
-    @Test(arguments: [0, 7, 999_999, UInt64.max]) func anAttemptThatTookLongIsFollowedBySoonerThanTenSeconds(
+    @Test(arguments: [0, 7, 999_999, UInt64.max]) func theNextAttemptStartsWithinTenSecondsOfASlowOne(
         random: UInt64
     ) {
         var policy = ReconnectPolicy()
@@ -60,7 +60,7 @@ import Testing
         #expect(policy.nextConnect(time(8)) < time(10))
     }
 
-    @Test func workersDoNotComeBackTogether() {
+    @Test func workersReconnectAtDifferentTimes() {
         let waits = (0..<50).map { seed in
             var policy = ReconnectPolicy()
             for _ in 0..<6 { policy.failed(time(0), begunAt: time(0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
@@ -69,7 +69,7 @@ import Testing
         #expect(Set(waits).count > 40)
     }
 
-    @Test func connectsAMinuteAreLimitedEvenWhenTheySucceed() {
+    @Test func connectsPerMinuteAreLimitedEvenIfTheySucceed() {
         var policy = ReconnectPolicy()
         var now = time(0)
         for number in 1...30 {
@@ -97,8 +97,8 @@ import Testing
         }
         let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
         #expect(windows.allSatisfy { $0 <= max(1, limit) })
-        #expect(seed > 0 || windows.max() == max(1, limit), "who never waits has all of them")
-        // Half of them at once and the others spread over the minute; then this test itself waits for up to 3 s.
+        #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit is reached")
+        // Half immediately, the others spread over the minute. This test then waits for up to 3 s.
         let spread = 60.0 / Double(max(1, limit) - max(1, limit / 2) + 1)
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(spread + 3.1) })
     }

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func secretsAndWhatDiffersAreNotIndexed() throws {
+    @Test func secretsAndChangingFieldsAreNotIndexed() throws {
         var headers = RequestHeaders(authority: Array("api.test".utf8))
         var block = HeaderBlock()
         let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)
@@ -27,12 +27,12 @@ import Testing
         #expect(neverIndexed() == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
-    /// Row 11: they are far below the SETTINGS_MAX_HEADER_LIST_SIZE that APNs announces, which nghttp2 does not look at.
-    @Test func theLongestAreNotTooLongForAPNS() throws {
+    /// Row 11: the headers are far below the SETTINGS_MAX_HEADER_LIST_SIZE of APNs, which nghttp2 ignores.
+    @Test func theLongestHeadersFitTheLimitOfAPNs() throws {
         let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)
         let token = try ProviderToken(key: PoolHarness.key, generation: 1, now: now)
         func digits(_ count: Int) -> String { String(repeating: "a", count: count) }
-        // As long as the schema lets them be.
+        // The maximum lengths of the schema.
         let app = digits(200)
         let device = PoolHarness.request(
             1, token: digits(DeviceToken.hexDigitsMax), topic: app + "\(PushType.liveactivity.topicSuffix)",

@@ -19,15 +19,15 @@ import Testing
         return [configuration.timeout(of: request, Self.now), configuration.wait(of: request, Self.now)]
     }
 
-    @Test func itEndsWithWhatEndsFirst() throws {
+    @Test func theEarliestLimitApplies() throws {
         #expect(try seconds(expiration: nil, deadline: nil) == [30, 20])
         #expect(try seconds(expiration: 1010, deadline: nil) == [10, 10])
         #expect(try seconds(expiration: 1010, deadline: 1007) == [7, 7])
         #expect(try seconds(expiration: 1002, deadline: 1007) == [5, 2])
     }
 
-    /// An expiration of 0 asks for one attempt, which may take its time.
-    @Test func aDeadlineHoldsWithoutAnExpiration() throws {
+    /// An expiration of 0 requests one attempt, with the full timeout.
+    @Test func aDeadlineAppliesWithoutAnExpiration() throws {
         #expect(try seconds(expiration: 0, deadline: nil) == [30, 20])
         #expect(try seconds(expiration: 0, deadline: 1007) == [7, 7])
         #expect(try seconds(expiration: nil, deadline: 1001) == [5, 1])

@@ -16,7 +16,7 @@ import Testing
         policy.afterAnswer(AnswerVerdict(status: reason.status ?? 0, reason: reason), reason, tries)
     }
 
-    @Test func whatAnotherConnectionOrTokenMendsIsSentAgain() {
+    @Test func resendsAfterErrorsThatAnotherConnectionOrTokenSolves() {
         for reason in Reason.known {
             switch reason {
             case .unrelatedKeyIDInToken, .idleTimeout: #expect(action(reason) == .resend)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func notForEver() {
+    @Test func limitsTheNumberOfResends() {
         #expect(action(.unrelatedKeyIDInToken, tries(2)) == .resend)
         #expect(action(.unrelatedKeyIDInToken, tries(3)) == .finish)
         #expect(policy.afterRefusal(tries(2)) == .resend)
@@ -35,7 +35,7 @@ import Testing
         #expect(ResendPolicy(resendsMax: 10_000).afterRefusal(tries(10_000)) == .finish)
     }
 
-    @Test func onceWithANewToken() {
+    @Test func resendsOnceWithANewToken() {
         for reason in [Reason.expiredProviderToken, .invalidProviderToken] {
             #expect(action(reason, tries(1)) != .finish)
             #expect(action(reason, tries(1, refreshed: true)) == .finish)

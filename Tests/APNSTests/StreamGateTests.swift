@@ -3,7 +3,7 @@ import Testing
 @testable import APNS
 
 @Suite struct StreamGateTests {
-    @Test func oneStreamUntilAnAnswerShowsThatTheTokenWasTaken() {
+    @Test func oneStreamUntilAnAnswerShowsThatTheTokenWasAccepted() {
         var gate = StreamGate(streamsMax: 500)
         #expect(gate.phase == .connecting)
         #expect(gate.free() == 0)
@@ -21,7 +21,7 @@ import Testing
         #expect(gate.free() == 500)
     }
 
-    @Test func thePeersLimitHoldsAtOnce() {
+    @Test func thePeersLimitAppliesImmediately() {
         var gate = open(peer: 10)
         for _ in 0..<6 { gate.streamBegan() }
         #expect(gate.free() == 4)
@@ -34,13 +34,13 @@ import Testing
         gate.settingsReceived(streamsMax: 0)
         #expect(gate.free() == 0)
         gate.settingsReceived(streamsMax: nil)
-        #expect(gate.free() == 100, "our own limit remains")
+        #expect(gate.free() == 100, "the configured limit remains")
     }
 
-    @Test func whatIsNotUrgentLeavesATenthFree() {
+    @Test func lessUrgentRequestsLeaveATenthFree() {
         var gate = StreamGate(streamsMax: 100)
         gate.settingsReceived(streamsMax: nil)
-        #expect(gate.free(isUrgent: false) == 1, "there is but one")
+        #expect(gate.free(isUrgent: false) == 1, "there is only one stream")
         gate.streamBegan()
         gate.streamEnded(.authenticated)
         for _ in 0..<89 { gate.streamBegan() }
@@ -50,7 +50,7 @@ import Testing
         gate.settingsReceived(streamsMax: 3)
         #expect(gate.free(isUrgent: true) == 0)
         for _ in 0..<90 { gate.streamEnded(.authenticated) }
-        #expect(gate.free(isUrgent: false) == 1, "too few to leave any")
+        #expect(gate.free(isUrgent: false) == 1, "too few streams to reserve any")
     }
 
     @Test func aRefusedStreamSlowsDownUntilTheNextAnswer() {
@@ -64,7 +64,7 @@ import Testing
         #expect(gate.free() == 9)
     }
 
-    @Test func aLimitBelowOneHoldsInProbingToo() {
+    @Test func aLimitBelowOneAppliesWhileProbing() {
         var gate = StreamGate(streamsMax: 500)
         gate.settingsReceived(streamsMax: 0)
         #expect(gate.free() == 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(gate.free() == 1)
     }
 
-    @Test(arguments: 1...100) func twoThatAreLightMakeOneThatIsNotHeavy(limit: Int) {
+    @Test(arguments: 1...100) func twoLightLoadsAreNotHeavyOnOneConnection(limit: Int) {
         func use(_ inFlight: Int) -> StreamGate.Use {
             var gate = open(peer: limit)
             for _ in 0..<inFlight { gate.streamBegan() }
@@ -81,10 +81,10 @@ import Testing
         #expect(use(0) == .light && use(limit) == .heavy)
         let light = (0...limit).filter { use($0) == .light }
         #expect(light.allSatisfy { 2 * $0 > limit || use(2 * $0) != .heavy })
-        #expect(light.contains(1) == (limit > 2), "of one or two, one is too many to do without")
+        #expect(light.contains(1) == (limit > 2), "with one or two streams, one request is not light")
     }
 
-    @Test func nothingBeginsWhileItDrains() {
+    @Test func noStreamStartsWhileDraining() {
         var gate = open(peer: 10)
         gate.streamBegan()
         gate.drain()
@@ -103,7 +103,7 @@ import Testing
         (200, StreamGate.End.authenticated), (400, .authenticated), (410, .authenticated), (413, .authenticated),
         (403, .answered), (429, .answered), (500, .answered), (503, .answered), (502, .answered), (301, .authenticated),
     ])
-    func whatAnAnswerShows(status: Int, end: StreamGate.End) {
+    func anAnswersStatusShowsAuthentication(status: Int, end: StreamGate.End) {
         #expect(StreamGate.end(status: status) == end)
     }
 

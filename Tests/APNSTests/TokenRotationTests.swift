@@ -7,9 +7,9 @@ import Testing
 
 @testable import APNS
 
-/// Provider tokens as APNs sees them over hours of virtual time.
+/// Provider tokens received by APNs over hours of virtual time.
 @Suite struct TokenRotationTests {
-    /// One use of a token: which connection, which token, when.
+    /// One use of a token on a connection.
     private struct Use {
         var connection: Int
         var token: String
@@ -17,7 +17,7 @@ import Testing
         var at: Int64
     }
 
-    /// Lets APNs note every token, and check its age as Apple says.
+    /// Records each token at APNs, and checks its age as Apple documents.
     private func observe(_ harness: PoolHarness, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () ->
         [Use]
     {
@@ -34,7 +34,7 @@ import Testing
         return { uses }
     }
 
-    @Test func tokensRotateOverADayAsAppleWants() throws {
+    @Test func tokensRotateOverADayAsDocumented() throws {
         let harness = try PoolHarness(seed: 7)
         let uses = observe(harness) { connection, stream in connection.accept(stream) }
         var sent = 0
@@ -50,11 +50,11 @@ import Testing
         let issues = Set(all.map(\.issuedAt)).sorted()
         #expect(48...58 ~= issues.count, "a new one every 25 to 30 minutes: \(issues.count)")
         #expect(zip(issues, issues.dropFirst()).allSatisfy { $1 - $0 >= 1200 })
-        #expect(Set(all.map(\.token)).count == issues.count, "one token, not one a request")
+        #expect(Set(all.map(\.token)).count == issues.count, "not one token per request")
         #expect(harness.apns.connections.count == 1)
     }
 
-    /// Connections come and go all the time; none may see two tokens within twenty minutes.
+    /// Connections are opened and closed all the time. None may send two tokens within twenty minutes.
     @Test(arguments: 0..<3 as Range<UInt64>) func noConnectionSeesTwoTokensWithinTwentyMinutes(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed)
         var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import Testing
         #expect(harness.apns.connections.count > 10)
     }
 
-    /// It may not have the next one yet, and its own is too old to be sent.
+    /// The connection must not use the next token yet, and its current one is too old.
     @Test func aConnectionThatCanSendNeitherTokenIsReplaced() throws {
         let harness = try PoolHarness {
             ($0.token.refreshSecondsMin, $0.token.refreshSecondsMax) = (40 * 60, 40 * 60)
@@ -143,7 +143,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func aPushThatLeftAConnectionIsStillSentAgainWithANewToken() throws {
+    @Test func aPushOfADrainedConnectionIsSentAgainWithANewToken() throws {
         let harness = try PoolHarness()
         harness.send()
         #expect(harness.runUntilEnded(1))
@@ -161,7 +161,7 @@ import Testing
         #expect(harness.resent == 2)
     }
 
-    @Test func aYoungTokenThatIsCalledExpiredIsNotReplaced() throws {
+    @Test func aYoungTokenRefusedAsExpiredIsNotReplaced() throws {
         let harness = try PoolHarness()
         let uses = observe(harness) { connection, stream in
             connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
@@ -172,7 +172,7 @@ import Testing
         #expect(Set(uses().map(\.token)).count == 1)
     }
 
-    @Test func aRefusedKeyIsAnAnswerAndItsConnectionIsReplaced() throws {
+    @Test func aRefusedKeyIsAnsweredAndItsConnectionIsReplaced() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { connection, stream in
             connection.answer(stream, 403, #"{"reason":"InvalidProviderToken"}"#)
@@ -183,7 +183,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    @Test func aRefusedKeyLeavesAllItsConnections() throws {
+    @Test func aRefusedKeyDrainsAllItsConnections() throws {
         let harness = try PoolHarness {
             $0.connectionsMax = 2
             $0.streamsMax = 1
@@ -202,7 +202,7 @@ import Testing
         #expect(first.hasClosed && second.hasClosed)
     }
 
-    @Test func aConnectionThatIsBoundToAnotherKeyIsLeft() throws {
+    @Test func aConnectionBoundToAnotherKeyIsDrained() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import APNS
 
-/// A pool whose provider tokens are signed elsewhere, for all pools of a key at once.
+/// A pool with a ``TokenSupply``, shared by all pools of a key.
 @Suite struct TokenSupplyTests {
-    /// Signs when the test says so.
-    private final class Office: @unchecked Sendable {
+    /// Signs tokens when the test requests it.
+    private final class TokenSigner: @unchecked Sendable {
         private(set) var tokens: [ProviderToken] = []
         private(set) var refusals: [TokenRefusal] = []
 
@@ -20,27 +20,27 @@ import Testing
             TokenSupply(first: try sign(now)) { self.refusals.append($0) }
         }
 
-        /// What APNs is shown of a token.
+        /// Returns the number of the token in an `authorization` header.
         func number(of authorization: String?) -> Int? {
             tokens.firstIndex { String(decoding: $0.authorization, as: UTF8.self) == authorization }.map { $0 + 1 }
         }
     }
 
-    private let office = Office()
+    private let signer = TokenSigner()
     private let harness: PoolHarness
 
     init() throws {
-        harness = try PoolHarness(tokens: office.supply(VirtualLoop(seed: 1).now))
+        harness = try PoolHarness(tokens: signer.supply(VirtualLoop(seed: 1).now))
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
     }
 
-    private var tokensSeen: [Int?] { harness.apns.requests.map { office.number(of: $0["authorization"]) } }
+    private var tokensSeen: [Int?] { harness.apns.requests.map { signer.number(of: $0["authorization"]) } }
 
-    private func take(_ update: ProviderTokenUpdate) { harness.withPool { $0.take(update) } }
+    private func apply(_ update: ProviderTokenUpdate) { harness.withPool { $0.take(update) } }
 
     private func refuseTheFirst(_ reason: String) {
-        harness.apns.onRequest = { [office] connection, stream in
-            if office.number(of: connection.request(stream)?["authorization"]) == 1 {
+        harness.apns.onRequest = { [signer] connection, stream in
+            if signer.number(of: connection.request(stream)?["authorization"]) == 1 {
                 connection.answer(stream, 403, #"{"reason":"\#(reason)"}"#)
             } else {
                 connection.accept(stream)
@@ -48,18 +48,18 @@ import Testing
         }
     }
 
-    @Test func itSendsWhatItIsHandedAndSignsNothing() throws {
+    @Test func sendsSuppliedTokensAndSignsNone() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         harness.pass(.seconds(28 * 60))
         harness.send()
         #expect(harness.runUntilEnded(2))
-        take(.newest(try office.sign(harness.loop.now)))
+        apply(.newest(try signer.sign(harness.loop.now)))
         harness.send()
         #expect(harness.runUntilEnded(3))
         #expect(tokensSeen == [1, 1, 2])
         harness.pass(.seconds(19 * 60))
-        take(.newest(try office.sign(harness.loop.now)))
+        apply(.newest(try signer.sign(harness.loop.now)))
         harness.send()
         #expect(harness.runUntilEnded(4))
         harness.pass(.seconds(60))
@@ -70,52 +70,52 @@ import Testing
     }
 
     @Test(arguments: ["ExpiredProviderToken", "InvalidProviderToken"])
-    func refusedPushesAreSentAgainWithTheNewOne(reason: String) throws {
+    func refusedPushesAreSentAgainWithTheNewToken(reason: String) throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         harness.pass(.seconds(60))
         refuseTheFirst(reason)
         harness.send(5)
-        #expect(harness.run(until: { office.refusals.count == 1 && harness.apns.requests.count == 6 }))
-        #expect(harness.ended.count == 1, "what becomes of them is open")
-        take(.newest(try office.sign(harness.loop.now)))
+        #expect(harness.run(until: { signer.refusals.count == 1 && harness.apns.requests.count == 6 }))
+        #expect(harness.ended.count == 1, "the others have no outcome yet")
+        apply(.newest(try signer.sign(harness.loop.now)))
         #expect(harness.runUntilEnded(6))
         #expect((0..<6).allSatisfy(harness.isAccepted))
         #expect(
-            office.refusals == [TokenRefusal(kind: reason.hasPrefix("E") ? .expired : .invalid, generation: 1)],
-            "asked once")
+            signer.refusals == [TokenRefusal(kind: reason.hasPrefix("E") ? .expired : .invalid, generation: 1)],
+            "requested once")
     }
 
-    @Test func whatIsRefusedWhereThereIsNothingNewerEnds() throws {
+    @Test func refusedPushesCompleteIfNoNewerTokenExists() throws {
         refuseTheFirst("InvalidProviderToken")
         harness.send(3)
         for ended in 1...3 {
-            #expect(harness.run(until: { office.refusals.count == ended }))
-            take(.nothingNewer(than: 1))
+            #expect(harness.run(until: { signer.refusals.count == ended }))
+            apply(.nothingNewer(than: 1))
             #expect(harness.runUntilEnded(ended))
         }
         #expect(harness.answers.map(\.reason) == Array(repeating: .invalidProviderToken, count: 3))
     }
 
-    /// Time since boot goes on while the machine is suspended.
+    /// Time since boot advances while the machine is suspended.
     private func suspend() { harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(3600) }
 
-    @Test func aTokenThatIsTooOldAfterASuspensionIsReplacedBeforeAnythingIsSent() throws {
+    @Test func anOldTokenIsReplacedAfterASuspendBeforeAnyPush() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         suspend()
         harness.send(5)
         harness.send(onFreshConnection: true)
         harness.pass(.seconds(1))
-        #expect(office.refusals == [TokenRefusal(kind: .expired, generation: 1)], "asked once")
+        #expect(signer.refusals == [TokenRefusal(kind: .expired, generation: 1)], "requested once")
         #expect(harness.ended.count == 1 && harness.withPool { $0.waitingCount } == 6)
-        take(.newest(try office.sign(harness.loop.now)))
+        apply(.newest(try signer.sign(harness.loop.now)))
         #expect(harness.runUntilEnded(7))
         #expect((0..<7).allSatisfy(harness.isAccepted) && Set(tokensSeen) == [1, 2])
         #expect(harness.withPool { $0.waitingCount } == 0)
     }
 
-    @Test func whereNobodyAnswersPushesWaitForATokenSoLongOnly() throws {
+    @Test func theWaitForATokenIsLimited() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))
         suspend()
@@ -127,7 +127,7 @@ import Testing
         #expect((1...3).allSatisfy { harness.outcomes[$0] == .notSent(.noToken) })
         harness.send()
         harness.pass(.seconds(1))
-        take(.nothingNewer(than: 1))
+        apply(.nothingNewer(than: 1))
         #expect(harness.runUntilEnded(5))
         #expect(harness.outcomes[4] == .notSent(.noToken), "none can be signed")
         harness.send()
@@ -137,8 +137,8 @@ import Testing
         #expect(harness.outcomes[5] == .notSent(.draining))
     }
 
-    /// `TooManyProviderTokenUpdates` goes away with the connection; a new token would make it worse.
-    @Test func tooManyTokensAreNoReasonForAnother() throws {
+    /// A new connection solves `TooManyProviderTokenUpdates`. A new token would make it worse.
+    @Test func tooManyTokenUpdatesRequestNoNewToken() throws {
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {
                 connection.answer(stream, 429, #"{"reason":"TooManyProviderTokenUpdates"}"#)
@@ -152,24 +152,24 @@ import Testing
         }
         #expect(harness.answers.map(\.reason) == [.tooManyProviderTokenUpdates, nil] && harness.isAccepted(1))
         #expect(harness.apns.connections.count == 2)
-        #expect(tokensSeen == [1, 1] && office.refusals.isEmpty)
+        #expect(tokensSeen == [1, 1] && signer.refusals.isEmpty)
     }
 
-    @Test func whatIsRefusedEndsWithThePoolWhereNobodyAnswers() throws {
+    @Test func refusedPushesCompleteWhenThePoolStops() throws {
         refuseTheFirst("ExpiredProviderToken")
         harness.send()
-        #expect(harness.run(until: { office.refusals.count == 1 }))
+        #expect(harness.run(until: { signer.refusals.count == 1 }))
         harness.withPool { $0.close() }
         #expect(harness.runUntilEnded(1))
         #expect(harness.answers.map(\.reason) == [.expiredProviderToken])
     }
 
-    @Test func aTokenThatHasGrownTooOldIsNotSent() throws {
+    @Test func aTokenThatIsTooOldIsNotSent() throws {
         harness.pass(.seconds(57 * 60))
         harness.send()
         #expect(harness.runUntilEnded(1))
         #expect(harness.outcomes[0] == .notSent(.noToken))
-        take(.newest(try ProviderToken(key: PoolHarness.key, generation: 2, now: harness.loop.now)))
+        apply(.newest(try ProviderToken(key: PoolHarness.key, generation: 2, now: harness.loop.now)))
         harness.send()
         #expect(harness.runUntilEnded(2))
         #expect(harness.isAccepted(1))

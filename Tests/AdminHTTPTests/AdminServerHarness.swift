@@ -9,7 +9,7 @@ final class AdminServerHarness {
     let server: AdminServer
     private var clients: [RawHTTPClient] = []
 
-    /// Has `talk` use an endpoint that answers with what it was asked; closes all that is open after it.
+    /// Runs `talk` with an endpoint that answers with a description of the request. Closes everything afterward.
     static func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
         _ talk: @escaping @Sendable (AdminServerHarness) async throws -> Void
@@ -21,7 +21,7 @@ final class AdminServerHarness {
         }
     }
 
-    /// Has `talk` use an endpoint whose requests go to `handler`; closes all that is open after it.
+    /// Runs `talk` with an endpoint whose requests go to `handler`. Closes everything afterward.
     static func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping @Sendable (AdminExchange) -> Void,
@@ -48,7 +48,7 @@ final class AdminServerHarness {
         return client
     }
 
-    /// Closes the clients and waits until the endpoint has seen it.
+    /// Closes the clients and waits until the endpoint has closed their connections.
     func settle() async throws {
         for client in clients { client.reset() }
         clients = []
@@ -70,7 +70,7 @@ extension AdminConfiguration {
 }
 
 extension AdminResponse {
-    /// Tells what was asked: method, segments, query and body.
+    /// Returns a description of the request: method, segments, query and body.
     static func echo(_ request: AdminRequest) -> AdminResponse {
         let query = request.query.map { "\($0.name)=\($0.value)" }
         let words = [

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Its port is free again`() async throws {
+    @Test func `The port is free after a close`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             #expect(try await client.request("GET", "/").status == 200)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `A port that is taken is told`() async throws {
+    @Test func `An occupied port is reported`() async throws {
         try await AdminServerHarness.run { harness in
             #expect(throws: TransportError.self) {
                 try AdminServer(loop: harness.loop, endpoint: harness.server.endpoint) { _ in }
@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    @Test func `The end of the loop is its end, too`() async throws {
-        let told = try await onEpollLoop { loop in
+    @Test func `The end of the loop closes the endpoint`() async throws {
+        let body = try await onEpollLoop { loop in
             let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
                 if exchange.request.path != ["wait"] { exchange.answer(.echo(exchange.request)) }
             }
@@ -59,10 +59,10 @@ import Testing
             while server.pending.isEmpty { await loop.sleep(for: .milliseconds(1)) }
             return answer
         }
-        #expect(told == "GET   - ")
+        #expect(body == "GET   - ")
     }
 
-    @Test func `A thousand endpoints leave nothing open`() async throws {
+    @Test func `A thousand endpoints leave no descriptor open`() async throws {
         try await onEpollLoop { loop in
             for _ in 0..<1000 {
                 try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { _ in }.close()

@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    @Test func `The port is the real one`() async throws {
+    @Test func `The endpoint has the actual port`() async throws {
         try await AdminServerHarness.run { harness in
             #expect(harness.server.endpoint.host == "127.0.0.1")
             #expect(harness.server.endpoint.port != 0)
         }
     }
 
-    @Test func `One connection carries many requests, sent one by one or all at once`() async throws {
+    @Test func `One connection carries many requests, sequential or pipelined`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             for number in 0..<50 {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 100_000, 1_048_576])
-    func `A body comes whole`(count: Int) async throws {
+    func `A body arrives complete`(count: Int) async throws {
         try await AdminServerHarness.run {
             $0.answer(.json($0.request.body))
         } talk: { harness in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `A chunked body comes whole`() async throws {
+    @Test func `A chunked body arrives complete`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A client that asks before it sends a body is told to go on`() async throws {
+    @Test func `A client that expects 100 Continue receives it`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
@@ -84,17 +84,17 @@ import Testing
     @Test(arguments: [
         "GET /%f0%28 HTTP/1.1", "GET /%4 HTTP/1.1", "GET http://localhost/ HTTP/1.1", "OPTIONS * HTTP/1.1",
     ])
-    func `A path that is none is refused`(line: String) async throws {
+    func `A malformed path is refused`(line: String) async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             client.send("\(line)\r\nHost: localhost\r\n\r\n")
             let response = try await client.response()
             #expect(response.status == 400)
-            #expect(response.body.hasPrefix(#"{"error":"the path has to begin with /"#))
+            #expect(response.body.hasPrefix(#"{"error":"the path must begin with /"#))
         }
     }
 
-    @Test func `A client of HTTP 1.0 is answered and left`() async throws {
+    @Test func `An HTTP 1.0 client is answered and its connection closed`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             client.send("GET /x HTTP/1.0\r\nHost: localhost\r\n\r\n")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AdminHTTP
 
-/// Whatever one client does, the next is served, and nothing of the first is kept.
+/// After a hostile client, the next client is served, and no memory of the first is kept.
 @Suite struct HostileClientTests {
     private func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
@@ -29,14 +29,14 @@ import Testing
         }
     }
 
-    /// The limits of connections: of all clients, and of one host.
+    /// The limits of connections, for all clients and per host.
     private static let limitsOfThree: [any WritableKeyPath<AdminConfiguration, Int> & Sendable] = [
         \.connectionsMax, \.connectionsPerHostMax,
     ]
 
     private static let large = AdminResponse.json(Array(repeating: UInt8(ascii: "x"), count: 32 * 1024 * 1024))
 
-    @Test func `Headers without end`() async throws {
+    @Test func `Unbounded headers`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.send("GET / HTTP/1.1\r\nHost: localhost\r\n")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `A path without end`() async throws {
+    @Test func `An unbounded path`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.send("GET /" + String(repeating: "x", count: 1_000_000))
@@ -65,7 +65,7 @@ import Testing
         "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
         "GET /\0evil HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost\0.evil\r\n\r\n",
     ])
-    func `Bytes that are no request`(text: String) async throws {
+    func `Bytes that are not a request`(text: String) async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let client = try await harness.connect()
             client.send(text)
@@ -75,13 +75,13 @@ import Testing
         }
     }
 
-    /// A proxy in front may take the other length, and the rest of the body for a request.
+    /// A proxy in front may use the other length, and read the rest of the body as a request.
     @Test(arguments: [
         "Content-Length: 4\r\nContent-Length: 4\r\n\r\nabcd", "Content-Length: 4\r\nContent-Length: 0\r\n\r\nabcd",
         "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
     ])
-    func `A request with two lengths is refused and ends the connection`(rest: String) async throws {
+    func `A request with two lengths is refused and the connection closed`(rest: String) async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.send("POST / HTTP/1.1\r\nHost: localhost\r\n\(rest)")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `Every beginning of a request, then nothing more`() async throws {
+    @Test func `Every prefix of a request, then silence`() async throws {
         let request =
             "PUT /a?b=c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
         try await run { harness in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A client that sends a byte now and then`() async throws {
+    @Test func `A client that sends single bytes slowly`() async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let client = try await harness.connect()
             func trickle() {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `A client that says nothing`() async throws {
+    @Test func `A silent client`() async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let silent = try await harness.connect()
             let idle = try await harness.connect()
@@ -135,7 +135,7 @@ import Testing
             client.send("GET", "/large")
             let other = try await harness.connect()
             #expect(try await other.request("GET", "/").status == 200)
-            // It reads on only when the server has given it up.
+            // The client continues to read only after the server has closed its connection.
             try await harness.loop.wait { harness.server.bytesHeld == 0 && harness.server.connectionCount == 0 }
             client.resumeReading()
             #expect(try await client.rest().utf8.count < Self.large.body.count)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A body that is too large is read, not kept, and refused`(isChunked: Bool) async throws {
+    func `A body that is too large is read, discarded and refused`(isChunked: Bool) async throws {
         try await run { harness in
             let client = try await harness.connect()
             let body = String(repeating: "x", count: 1024 * 1024 + 1)
@@ -155,12 +155,12 @@ import Testing
             }
             let response = try await client.response()
             #expect(response.status == 413)
-            #expect(response.body == #"{"error":"the body has more than 1048576 bytes"}"# + "\n")
+            #expect(response.body == #"{"error":"the body exceeds 1048576 bytes"}"# + "\n")
             #expect(try await client.request("GET", "/again").status == 200)
         }
     }
 
-    @Test func `More bodies than there is room for`() async throws {
+    @Test func `Bodies beyond the memory limit`() async throws {
         try await run(.with { $0.bytesHeldMax = 3000 }) { harness in
             let first = try await harness.connect()
             first.send(
@@ -174,11 +174,11 @@ import Testing
         }
     }
 
-    @Test func `More connections than there may be`() async throws {
+    @Test func `Connections beyond the limit`() async throws {
         try await run(.with { $0.connectionsMax = 10 }) { harness in
             var clients: [RawHTTPClient] = []
             for _ in 0..<10 { clients.append(try await harness.connect()) }
-            // It waits for an answer, and keeps its place.
+            // A client that waits for an answer keeps its connection.
             clients[0].send("GET", "/wait")
             try await harness.loop.wait { harness.server.pending.count == 1 }
             for _ in 0..<5 { #expect(try await harness.connect().request("GET", "/").status == 200) }
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: limitsOfThree)
-    func `More connections that wait for an answer than there may be`(
+    func `Pending connections beyond the limit`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
     ) async throws {
         try await run(.with { $0[keyPath: limit] = 3 }) { harness in
@@ -208,9 +208,9 @@ import Testing
         }
     }
 
-    /// A client that has its answer, and does not read it, waits like one that has sent no request.
+    /// A client that does not read its answer counts as waiting, like a client without a request.
     @Test(arguments: limitsOfThree)
-    func `Clients that do not read their answers lose their places to others`(
+    func `Clients that do not read their answers are displaced`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
     ) async throws {
         let configuration = AdminConfiguration.with {
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand requests at once whose answers nobody reads`() async throws {
+    @Test func `A thousand pipelined requests with unread answers`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.pauseReading()
@@ -251,9 +251,9 @@ import Testing
                 try await harness.connect().send(beginning)
             }
             try await harness.loop.wait { harness.server.pending.count == 1 }
-            let before = harness.loop.turns.value
+            let before = harness.loop.iterations.value
             await harness.loop.sleep(for: .milliseconds(100))
-            #expect(harness.loop.turns.value - before < 20)
+            #expect(harness.loop.iterations.value - before < 20)
         }
     }
 }

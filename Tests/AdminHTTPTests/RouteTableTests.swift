@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 @Suite struct RouteTableTests {
-    /// As of a shop of boxes.
+    /// The routes of a sample shop of boxes.
     private static func serve(_ exchange: AdminExchange) {
         RouteTable([
             AdminRoute(.get, "/", "the page") { _ in .json(Array("page".utf8)) },
@@ -42,31 +42,32 @@ import Testing
         try await expect("PUT", "/v1/boxes/7/lids/blue", 201, "7 blue")
     }
 
-    @Test func `A route's error is told`() async throws {
+    @Test func `A route's error is returned`() async throws {
         try await expect("PUT", "/v1/boxes/7/lids/round", 400, #"{"error":"a \"lid\" is square"}"# + "\n")
     }
 
     @Test(arguments: ["/v2", "/v1/boxes/", "/v1/boxes/7/lids", "//", "/v1//boxes", "/V1/boxes"])
-    func `An unknown path is told what there is`(path: String) async throws {
+    func `An unknown path returns the known paths`(path: String) async throws {
         try await expect(
             "GET", path, 404,
-            #"{"error":"there is nothing at this path; there are: GET /, GET /v1/boxes, GET /v1/boxes/newest, "#
+            #"{"error":"unknown path; known paths: GET /, GET /v1/boxes, GET /v1/boxes/newest, "#
                 + #"GET /v1/boxes/ID, PUT /v1/boxes/ID/lids/NAME"}"# + "\n")
     }
 
     @Test(arguments: ["PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "get"])
-    func `A method that a path has not is told which it has`(method: String) async throws {
+    func `A method that is not allowed returns the allowed methods`(method: String) async throws {
         try await expect(
-            method, "/v1/boxes", 405, #"{"error":"the methods of this path are GET, HEAD"}"# + "\n", allow: "GET, HEAD")
+            method, "/v1/boxes", 405, #"{"error":"method not allowed; allowed methods: GET, HEAD"}"# + "\n",
+            allow: "GET, HEAD")
     }
 
-    @Test func `An unknown name in the query is told which there are`() async throws {
+    @Test func `An unknown query name returns the known names`() async throws {
         try await expect(
             "GET", "/v1/boxes?befor=1", 400,
-            #"{"error":"there is no befor in the query of this path; there are: after, limit"}"# + "\n")
+            #"{"error":"unknown query name befor; known names: after, limit"}"# + "\n")
         try await expect(
-            "GET", "/?x", 400, #"{"error":"there is no x in the query of this path; there are: none"}"# + "\n")
+            "GET", "/?x", 400, #"{"error":"unknown query name x; known names: none"}"# + "\n")
         try await expect(
-            "GET", "/v1/boxes?after=1&after=2", 400, #"{"error":"after stands in the query more than once"}"# + "\n")
+            "GET", "/v1/boxes?after=1&after=2", 400, #"{"error":"after occurs more than once in the query"}"# + "\n")
     }
 }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import AdminHTTP
 
-/// Clients that send half a request and stay keep nobody else from an answer.
+/// Slow clients that send half a request do not keep other clients from an answer.
 @Suite struct SlowClientTests {
     private static let connections = 160
-    /// A longer trial: `MARTLET_SLOW_CLIENT_SECONDS=300`.
+    /// For a longer run: `MARTLET_SLOW_CLIENT_SECONDS=300`.
     private static let seconds = getenv("MARTLET_SLOW_CLIENT_SECONDS").flatMap { Int(String(cString: $0)) } ?? 3
     private static let half = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
 
-    /// The probes come from the same address as the slow clients, with the limits of a worker.
+    /// The probes use the same address as the slow clients, with the limits of a worker.
     @Test(arguments: [AdminConfiguration().connectionsPerHostMax, .max])
     func `No probe fails`(connectionsPerHostMax: Int) async throws {
         try await AdminServerHarness.run(.with { $0.connectionsPerHostMax = connectionsPerHostMax }) { harness in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `A head has little time, a body more`() async throws {
+    @Test func `A head has a shorter time limit than a body`() async throws {
         try await AdminServerHarness.run(.with { $0.headSecondsMax = 1 }) { harness in
             nonisolated(unsafe) var closed: [AdminClosing] = []
             harness.server.onClosed = { closed.append($0) }
@@ -65,9 +65,9 @@ import Testing
         }
     }
 
-    @Test func `One host does not take the place of another`() async throws {
+    @Test func `One host does not displace another`() async throws {
         try await AdminServerHarness.run(.with { ($0.connectionsMax, $0.connectionsPerHostMax) = (10, 4) }) { harness in
-            // Accepted before all others, from another address of loopback.
+            // Accepted before the others, from another loopback address.
             let other = try Socket(from: "127.0.0.2", to: harness.server.endpoint)
             defer { other.close() }
             try await harness.loop.wait { harness.server.clients.count == 1 }
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// A blocking socket that is bound before it connects.
+/// A blocking socket that is bound before its connect.
 private struct Socket {
     let descriptor: Int32
 

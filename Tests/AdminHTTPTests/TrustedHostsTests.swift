@@ -10,7 +10,7 @@ import Testing
         "localhost", "LOCALHOST:2199", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:65535", "simulator.test",
         "Simulator.Test:9000", "[fd00::1]:80", "localhost:",
     ])
-    func `Its own names are right`(host: String) {
+    func `The endpoint's own names are accepted`(host: String) {
         let expected: Int? = host == "localhost:" ? 403 : nil
         #expect(hosts.refusal(hosts: [host], origins: [])?.status == expected)
     }
@@ -20,12 +20,12 @@ import Testing
         "localhost:1:2", "[::1", "::1", "[::1]x", "127.0.0.1.", "127.0.0.2", "0.0.0.0", "user@localhost", "localhost/",
         "localhost evil", "[::]",
     ])
-    func `Foreign names are not`(host: String) {
+    func `Foreign names are refused`(host: String) {
         #expect(hosts.refusal(hosts: [host], origins: [])?.status == 403)
     }
 
-    /// What listens beyond loopback is called by names that it cannot know: a pod's address, a service's name.
-    @Test func `Any host, but no page of another origin`() {
+    /// Beyond loopback, an endpoint is reached by names that it cannot know: a pod's address, a service's name.
+    @Test func `Any host is accepted, but no page of another origin`() {
         let hosts = TrustedHosts(listening: "0.0.0.0", names: [], isAnyTrusted: true)
         for host in ["10.1.2.3:9780", "martlet.push.svc", "localhost"] {
             #expect(hosts.refusal(hosts: [host], origins: []) == nil)
@@ -35,18 +35,18 @@ import Testing
         for wrong in [[], ["a", "b"], ["a:b:c"]] { #expect(hosts.refusal(hosts: wrong, origins: [])?.status == 403) }
     }
 
-    @Test func `One Host header, no more and no less`() {
+    @Test func `Exactly one Host header is required`() {
         #expect(hosts.refusal(hosts: [], origins: [])?.status == 403)
         #expect(hosts.refusal(hosts: ["localhost", "localhost"], origins: [])?.status == 403)
     }
 
-    @Test func `The address listened on is a name`() {
+    @Test func `The listening address is accepted`() {
         let hosts = TrustedHosts(listening: "192.0.2.7", names: [])
         #expect(hosts.refusal(hosts: ["192.0.2.7:2199"], origins: []) == nil)
         #expect(TrustedHosts(listening: "::1", names: []).refusal(hosts: ["[::1]:2199"], origins: []) == nil)
     }
 
-    @Test func `An origin has to be the host's own`() {
+    @Test func `An origin must match the host`() {
         func status(_ origins: String...) -> Int? {
             hosts.refusal(hosts: ["localhost:2199"], origins: origins)?.status
         }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `The refusal is JSON and tells the names`() async throws {
+    @Test func `The refusal is JSON and contains the names`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             client.send("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
@@ -70,7 +70,7 @@ import Testing
             #expect(response.headers["content-type"] == "application/json")
             #expect(
                 response.body
-                    == #"{"error":"the Host header has to be one of localhost, 127.0.0.1, [::1], with or without a port"}"#
+                    == #"{"error":"the Host header must be one of localhost, 127.0.0.1, [::1], with or without a port"}"#
                     + "\n")
             let foreign = try await client.request("PUT", "/", headers: ["Origin": "https://evil.example"], body: "x")
             #expect(foreign.status == 403)

@@ -8,9 +8,9 @@ import Threads
 
 @testable import BrokerManagement
 
-/// Answers at the address of the management API.
+/// Responses of the management API and of other servers at its address.
 @Suite struct ManagementClientTests {
-    /// Returns the snapshot of a topology with an answer for each path.
+    /// Returns the snapshot of a topology from a server with a response for each path.
     private func snapshot(
         onWait: @escaping @Sendable (String) -> Void = { _ in },
         of answer: @escaping @Sendable ([String]) -> AdminResponse
@@ -27,13 +27,13 @@ import Threads
         }
     }
 
-    /// Returns the failure if every request has this answer.
+    /// Returns the failure if every request gets this response.
     private func failure(of answer: AdminResponse) async throws -> String {
         guard case .failure(let failure) = try await snapshot(of: { _ in answer }) else { return "" }
         return String(failure.message.drop { $0 != " " }.dropFirst())
     }
 
-    /// `management.disable_stats`, as RabbitMQ 3.10 answers.
+    /// The response of RabbitMQ 3.10 with `management.disable_stats`.
     @Test func disabledStatisticsAreNotWaitedFor() async throws {
         let notices = Notices()
         let snapshot = try await snapshot(onWait: notices.add) { path in
@@ -66,7 +66,8 @@ import Threads
         #expect(sentences.count == 1)
         #expect(
             sentences.first?.hasPrefix("waiting up to 15 s for http://127.0.0.1") == true
-                && sentences.first?.hasSuffix("may still show the delivery limits before policy push-deliveries")
+                && sentences.first?.hasSuffix(
+                    "may still show the delivery limits from before policy push-deliveries")
                     == true,
             "\(sentences)")
     }
@@ -84,7 +85,7 @@ import Threads
     }
 
     @Test func anotherServerIsReported() async throws {
-        let other = "what answers there is not RabbitMQ's management"
+        let other = "the server is not RabbitMQ's management API"
         let deep = String(repeating: "[", count: 100_000)
         for body in ["", "{}", "<html>", "[]", #"{"rabbitmq_version":4}"#, deep] {
             #expect(try await failure(of: .json(Array(body.utf8))) == other)
@@ -93,9 +94,10 @@ import Threads
 
     @Test func aRefusalNamesTheUserAndNotThePassword() async throws {
         #expect(
-            try await failure(of: .error(401, "no")) == "the login of user ops is refused, or it has no tag management")
-        #expect(try await failure(of: .error(403, "no")) == "user ops may not see this")
-        #expect(try await failure(of: .error(500, "no")) == "it answers 500")
+            try await failure(of: .error(401, "no"))
+                == "login of user ops refused, or the user lacks the tag management")
+        #expect(try await failure(of: .error(403, "no")) == "user ops lacks the permission to read this")
+        #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
     /// `@unchecked Sendable`: guarded by the lock.

@@ -41,7 +41,7 @@ import Testing
         #expect(found.faults == [])
     }
 
-    /// Where argument and policy both limit, the lower one holds; what drops the oldest refuses nothing.
+    /// The lower limit of argument and policy applies. A queue that drops its oldest messages refuses nothing.
     @Test(arguments: [
         (["x-overflow": "reject-publish"], ["max-length": "3"], 3, 0, true),
         (["x-overflow": "reject-publish", "x-max-length": "9"], ["max-length": "3"], 3, 0, true),
@@ -66,17 +66,17 @@ import Testing
         )
     }
 
-    /// A policy does not change what an argument decides.
+    /// A policy does not override an argument.
     @Test(arguments: [
         (["x-overflow": "reject-publish", "x-max-length": "3"], [:]),
         (["x-overflow": "reject-publish", "x-max-length": "3"], ["max-length": "9", "overflow": "drop-head"]),
     ])
-    func anArgumentThatDecidesIsNotLeftToAPolicy(arguments: [String: String], policy: [String: String]) {
+    func aLimitByArgumentNeedsAnotherQueue(arguments: [String: String], policy: [String: String]) {
         let queue = BrokerSnapshot.Queue(arguments: arguments, policy: policy, policyName: "cap")
         #expect(
             conditions([("own", 3, 0)], ["own": queue]).faults.map(\.remedy) == [
                 "consume from own, or run rabbitmqctl delete_queue -p '/' --if-empty 'own' once it is empty and declare it "
-                    + "with other arguments, which alone decide here"
+                    + "with other arguments: they override policies"
             ])
     }
 

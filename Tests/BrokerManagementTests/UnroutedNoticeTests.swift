@@ -3,9 +3,9 @@ import Testing
 
 @testable import BrokerManagement
 
-/// When a worker warns of results that no queue is bound for.
+/// Warnings of results that no queue is bound for.
 @Suite struct UnroutedNoticeTests {
-    /// A first sight and growth are news, what lies there is not, and a flood is one line a minute.
+    /// Only growth is logged, at most once a minute.
     @Test func theLogWarnsOfUnroutedResultsAsTheirNumberGrows() {
         var notice = UnroutedNotice()
         let start = MonotonicTime(nanoseconds: 0)
@@ -22,7 +22,7 @@ import Testing
         #expect(due(1, after: 310))
     }
 
-    /// `martlet unrouted list` holds the results for a moment and returns them.
+    /// `martlet unrouted list` holds the results for a moment and requeues them.
     @Test func aReaderThatReturnsTheResultsIsNoGrowth() {
         var notice = UnroutedNotice()
         let start = MonotonicTime(nanoseconds: 0)

@@ -6,7 +6,7 @@ import Testing
         ("a", "a"), ("a", "*"), ("a", "#"), ("#", "#"), ("", ""), ("", "#"), ("a.b", "a.#"), ("a", "a.#"),
         ("a.*", "*.b"), ("#.b", "a.#"), ("a.#.c", "a.*.b.c"), ("a.#.c", "#.b.c"), ("*.*", "a.#.b"), ("#.#", "*"),
         ("order.#", "order.mail.*"), ("*", "#.a"),
-    ]) func theseShareAKey(_ one: String, _ other: String) {
+    ]) func overlappingKeys(_ one: String, _ other: String) {
         #expect(BindingKey.overlap(one, other))
         #expect(BindingKey.overlap(other, one))
     }
@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: [
         ("a", "b"), ("a", "a.b"), ("*", "*.*"), ("a.#", "b.#"), ("a.*", "a"), ("#.a", "#.b"), ("*.a", "#.b.*.c"),
         ("order.#", "orders"), ("a.*.c", "a.c"), ("", "a"),
-    ]) func theseShareNone(_ one: String, _ other: String) {
+    ]) func disjointKeys(_ one: String, _ other: String) {
         #expect(!BindingKey.overlap(one, other))
         #expect(!BindingKey.overlap(other, one))
     }

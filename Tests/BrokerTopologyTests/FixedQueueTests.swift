@@ -2,18 +2,18 @@ import Testing
 
 @testable import BrokerTopology
 
-/// What follows from a fixed queue's properties.
+/// Consequences of the properties of fixed queues.
 @Suite struct FixedQueueTests {
     private let topology = Topology(waits: [WaitDelay(seconds: 30)], hasChannelCommands: true)
 
-    @Test func optionalQueuesExistByConfigurationAlone() {
+    @Test func optionalQueuesExistOnlyByConfiguration() {
         #expect(topology.fixedQueues == FixedQueue.allCases)
         let least = Topology(results: ResultsRetention(hasQueue: false))
         #expect(least.fixedQueues == [.quarantine, .expired, .dead, .unrouted])
         #expect(!least.queues.contains { ["push.results", "push.channels"].contains($0.name) })
     }
 
-    /// A request queue of such a name would be declared twice, with different arguments.
+    /// A request queue with such a name would be declared twice, with different arguments.
     @Test func theirNamesAreReservedWhetherTheyExistOrNot() {
         let names = Topology().names
         for queue in FixedQueue.allCases { #expect(names.isReserved("push.\(queue.rawValue)")) }
@@ -32,7 +32,7 @@ import Testing
         #expect(!WorkerPermissions(Topology()).writtenExchanges.contains(""))
     }
 
-    /// The pattern of a policy ends with the optional queues, so that it only grows.
+    /// The pattern of a policy ends with the optional queues, so it only grows at its end.
     @Test func deliveriesOfAllButResultsAreUnlimited() {
         let always = ["push.requests", "push.quarantine", "push.expired", "push.dead"]
         #expect(Topology().unlimitedQueues == always)

@@ -1,7 +1,7 @@
 import BrokerTopology
 import Testing
 
-/// A queue of requests that is divided, and how requests are led to its shards while they come.
+/// Divided request queues, and the steps of a change while requests arrive.
 @Suite struct ShardingTests {
     private static func topology(_ shards: Int, key: String? = nil) -> Topology {
         let others = key == nil ? [] : ["push.requests.urgent"]
@@ -10,7 +10,7 @@ import Testing
             waits: [WaitDelay(seconds: 30)], routingKeys: key.map { ["push.requests": $0] } ?? [:])
     }
 
-    @Test func oneShardIsNone() {
+    @Test func oneShardMeansUndivided() {
         #expect(Self.topology(1) == Topology(waits: [WaitDelay(seconds: 30)]))
         #expect(TopologyNames(shards: ["push.requests": 1]).requestQueuesAndShards == ["push.requests"])
     }
@@ -40,17 +40,17 @@ import Testing
         #expect(Self.topology(3, key: "a.#").bindings.first?.routingKey == "a.#")
     }
 
-    @Test func aPolicyMatchesTheShardsWhateverTheirNumber() throws {
+    @Test func aPolicyMatchesAnyNumberOfShards() throws {
         let policy = try #require(Self.topology(3).policies(of: BrokerVersion(4, 0)).first)
         #expect(policy.pattern == #"^(push\.requests(\.[0-9]+)?|push\.quarantine|push\.expired|push\.dead)$"#)
         #expect(Self.topology(3).unlimitedQueues.contains("push.requests.2"))
     }
 
-    /// Where requests go at a broker: from the exchange of requests to queues, or by the ring of the exchange of shards.
+    /// A model of a broker's routing: from the exchange of requests to queues, or through the hash ring to shards.
     private struct Router {
         var bindings: [Topology.Binding] = []
 
-        /// A broker puts a message into a queue once.
+        /// A broker puts a message into a queue only once.
         func queues(key: String, hash: Int) -> Set<String> {
             Set(
                 bindings.filter { $0.exchange == "push.requests" && BindingKey.overlap($0.routingKey, key) }.flatMap {
@@ -61,7 +61,7 @@ import Testing
                 })
         }
 
-        mutating func take(_ step: Topology.Sharding.Step) {
+        mutating func apply(_ step: Topology.Sharding.Step) {
             switch step {
             case .bind(let binding): if !bindings.contains(binding) { bindings.append(binding) }
             case .unbind(let binding): bindings.removeAll { $0 == binding }
@@ -75,7 +75,7 @@ import Testing
         var router = Router(bindings: before.shardings[0].bindings)
         let hashes = 0..<60 * 61
         for step in after.shardings[0].steps {
-            router.take(step)
+            router.apply(step)
             let counts = Set(
                 stride(from: 0, to: hashes.upperBound, by: 7).map { hash in
                     router.queues(key: key ?? "any", hash: hash).count
@@ -87,14 +87,14 @@ import Testing
         #expect(after.shardings[0].isDone(before.shardings[0].bindings) == (numbers.before == numbers.after))
     }
 
-    /// As one that went halfway leaves it.
-    @Test func stepsThatWereInterruptedCanBeTakenAgain() {
+    /// The state after an interrupted declaration.
+    @Test func interruptedStepsCanBeRepeated() {
         for (from, to) in [(1, 3), (3, 1)] {
             let steps = Self.topology(to).shardings[0].steps
             for taken in steps.indices {
                 var router = Router(bindings: Self.topology(from).shardings[0].bindings)
                 for step in steps[..<taken] + steps {
-                    router.take(step)
+                    router.apply(step)
                     for hash in 0..<12 { #expect(router.queues(key: "any", hash: hash).count == 1) }
                 }
                 #expect(Set(router.bindings) == Set(Self.topology(to).bindings.filter(router.bindings.contains)))

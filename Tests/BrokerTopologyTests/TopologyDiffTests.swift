@@ -2,11 +2,11 @@ import Testing
 
 @testable import BrokerTopology
 
-/// A topology beside what the management API shows of it.
+/// Comparisons of a topology with snapshots from the management API.
 @Suite struct TopologyDiffTests {
     private let topology = Topology(waits: [WaitDelay(seconds: 30)])
 
-    /// All as it should be.
+    /// Returns a snapshot that matches the topology.
     private func snapshot(of topology: Topology, version: BrokerVersion = BrokerVersion(3, 10)) -> BrokerSnapshot {
         var snapshot = BrokerSnapshot()
         snapshot.version = version
@@ -21,7 +21,8 @@ import Testing
         return snapshot
     }
 
-    /// With queues of a time when they had no argument against the delivery limit, and the policy instead.
+    /// Returns a matching snapshot with queues of earlier versions: a policy instead of the argument turns off the
+    /// delivery limit.
     private func snapshotWithPolicy(of topology: Topology) -> BrokerSnapshot {
         let version = BrokerVersion(4, 0)
         var snapshot = snapshot(of: topology, version: version)
@@ -38,25 +39,25 @@ import Testing
         Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
     }
 
-    /// What is not well, of the topology, after a change of what is all well.
-    private func troubles(_ change: (inout BrokerSnapshot) -> Void) -> [String] {
+    /// Returns the faults after a change of the matching snapshot.
+    private func faults(_ change: (inout BrokerSnapshot) -> Void) -> [String] {
         var snapshot = snapshot(of: topology)
         change(&snapshot)
-        return troubles(snapshot, topology)
+        return faults(snapshot, topology)
     }
 
-    private func troubles(_ snapshot: BrokerSnapshot, _ topology: Topology) -> [String] {
+    private func faults(_ snapshot: BrokerSnapshot, _ topology: Topology) -> [String] {
         TopologyDiff(topology: topology, snapshot: snapshot, advice: TopologyAdvice(virtualHost: "/"))
             .findings.filter { $0.state != .present }.map(text)
     }
 
     private func text(_ finding: TopologyFinding) -> String { "\(finding.state) \(finding.subject): \(finding.advice)" }
 
-    @Test func allIsWell() { #expect(troubles { _ in } == []) }
+    @Test func aMatchingSnapshotHasNoFaults() { #expect(faults { _ in } == []) }
 
-    @Test func whatIsMissing() {
+    @Test func missingObjectsAreReported() {
         #expect(
-            troubles { snapshot in
+            faults { snapshot in
                 snapshot.exchanges["push.dead"] = nil
                 snapshot.queues["push.requests"] = nil
                 snapshot.bindings.removeAll { $0.queue == "push.quarantine" }
@@ -67,10 +68,10 @@ import Testing
             ])
     }
 
-    @Test func whatLeadsExpiredRequestsElsewhereIsFound() {
+    @Test func formerBindingsOfExpiredRequestsAreReported() {
         let former = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
         #expect(
-            troubles { snapshot in
+            faults { snapshot in
                 snapshot.bindings.removeAll { $0.queue == "push.expired" }
                 snapshot.bindings += [
                     former, .init(queue: "push.expired", exchange: "push.dlx.sort", routingKey: ""),
@@ -78,47 +79,47 @@ import Testing
             }.map { String($0.prefix { $0 != "," }) } == [
                 "missing binding of push.expired to push.dlx.sort by x-first-death-reason=expired x-match=all-with-x: run "
                     + "martlet topology apply",
-                "differs binding of push.dead to push.dlx: it is of another configuration or version",
+                "differs binding of push.dead to push.dlx: it belongs to another configuration or version",
             ])
     }
 
-    @Test func whatDiffersSaysHowToMigrate() {
-        let troubles = troubles { snapshot in
+    @Test func mismatchedObjectsHaveARemedy() {
+        let faults = faults { snapshot in
             snapshot.exchanges["push.dlx"]?.kind = "direct"
             snapshot.queues["push.wait.30s.1"]?.arguments["x-message-ttl"] = "5"
             snapshot.queues["push.dead"]?.arguments["x-delivery-limit"] = "3"
         }
         #expect(
-            troubles.map { String($0.prefix { $0 != ";" }) } == [
-                "differs exchange push.dlx: it is of kind direct instead of fanout",
+            faults.map { String($0.prefix { $0 != ";" }) } == [
+                "differs exchange push.dlx: its type is direct instead of fanout",
                 "differs queue push.dead: x-delivery-limit is 3 instead of not set",
                 "differs queue push.wait.30s.1: x-message-ttl is 5 instead of 30000",
             ])
-        #expect(troubles[1].contains("rabbitmqctl delete_queue -p '/' --if-empty 'push.dead'"))
+        #expect(faults[1].contains("rabbitmqctl delete_queue -p '/' --if-empty 'push.dead'"))
     }
 
-    @Test func resultsWithoutBoundsNeedAPolicyNotAnotherQueue() {
-        let troubles = troubles { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
-        #expect(troubles.count == 1)
-        #expect(troubles[0].contains("it can grow without end; a policy sets them without deleting the queue"))
+    @Test func unboundedResultQueuesNeedAPolicy() {
+        let faults = faults { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
+        #expect(faults.count == 1)
+        #expect(faults[0].contains("it can grow without bounds; a policy sets bounds without deleting the queue"))
         let command = #"'push.results-bounds' '^push\.results$' '{"message-ttl":259200000,"max-length":1000000}'"#
-        #expect(troubles[0].hasSuffix(command))
-        let bounded = self.troubles { snapshot in
+        #expect(faults[0].hasSuffix(command))
+        let bounded = self.faults { snapshot in
             snapshot.queues["push.results"] = .init(
                 arguments: ["x-queue-type": "quorum"], policy: ["message-ttl": "5", "max-length": "6"])
         }
         #expect(bounded == [])
     }
 
-    /// The gap of earlier versions: what one of several queues was bound by stayed.
-    @Test func bindingsOfEarlierConfigurationsAreFound() {
+    /// Regression: earlier versions left the binding of one of several queues.
+    @Test func bindingsOfEarlierConfigurationsAreReported() {
         let several = Topology(
             names: TopologyNames(requestQueues: ["push.requests", "push.bulk"]), waits: [WaitDelay(seconds: 30)])
         var snapshot = snapshot(of: topology)
         let bulk = Topology.Binding(queue: "push.bulk", exchange: "push.requests", routingKey: "bulk")
         snapshot.bindings.append(bulk)
         snapshot.queues["push.bulk"] = snapshot.queues["push.requests"]
-        // Somebody who listens, and whose queue is none of ours.
+        // The queue of another consumer.
         snapshot.bindings.append(.init(queue: "audit", exchange: "push.requests", routingKey: "#"))
         snapshot.queues["audit"] = .init(arguments: ["x-queue-type": "quorum"])
         #expect(snapshot.staleBindings(of: topology) == [] && snapshot.foreignBindings(of: topology) == [bulk])
@@ -129,49 +130,49 @@ import Testing
         #expect(divided.foreignBindings(of: topology) == [bulk, shards])
         let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         #expect(snapshot.staleBindings(of: several) == [every])
-        // Its workers may be away just now.
-        #expect(troubles(snapshot, topology) == [])
+        // The queue's workers may be stopped temporarily.
+        #expect(faults(snapshot, topology) == [])
         func advice() -> String? {
             TopologyDiff(topology: topology, snapshot: snapshot, advice: TopologyAdvice(virtualHost: "/"))
                 .findings.first { $0.subject == "binding of push.bulk to push.requests by bulk" }?.advice
         }
         #expect(advice()?.hasSuffix("--former 'push.bulk=bulk'") == true)
         snapshot.queues["push.bulk"]?.consumerCount = 2
-        #expect(advice() == "workers of another configuration take from it")
+        #expect(advice() == "workers of another configuration consume it")
     }
 
-    /// Whoever applied it halfway, or has not at all, gets each request twice or nowhere.
-    @Test func whatIsNotRightOfShardsIsFound() {
+    /// If the declaration was not completed, each request reaches two queues or none.
+    @Test func incompleteShardingIsReported() {
         let divided = Topology(names: TopologyNames(shards: ["push.requests": 2]), waits: [WaitDelay(seconds: 30)])
         var snapshot = snapshot(of: divided)
-        #expect(troubles(snapshot, divided) == [])
+        #expect(faults(snapshot, divided) == [])
         let whole = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         snapshot.bindings.append(whole)
         #expect(snapshot.staleBindings(of: divided) == [whole])
         snapshot.bindings.removeAll { $0 == whole || $0.destination == "push.requests.1" }
         snapshot.exchangeTypes = ["topic"]
         #expect(
-            troubles(snapshot, divided) == [
+            faults(snapshot, divided) == [
                 text(.missingPlugin),
                 "missing binding of push.requests.1 to push.requests.shards by 1: run martlet topology apply",
             ])
-        // One again.
-        let left = troubles(snapshot, topology)
+        // Back to one queue.
+        let left = faults(snapshot, topology)
         #expect(
             left.contains { $0.hasPrefix("differs binding of exchange push.requests.shards to push.requests by #") })
         #expect(!left.contains { $0.contains("plugin") })
     }
 
-    @Test func thePolicyThatAVersionNeeds() {
-        #expect(troubles(snapshot(of: topology, version: BrokerVersion(4, 0)), topology) == [])
+    @Test func missingAndMismatchedPoliciesAreReported() {
+        #expect(faults(snapshot(of: topology, version: BrokerVersion(4, 0)), topology) == [])
         var snapshot = snapshotWithPolicy(of: topology)
-        #expect(troubles(snapshot, topology) == [])
+        #expect(faults(snapshot, topology) == [])
         snapshot.policies = [:]
         for name in topology.unlimitedQueues { snapshot.queues[name]?.policy = [:] }
         snapshot.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
         #expect(
-            troubles(snapshot, topology) == [
-                "missing policy push-deliveries: without it RabbitMQ 4.0 takes what was returned too often out of "
+            faults(snapshot, topology) == [
+                "missing policy push-deliveries: without it, RabbitMQ 4.0 removes messages that were requeued too often from "
                     + "push.quarantine, push.expired, push.dead; run martlet topology apply"
             ])
         let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts
@@ -179,62 +180,62 @@ import Testing
             snapshot.policies = ["push-deliveries": texts.merging([key: value]) { $1 }]
             let wanted = texts[key] ?? ""
             #expect(
-                troubles(snapshot, topology) == [
+                faults(snapshot, topology) == [
                     "differs policy push-deliveries: \(key) is \(value) instead of \(wanted); run martlet topology apply"
                 ])
         }
         snapshot.policies = ["push-deliveries": texts.merging(["priority": "7"]) { $1 }]
-        #expect(troubles(snapshot, topology) == [])
-        // Nor does a raised priority go when something else has to be set.
+        #expect(faults(snapshot, topology) == [])
+        // A raised priority also stays when another setting changes.
         snapshot.policies["push-deliveries"]?["delivery-limit"] = "5"
         #expect(
-            troubles(snapshot, topology) == [
+            faults(snapshot, topology) == [
                 "differs policy push-deliveries: delivery-limit is 5 instead of -1; run martlet topology apply"
             ])
         #expect(topology.policies(of: BrokerVersion(4, 0))[0].withPriority(of: ["priority": "7"]).priority == 7)
         snapshot.policies = [:]
         snapshot.seesPolicies = false
         #expect(
-            troubles(snapshot, topology) == [
-                "unseen policy push-deliveries: policies were not seen: the user of amqp.management_url needs the tag "
+            faults(snapshot, topology) == [
+                "unseen policy push-deliveries: cannot read policies: the user of amqp.management_url needs the tag "
                     + "policymaker"
             ])
     }
 
-    /// A policy of others wins over the argument, and an operator policy over both.
-    @Test func aDeliveryLimitOfAnotherPolicyIsFound() {
+    /// A foreign policy overrides the argument, and an operator policy overrides both.
+    @Test func aDeliveryLimitOfAnotherPolicyIsReported() {
         for version in [BrokerVersion(3, 13), BrokerVersion(4, 0)] {
             var snapshot = snapshot(of: topology, version: version)
             snapshot.queues["push.dead"]?.policy = ["delivery-limit": "20"]
             snapshot.queues["push.dead"]?.policyName = "everything+mine"
-            let found = troubles(snapshot, topology).filter { !$0.contains("policy push-deliveries") }
+            let found = faults(snapshot, topology).filter { !$0.contains("policy push-deliveries") }
             #expect(found.count == 1)
             #expect(
                 found.first?.hasPrefix(
-                    "differs delivery limit of queue push.dead: RabbitMQ \(version) takes a message out that was given "
-                        + "back 20 times (policy everything+mine); ") == true, "\(found)")
+                    "differs delivery limit of queue push.dead: RabbitMQ \(version) removes a message that was "
+                        + "requeued 20 times (policy everything+mine); ") == true, "\(found)")
         }
     }
 
     /// RabbitMQ applies one policy to a queue: another one without a limit leaves the broker's default of 20.
-    @Test func aPolicyThatWinsAndSetsNoLimitLeavesTheBrokersDefault() {
+    @Test func anotherPolicyWithoutALimitLeavesTheBrokersDefault() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.queues["push.dead"]?.policy = ["max-length": "5"]
         snapshot.queues["push.dead"]?.policyName = "everything"
         let fault =
-            "differs delivery limit of queue push.dead: RabbitMQ 4.0 takes a message out that was given back 20 times "
+            "differs delivery limit of queue push.dead: RabbitMQ 4.0 removes a message that was requeued 20 times "
             + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
             + "RabbitMQ applies to the queue instead of push-deliveries"
-        #expect(troubles(snapshot, topology) == [fault])
-        // What is missing besides hides nothing.
+        #expect(faults(snapshot, topology) == [fault])
+        // Another missing part does not hide the fault.
         snapshot.policies = [:]
-        #expect(troubles(snapshot, topology).contains(fault))
-        // The argument holds where no policy sets a limit.
+        #expect(faults(snapshot, topology).contains(fault))
+        // The argument applies if no policy sets a limit.
         snapshot.queues["push.dead"]?.arguments["x-delivery-limit"] = "-1"
-        #expect(!troubles(snapshot, topology).contains { $0.contains("push.dead:") })
+        #expect(!faults(snapshot, topology).contains { $0.contains("push.dead:") })
     }
 
-    /// A green check would be a claim.
+    /// An `ok` would be unfounded.
     @Test func disabledStatisticsLeaveLimitsUnseen() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.showsStatistics = false
@@ -243,17 +244,17 @@ import Testing
             snapshot.queues[name]?.isPolicySeen = false
         }
         #expect(
-            troubles(snapshot, topology) == [
+            faults(snapshot, topology) == [
                 "unseen delivery limit of push.requests, push.quarantine, push.expired, push.dead: the management API does not show "
-                    + "what policies set: its statistics are disabled (management.disable_stats); look at them: "
+                    + "effective policies: its statistics are disabled (management.disable_stats); run "
                     + "rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"
             ])
         snapshot.policies = [:]
-        #expect(troubles(snapshot, topology).first?.hasPrefix("missing policy push-deliveries: ") == true)
+        #expect(faults(snapshot, topology).first?.hasPrefix("missing policy push-deliveries: ") == true)
     }
 
-    /// Statistics show a limit for some seconds after the policy against it was set.
-    @Test func aLimitIsLookedAtAgainOnlyWhereThePolicyMayBeNew() {
+    /// Statistics still show a limit for some seconds after the policy against it was set.
+    @Test func limitsAreReadAgainOnlyAfterANewPolicy() {
         var snapshot = snapshotWithPolicy(of: topology)
         #expect(!snapshot.mayShowFormerLimits(of: topology))
         snapshot.queues["push.dead"]?.policy = [:]
@@ -269,21 +270,21 @@ import Testing
         #expect(!three.mayShowFormerLimits(of: topology))
     }
 
-    /// 3.x takes the argument and discards at the first return.
-    @Test func theArgumentOfLaterVersionsIsAMistakeBefore() {
+    /// RabbitMQ 3.x accepts the argument and discards a message when it is first requeued.
+    @Test func theArgumentOfLaterVersionsIsAMismatchBefore() {
         var snapshot = snapshot(of: topology)
         snapshot.queues["push.dead"]?.arguments["x-delivery-limit"] = "-1"
-        let found = troubles(snapshot, topology)
+        let found = faults(snapshot, topology)
         #expect(found.count == 1)
         #expect(found[0].hasPrefix("differs queue push.dead: x-delivery-limit is -1 instead of not set; "))
         snapshot.version = BrokerVersion(4, 0)
         snapshot.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
         snapshot.queues["push.quarantine"]?.arguments["x-delivery-limit"] = "-1"
         snapshot.queues["push.expired"]?.arguments["x-delivery-limit"] = "-1"
-        #expect(troubles(snapshot, topology) == [])
+        #expect(faults(snapshot, topology) == [])
         snapshot.queues["push.dead"]?.arguments["x-delivery-limit"] = "7"
         #expect(
-            troubles(snapshot, topology).first?.hasPrefix(
+            faults(snapshot, topology).first?.hasPrefix(
                 "differs queue push.dead: x-delivery-limit is 7 instead of not set; ") == true)
     }
 }

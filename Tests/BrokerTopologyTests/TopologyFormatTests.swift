@@ -5,12 +5,12 @@ import YAML
 
 @testable import BrokerTopology
 
-/// The topology in the forms that declare it without martlet.
+/// The formats that declare the topology without Martlet.
 @Suite struct TopologyFormatTests {
     private let topology = Topology(
         names: TopologyNames(requestQueues: ["push.requests", "it's_a Queue"]), waits: [WaitDelay(seconds: 30)])
 
-    @Test func definitionsHoldAllOfIt() throws {
+    @Test func definitionsContainTheWholeTopology() throws {
         let text = DefinitionsFile.text(
             topology, virtualHost: "a\"b", version: BrokerVersion(4, 0))
         let root = try JSONDocument(text).root
@@ -30,8 +30,8 @@ import YAML
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
     }
 
-    /// Shards are behind an exchange, which bindings lead to in each form.
-    @Test func whatIsDividedIsBoundBehindAnExchange() throws {
+    /// In each format, shards are bound to an exchange.
+    @Test func shardsAreBoundToAnExchange() throws {
         let topology = Topology(
             names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])
         let version = BrokerVersion(4, 0)
@@ -54,7 +54,7 @@ import YAML
         #expect(permissions.readQueues.contains("push.requests.63"))
     }
 
-    /// Earlier versions drop a message at its first return with it.
+    /// With this argument, earlier versions drop a message when it is first requeued.
     @Test(arguments: [nil, BrokerVersion(3, 10), BrokerVersion(3, 13), BrokerVersion(4, 0), BrokerVersion(4, 3)])
     func theDeliveryLimitIsTurnedOffForVersionsThatHaveOne(version: BrokerVersion?) throws {
         let isTurnedOff = version.map { $0 >= BrokerVersion(4, 0) } ?? false
@@ -78,11 +78,11 @@ import YAML
                     ? ["push.requests", "it's_a Queue", "push.quarantine", "push.expired", "push.dead"] : []))
     }
 
-    @Test func aScriptIsOneThatAShellTakes() async throws {
+    @Test func aShellRunsTheScript() async throws {
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
-        // Prints its arguments and the definitions, and reads no standard input, as RabbitMQ 4.0.5.
+        // Prints its arguments and the definitions, and does not read standard input, like RabbitMQ 4.0.5.
         try directory.write(
             "rabbitmqctl",
             """
@@ -112,7 +112,7 @@ import YAML
             ])
     }
 
-    @Test func objectsOfKubernetesHaveNamesThatItTakes() throws {
+    @Test func kubernetesObjectsHaveValidNames() throws {
         let text = KubernetesObjects.text(
             topology, virtualHost: "/", user: "martlet", cluster: "rabbit",
             version: BrokerVersion(4, 0))
@@ -139,8 +139,8 @@ import YAML
             ])
     }
 
-    /// Names and passwords are the operator's to make.
-    @Test func objectsOfKubernetesSayWhatEachUserMayDo() throws {
+    /// The messaging topology operator generates names and passwords.
+    @Test func kubernetesObjectsContainThePermissionsOfEachUser() throws {
         let text = KubernetesObjects.text(
             topology, virtualHost: "a\"b", user: "My User", cluster: "rabbit", version: nil)
         let objects = try text.split(separator: "---\n").map { try YAMLDocument(Array($0.utf8)) }.map(\.root)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct TopologyTests {
     let topology = Topology(waits: [WaitDelay(seconds: 30)])
 
-    @Test func namesAreThePrefixAndWhatTheyHold() {
+    @Test func namesConsistOfThePrefixAndTheContents() {
         #expect(
             topology.exchanges.map { "\($0.name) \($0.kind)" } == [
                 "push.unrouted fanout", "push.requests topic", "push.results topic", "push.dead topic",
@@ -36,20 +36,20 @@ import Testing
         }
     }
 
-    @Test func everyExchangeLeadsToAQueueSoThatNothingPublishedIsLost() {
+    @Test func everyExchangeLeadsToAQueue() {
         for exchange in topology.exchanges {
             #expect(topology.bindings.contains { $0.exchange == exchange.name }, "\(exchange.name)")
         }
     }
 
-    /// A result that nobody is bound for must not hold up its request.
-    @Test func resultsThatNoQueueTakesAreUnrouted() throws {
+    /// A result that no queue is bound for must not delay the acknowledgement of its request.
+    @Test func resultsWithoutAQueueAreUnrouted() throws {
         let results = try #require(topology.exchanges.first { $0.name == "push.results" })
         #expect(
             results.arguments.map { "\($0.name)=\($0.value)" } == [#"alternate-exchange=text("push.unrouted")"#])
     }
 
-    @Test func whatNobodyTakesIsBounded() {
+    @Test func queuesOfResultsAreBounded() {
         let retention = ResultsRetention(ageSecondsMax: 60, lengthMax: 7)
         let topology = Topology(results: retention)
         for name in ["push.results", "push.unrouted"] {
@@ -61,7 +61,7 @@ import Testing
         #expect(topology.queues.count { queue in queue.arguments.contains { $0.name == "x-max-length" } } == 2)
     }
 
-    @Test func resultsNeedNoQueueOfAllOfThem() {
+    @Test func theResultQueueIsOptional() {
         let topology = Topology(results: ResultsRetention(hasQueue: false))
         #expect(!topology.queues.contains { $0.name == "push.results" })
         #expect(!topology.bindings.contains { $0.queue == "push.results" })
@@ -73,11 +73,11 @@ import Testing
         #expect(topology.exchanges == Topology().exchanges)
     }
 
-    /// Of versions that had each expired request become a dead letter.
+    /// The binding of versions that made a dead letter of each expired request.
     private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
 
-    /// Until the new way is complete, the old one stands.
-    @Test func whatExpiredLeadsToWorkersAndAllElseToTheDeadLetters() {
+    /// The old binding exists until the new ones are complete.
+    @Test func expiredMessagesReachWorkersAndOthersTheDeadLetters() {
         let bindings = topology.bindings.filter { $0.exchange.hasPrefix("push.dlx") }
         #expect(
             bindings.map { "\($0.destination) \($0.exchange)" } == [
@@ -90,7 +90,7 @@ import Testing
         #expect(topology.formerBindings == [Self.formerDeadLetters])
     }
 
-    @Test func onlyBrokersThatCountDeliveriesAreToldNotTo() throws {
+    @Test func onlyBrokersWithADeliveryLimitGetAPolicy() throws {
         let topology = Topology(names: TopologyNames(requestQueues: ["orders+", "push.bulk"]))
         #expect(topology.policies(of: BrokerVersion(3, 10)) == [])
         #expect(topology.policies(of: BrokerVersion(3, 13)) == [])
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Before 4.0 the argument has a message discarded at its first return.
+    /// Before 4.0, the argument discards a message when it is first requeued.
     @Test func newQueuesHaveNoDeliveryLimitWhereTheVersionHasOne() {
         let topology = Topology(names: TopologyNames(shards: ["push.requests": 2]), hasChannelCommands: true)
         for version in [nil, BrokerVersion(3, 10), BrokerVersion(3, 13)] {
@@ -121,8 +121,8 @@ import Testing
             ])
     }
 
-    /// A command that workers give back again and again is told of by them, not by the broker.
-    @Test func deliveriesOfCommandsAreNotLimitedWhereThereAreAny() throws {
+    /// Workers, not the broker, report a command that is requeued repeatedly.
+    @Test func theDeliveryLimitOfCommandsIsTurnedOff() throws {
         let topology = Topology(hasChannelCommands: true)
         #expect(Set(topology.unlimitedQueues).subtracting(Topology().unlimitedQueues) == ["push.channels"])
         #expect(try #require(topology.policies(of: BrokerVersion(4, 0)).first).pattern.contains(#"|push\.channels)$"#))
@@ -136,19 +136,19 @@ import Testing
         #expect(BrokerVersion(text)?.description == version)
     }
 
-    @Test func aSingleQueueOfRequestsGetsAllOfThem() {
+    @Test func aSingleRequestQueueReceivesEveryRequest() {
         let topology = Topology(names: TopologyNames(requestQueues: ["orders"]), routingKeys: ["orders": "order"])
         #expect(keys(of: topology) == ["orders #"])
     }
 
-    @Test func severalQueuesOfRequestsEachHaveAKey() {
+    @Test func severalRequestQueuesHaveAKeyEach() {
         let names = TopologyNames(requestQueues: ["push.requests.urgent", "push.requests.bulk", "mail"])
         let topology = Topology(names: names, routingKeys: ["push.requests.bulk": "campaign.#"])
         #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
     }
 
-    /// Or a request would reach the old queue and a new one.
-    @Test func severalQueuesOfRequestsAreBoundByTheirKeysAlone() {
+    /// Otherwise a request would reach the old queue and a new one.
+    @Test func severalRequestQueuesAreBoundOnlyByTheirKeys() {
         func former(_ topology: Topology) -> [Topology.Binding] {
             topology.formerBindings.filter { $0.exchange == "push.requests" }
         }
@@ -166,8 +166,8 @@ import Testing
             .map { "\($0.destination) \($0.routingKey)" }
     }
 
-    /// Another value for a name would make every broker that has the queue refuse the declaration.
-    @Test func whatWaitsComesBackToWhereItWasUnderArgumentsThatNeverChange() throws {
+    /// A broker that has the queue would refuse a declaration with other arguments.
+    @Test func waitQueuesReturnMessagesAndKeepTheirArguments() throws {
         let topology = Topology(waits: [WaitDelay(seconds: 7200)])
         let waiting = topology.queues.filter { $0.name.contains(".wait.") }
         #expect(
@@ -203,7 +203,7 @@ import Testing
         #expect(BrokerVersion(text) == BrokerVersion(major, minor))
     }
 
-    @Test(arguments: ["", "4", "4.", "x.1", "-1.0", "4.-1"]) func whatIsNoReleaseIsNone(text: String) {
+    @Test(arguments: ["", "4", "4.", "x.1", "-1.0", "4.-1"]) func invalidReleasesAreRejected(text: String) {
         #expect(BrokerVersion(text) == nil)
     }
 

@@ -28,7 +28,7 @@ import Testing
         #expect(try parsed("engine") == ParsedArguments(command: "engine"))
     }
 
-    @Test func aProgramOfOneCommandHasNoWordBeforeItsOptions() throws {
+    @Test func aProgramWithOneCommandHasNoCommandName() throws {
         var lamp = ParsedArguments(command: "")
         #expect(try parsed("", of: .seaLamp) == lamp)
         lamp.options = ["mode": "flashing", "place": "b:2"]
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no command is given"),
+        ("", "no command given"),
         ("lunch", "unknown command 'lunch'; did you mean 'launch'?"),
         ("something", "unknown command 'something'"),
         ("--mpa", "unknown option --mpa"),
@@ -54,14 +54,14 @@ import Testing
         ("launch -m a", "unknown option -m"),
         ("launch --dry-run=1 a", "option --dry-run takes no value"),
         ("launch --map m", "BOAT… is missing"),
-        ("launch --map m --signal gren a", "option --signal takes red or green, not 'gren'; did you mean green?"),
-        ("harbor", "'harbor' is followed by one of: list, open"),
-        ("port --map m", "'harbor' is followed by one of: list, open"),
+        ("launch --map m --signal gren a", "option --signal: expected red or green, got 'gren'; did you mean green?"),
+        ("harbor", "'harbor' requires one of: list, open"),
+        ("port --map m", "'harbor' requires one of: list, open"),
         ("harbor opne", "unknown command 'harbor opne'; did you mean 'harbor open'?"),
-        ("harbor destroy", "unknown command 'harbor destroy'; 'harbor' is followed by one of: list, open"),
+        ("harbor destroy", "unknown command 'harbor destroy'; 'harbor' requires one of: list, open"),
         ("harbor list north", "unexpected argument 'north'"),
         ("harbor open", "SIDE is missing: north or south"),
-        ("harbor open nort", "fleet harbor open takes north or south, not 'nort'; did you mean north?"),
+        ("harbor open nort", "fleet harbor open: expected north or south, got 'nort'; did you mean north?"),
         ("harbor open north south", "unexpected argument 'south'"),
         ("engin", "unknown command 'engin'"),
     ])
@@ -74,17 +74,17 @@ import Testing
         ("sandbox", "unexpected argument 'sandbox'"),
         ("--mod steady", "unknown option --mod; did you mean --mode?"),
         ("--mode", "option --mode MODE needs a value"),
-        ("--mode flash", "option --mode takes steady or flashing, not 'flash'; did you mean flashing?"),
+        ("--mode flash", "option --mode: expected steady or flashing, got 'flash'; did you mean flashing?"),
         ("--help=yes", "option --help takes no value"),
         ("--completion", "option --completion SHELL needs a value"),
-        ("--completion fish", "option --completion takes bash or zsh, not 'fish'"),
+        ("--completion fish", "option --completion: expected bash or zsh, got 'fish'"),
     ])
-    func mistakesOfAProgramOfOneCommand(_ line: String, _ message: String) {
+    func mistakesOfAProgramWithOneCommand(_ line: String, _ message: String) {
         let error = #expect(throws: UsageError.self) { try parse(line, of: .seaLamp) }
         #expect(error?.message == message)
     }
 
-    /// The help that explains a mistake is that of the command.
+    /// The error refers to the help of the command.
     @Test func aMistakeNamesItsCommand() {
         func command(_ line: String) -> String? {
             #expect(throws: UsageError.self) { try Program.fleet.request(line.split(separator: " ").map(String.init)) }?
@@ -95,7 +95,7 @@ import Testing
         #expect(command("launch --map m --crew 10 a") == "launch")
     }
 
-    @Test func helpAndVersionWinOverMistakes() throws {
+    @Test func helpAndVersionTakePrecedenceOverMistakes() throws {
         #expect(try parse("launch --nonsense --help") == .help(topic: "launch"))
         #expect(try parse("launch -h") == .help(topic: "launch") && parse("help launch") == .help(topic: "launch"))
         #expect(try parse("harbor --help") == .help(topic: "harbor") && parse("help port") == .help(topic: "harbor"))
@@ -105,7 +105,7 @@ import Testing
         #expect(try parse("-h", of: .seaLamp) == .help(topic: ""))
     }
 
-    @Test func documentsAreOptionsWhereTheProgramSaysSo() throws {
+    @Test func documentsAreOptionsIfTheProgramEnablesThem() throws {
         #expect(try parse("--manual", of: .seaLamp) == .manual(command: ""))
         #expect(try parse("--completion=bash", of: .seaLamp) == .completion(.bash))
         #expect(try parse("--mode steady --completion zsh", of: .seaLamp) == .completion(.zsh))
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: UsageError("unknown option --dry-run")) { try parse("--dry-run launch", of: program) }
     }
 
-    @Test func aDefaultTakesThePlaceOfAMissingOption() throws {
+    @Test func aDefaultReplacesAMissingOption() throws {
         let defaults = ["map": OptionDefault.value("d")]
         func map(_ line: String) throws -> String? {
             guard case .command(let parsed) = try parse(line, defaults: defaults) else { return nil }

@@ -6,7 +6,7 @@ import Testing
 /// The pages as man shows them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     @Test(arguments: [("fleet", ""), ("fleet", "launch"), ("fleet", "log"), ("sea-lamp", "")])
-    func manHasNothingToSayAgainstIt(_ name: String, _ command: String) async throws {
+    func manPrintsNoWarning(_ name: String, _ command: String) async throws {
         let program = name == "fleet" ? Program.fleet : .seaLamp
         let folder = try TemporaryDirectory("manual")
         let file = try folder.write("page.1", program.manualPage(of: command))
@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: [
         (".x", "\\&.x"), ("a-b", "a\\-b"), ("'x'", "\\(aqx\\(aq"), ("…", "\\[u2026]"), ("\\n", "\\en"), ("a.b", "a.b"),
     ])
-    func nothingMeansAnythingToRoff(_ text: String, _ escaped: String) {
+    func roffCharactersAreEscaped(_ text: String, _ escaped: String) {
         #expect(Roff.escaped(text) == escaped)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         }
         let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(
-            errors == "sea-lamp: option --mode takes steady or flashing, not '\u{FFFD}[2J' (see sea-lamp --help)\n")
+            errors == "sea-lamp: option --mode: expected steady or flashing, got '\u{FFFD}[2J' (see sea-lamp --help)\n")
     }
 
     @Test func aCommandReadsItsArguments() throws {

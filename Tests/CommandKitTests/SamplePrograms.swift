@@ -1,7 +1,7 @@
 import CommandKit
 
 extension Program {
-    /// A program of several commands, some of two words, with commands for its documents.
+    /// A program with several commands, some of two words, and commands for its documents.
     static let fleet = Program(
         name: "fleet", version: "1.2.3", summary: "moves boats between harbors.",
         introduction: "Fleet moves boats between harbors.\n\nBegin with one boat.",
@@ -13,7 +13,7 @@ extension Program {
         environment: [("FLEET_MAP", "map of commands without --map")],
         exitCodes: [(.success, "all boats have arrived"), (.failed, "a boat is lost"), (.usage, "wrong command line")])
 
-    /// A program of one command, with options for its documents.
+    /// A program with one command, and options for its documents.
     static let seaLamp = Program(
         name: "sea-lamp", version: "4.5", summary: "a lamp that warns ships", commands: [LampCommand.self],
         exitCodes: [(.success, "turned off"), (ExitCode(rawValue: 64), "wrong command line")],
@@ -94,7 +94,7 @@ struct ManualCommand: Command {
     func run() -> ExitCode { .success }
 }
 
-/// The program calls it itself.
+/// Run only by the program itself.
 struct EngineCommand: Command {
     static let syntax = CommandSyntax(path: ["engine"], summary: "Run an engine.", isHidden: true)
 
@@ -118,7 +118,7 @@ struct LampCommand: Command {
             """,
         sections: [
             OptionSection(
-                "Where it stands",
+                "Location",
                 [
                     OptionSyntax(
                         name: "place", value: "HOST:PORT", help: "the rock (127.0.0.1:7)", repetition: .lastCounts),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CommandKit
 
-/// Every text that the kit makes of two sample programs, as the files of `Golden` have it.
+/// All texts that are generated for two sample programs match the files of `Golden`.
 @Suite struct SampleTextTests {
     private static let texts: [(file: String, program: Program, arguments: [String])] = [
         ("fleet.txt", .fleet, ["--help"]), ("fleet-launch.txt", .fleet, ["launch", "--help"]),
@@ -35,7 +35,7 @@ import Testing
         try expect(CompletionShell.zsh.script(for: .fleet), inFile: "_fleet")
     }
 
-    @Test func noLineOfHelpIsLongerThanAScreen() throws {
+    @Test func noLineOfHelpExceedsTheMaximum() throws {
         for (file, program, arguments) in Self.texts where file.hasSuffix(".txt") {
             guard case .text(let text) = try program.request(arguments) else { throw UsageError("a command") }
             for line in text.split(separator: "\n") { #expect(line.count <= HelpText.columnsMax, "\(line)") }

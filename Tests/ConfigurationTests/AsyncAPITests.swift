@@ -8,7 +8,7 @@ import YAML
 
 @testable import Configuration
 
-/// `schemas/asyncapi.yaml` says of the broker what a worker does there, and refers to what is there.
+/// `schemas/asyncapi.yaml` matches the worker's topology, and its references exist.
 @Suite struct AsyncAPITests {
     private let document: YAMLDocument
 
@@ -17,7 +17,7 @@ import YAML
             try FileReader.bytes(of: Products.file("schemas/asyncapi.yaml"), bytesMax: YAMLDocument.bytesMax))
     }
 
-    @Test func whatItRefersToIsThere() throws {
+    @Test func itsReferencesExist() throws {
         var references: [String] = []
         collect(document.root, &references)
         #expect(references.count > 10)
@@ -38,7 +38,7 @@ import YAML
         }
     }
 
-    @Test func itsNamesAreThoseOfTheTopology() throws {
+    @Test func itsNamesMatchTheTopology() throws {
         let topology = Topology(hasChannelCommands: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
         #expect(bindings.count == 8)
@@ -55,22 +55,22 @@ import YAML
         #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue) + ["channel"])
     }
 
-    @Test func waitsAreThoseOfTheDefaultConfiguration() throws {
+    @Test func itsDelaysMatchTheDefaultConfiguration() throws {
         let parameters = try #require(document.root.at(pointer: "/channels/waitQueues/parameters"))
         #expect(
             parameters["delay"]?["examples"]?.elements.compactMap { $0.string } == WaitDelay.defaults.map(\.label))
         #expect(parameters["sibling"]?["enum"]?.elements.map { $0.string }.count == WaitDelay.siblings)
     }
 
-    /// An address is one channel's, or tools could not tell them apart.
-    @Test func addressesAreNotShared() throws {
+    /// Each channel has a unique address, as tools require.
+    @Test func addressesAreUnique() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
         #expect(addresses.count == 8)
         #expect(Set(addresses).count == addresses.count)
     }
 
-    /// A worker sets no AMQP timestamp; a dead letter has the content type of its request, which may be none.
-    @Test func nothingIsPromisedThatIsNotPublished() throws {
+    /// A worker sets no AMQP timestamp. A dead letter has the content type of its request, which may be missing.
+    @Test func onlyPublishedPropertiesAreDescribed() throws {
         for operation in ["publishResult", "publishDeadLetter"] {
             let binding = document.root.at(pointer: "/operations/\(operation)/bindings/amqp")
             #expect(binding?["timestamp"]?.bool == false)

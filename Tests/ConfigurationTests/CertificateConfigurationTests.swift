@@ -11,7 +11,7 @@ import Testing
 @testable import MartletCLI
 @testable import Worker
 
-/// Certificates in the configuration: what each is for stands in it.
+/// Certificates in the configuration, each of which contains its topics and environments.
 @Suite struct CertificateConfigurationTests {
     private static let authority = try! CertificateAuthority.make()
 
@@ -37,7 +37,7 @@ import Testing
 
     private static let key = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
-    @Test func aPushGoesWithTheCertificateThatIsForItsTopicElseWithTheKey() throws {
+    @Test func aPushUsesTheCertificateOfItsTopicOrTheKey() throws {
         let configuration = try load(
             certificates: ["shop.pem", "voip.pem"], hasKey: true,
             apps: "{com.example.shop: {}, com.example.news: {}, com.example.shop2: {}}")
@@ -50,7 +50,7 @@ import Testing
                 #expect(second.credentials[environment]?[kind] == Self.key)
             }
             for type in [PushType.voip, .location, .liveactivity] {
-                #expect(first.credentials[environment]?[.device(type)] == Self.key, "what no certificate lists")
+                #expect(first.credentials[environment]?[.device(type)] == Self.key, "no certificate lists the topic")
             }
             #expect(
                 third.credentials[environment]
@@ -71,19 +71,19 @@ import Testing
         #expect(pools.apps[1].sandbox == .init(1))
     }
 
-    @Test func withoutAKeyCertificatesShareAnAppOut() throws {
+    @Test func withoutAKeyEachKindOfPushUsesACertificate() throws {
         let configuration = try load(
             certificates: ["news.pem", "voip.pem"], apps: "{com.example.news: {}}")
         let credentials = try #require(configuration.apps[0].credentials[.production])
         let news = Credential.Name.certificate("com.example.news")
         #expect(credentials[.device(.voip)] == .certificate("com.example.news.voip/production"))
         #expect(credentials[.device(.alert)] == news && credentials[.broadcast] == news)
-        #expect(credentials[.device(.liveactivity)] == news, "Apple does not say that it must be listed")
+        #expect(credentials[.device(.liveactivity)] == news, "Apple does not require the topic to be listed")
         #expect(credentials[.device(.location)] == nil && credentials[.device(.complication)] == nil)
         #expect(configuration.apps[0].credentials[.sandbox]?[.device(.voip)] == nil)
     }
 
-    @Test func aCertificateForCallsAloneIsForCallsAlone() throws {
+    @Test func aVoIPCertificateServesOnlyVoIP() throws {
         let configuration = try load(certificates: ["voip.pem"], apps: "{com.example.news: {}}")
         #expect(
             configuration.apps[0].credentials == [
@@ -91,7 +91,7 @@ import Testing
             ])
     }
 
-    @Test func ofSeveralOneIsNamed() throws {
+    @Test func oneOfSeveralCertificatesCanBeChosen() throws {
         let sandbox = Credential.Name.certificate("com.example.shop/sandbox")
         let alone = try load(
             certificates: ["shop.pem", "shop-sandbox.pem"],
@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: [
         (
             ["shop.pem"], "{com.example.other: {}}",
-            "no certificate is for com.example.other: shop.pem is for com.example.shop"
+            "no certificate for com.example.other: shop.pem is for com.example.shop"
         ),
         (
             ["shop.pem"], "{com.example.other: {certificate: shop.pem}}",
@@ -118,30 +118,30 @@ import Testing
         ),
         (
             ["shop.pem"], "{com.example.shop: {certificate: shop.p12}}",
-            "apns.certificates has no file shop.p12; did you mean shop.pem?"
+            "no file shop.p12 in apns.certificates; did you mean shop.pem?"
         ),
         (
             ["shop.pem", "shop-sandbox.pem"], "{com.example.shop: {}}",
-            "which certificate? shop.pem and shop-sandbox.pem are for it; say one of them as certificate"
+            "several certificates apply: shop.pem and shop-sandbox.pem; set certificate to one of them"
         ),
         (
             ["shop-sandbox.pem"], "{com.example.shop: {}}",
-            "certificate com.example.shop/sandbox does not serve production, where messages of com.example.shop go that do "
-                + "not say it themselves: environment: sandbox?"
+            "certificate com.example.shop/sandbox does not serve production, the default environment of com.example.shop; "
+                + "for another default, set environment: sandbox"
         ),
         (
             ["shop.pem", "shop.pem"], "{com.example.shop: {certificate: shop.pem}}",
-            "there is a certificate for com.example.shop already: shop.pem"
+            "duplicate certificate for com.example.shop: shop.pem"
         ),
         (
             ["shop.pem"], "{com.example.shop: {certificate: shop.pem, key: ABC123DEFG}}",
-            "apns.keys has no key ABC123DEFG"
+            "no key ABC123DEFG in apns.keys"
         ),
-        (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: there is no such file"),
-        (["AuthKey.p8"], "{com.example.shop: {}}", "the private key belongs to no certificate of the file"),
-        ([], "{com.example.shop: {}}", "apns has keys or certificates"),
+        (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: no such file"),
+        (["AuthKey.p8"], "{com.example.shop: {}}", "the private key matches no certificate in the file"),
+        ([], "{com.example.shop: {}}", "apns requires keys or certificates"),
     ])
-    func whatDoesNotFitIsToldWithBothNames(certificates: [String], apps: String, message: String) {
+    func mismatchesAreReportedWithBothNames(certificates: [String], apps: String, message: String) {
         #expect {
             try load(certificates: certificates, apps: apps)
         } throws: { error in
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func daysToTheEndAreCountedUp() throws {
+    @Test func daysOfValidityAreRoundedUp() throws {
         let certificate = try #require(
             try load(certificates: ["shop.pem"], apps: "{com.example.shop: {}}").apns.certificates.first)
         let end = certificate.contents.validSeconds.upperBound
@@ -165,8 +165,8 @@ import Testing
         }
     }
 
-    /// Of those that are in force by then.
-    @Test func daysToTheEndAreToldOnceADay() throws {
+    /// Logs the certificates of the current configuration.
+    @Test func daysOfValidityAreLoggedOnceADay() throws {
         let certificates = try ["shop.pem", "news.pem"].map { file in
             try load(certificates: [file], apps: "{com.example.\(file.dropLast(4)): {}}").apns.certificates
         }
@@ -174,16 +174,16 @@ import Testing
         defer { loop.end() }
         var inForce = certificates[0]
         loop.enter { CertificateReport.repeat(on: loop, to: log.log) { CertificateReport(certificates: inForce) } }
-        var told: [[Int?]] = []
+        var logged: [[Int?]] = []
         for day in 0..<4 {
             if day == 2 { inForce = certificates.flatMap(\.self) }
             var isOver = false
             loop.enter { _ = loop.schedule(after: .seconds(day == 0 ? 1 : 86_400)) { isOver = true } }
             _ = loop.run(limit: .seconds(86_401)) { isOver }
-            told.append(try log.lines().map { try JSONDocument($0).root["apns.certificate_days_left"]?.int })
+            logged.append(try log.lines().map { try JSONDocument($0).root["apns.certificate_days_left"]?.int })
         }
-        let left = try #require(told.joined().compactMap(\.self).first)
-        #expect(told == [[left], [left - 1], [left - 2, left - 2], [left - 3, left - 3]])
+        let left = try #require(logged.joined().compactMap(\.self).first)
+        #expect(logged == [[left], [left - 1], [left - 2, left - 2], [left - 3, left - 3]])
     }
 
     private func load(certificates: [String], hasKey: Bool = false, apps: String) throws -> WorkerConfiguration {

@@ -18,7 +18,7 @@ import Testing
 @Suite struct ConfigurationTests {
     private static let key1 = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
-    /// Of an app all of whose pushes go with one key.
+    /// The credentials of an app that uses one key for all pushes.
     private static func all(
         _ key: Credential.Name, _ environments: [APNSEnvironment]
     ) -> [APNSEnvironment: AppCredentials.Chosen] {
@@ -47,7 +47,7 @@ import Testing
         #expect(configuration.lanes == nil)
     }
 
-    @Test func everyKeyIsTaken() throws {
+    @Test func everyKeyIsRead() throws {
         let configuration = try load(
             """
             amqp:
@@ -171,7 +171,7 @@ import Testing
             ),
             ("", ["HTTPS_PROXY": ""], nil, [:]),
         ] as [(String, [String: String], String?, [String: Bool])])
-    func aProxyIsConfiguredOrTheEnvironments(
+    func theProxyIsFromTheFileOrTheEnvironment(
         _ line: String, _ variables: [String: String], _ url: String?, _ exempt: [String: Bool]
     ) throws {
         let text = SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  \(line)\n")
@@ -184,21 +184,21 @@ import Testing
         #expect(proxy == nil || (proxy?.exemptions == nil) == !line.isEmpty)
     }
 
-    @Test func aProxyThatIsNoneIsToldWithoutItsPassword() {
+    @Test func anInvalidProxyIsReportedWithoutItsPassword() {
         let configured = mistakes(
             SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  proxy: socks5://u:hunter2@p\n"))
-        #expect(configured.count == 1 && configured[0].contains("the URL is none of HTTP"))
+        #expect(configured.count == 1 && configured[0].contains("invalid HTTP URL"))
         #expect(!configured[0].contains("hunter2"))
         let inherited = mistakes(SampleConfiguration.shortest, ["HTTPS_PROXY": "socks5://u:hunter2@p"])
         #expect(
-            inherited.count == 1 && inherited[0].contains("HTTPS_PROXY of the environment: the URL is none of HTTP"))
+            inherited.count == 1 && inherited[0].contains("HTTPS_PROXY of the environment: invalid HTTP URL"))
     }
 
     @Test(arguments: [
         ("amqp://rabbit", "guest:guest"), ("amqp://rabbit/a%40b", "martlet:hunter2"),
         ("amqp://other@rabbit", "other:hunter2"), ("amqp://other:word@rabbit", "other:word"),
     ])
-    func userAndPasswordAreForAURLThatNamesNone(url: String, login: String) throws {
+    func userAndPasswordApplyToAURLWithoutThem(url: String, login: String) throws {
         let keys = url == "amqp://rabbit" ? "" : "\n  username: martlet\n  password: ${PASSWORD}"
         let text = SampleConfiguration.shortest.replacing("  url: amqp://rabbit", with: "  url: \(url)" + keys)
         let credentials = try load(text).broker.url.credentials
@@ -209,15 +209,15 @@ import Testing
         ("amqp://rabbit", 30), ("amqp://rabbit?heartbeat=7", 7),
         ("amqp://rabbit?heartbeat=7\n  heartbeat_seconds: 9", 9),
     ])
-    func theHeartbeatIsTheFilesElseTheURLs(url: String, seconds: Int) throws {
+    func theHeartbeatIsFromTheFileOrTheURL(url: String, seconds: Int) throws {
         let text = SampleConfiguration.shortest.replacing("amqp://rabbit", with: url)
         let connector = try BrokerConnector(try load(text).broker)
         #expect(connector.connection(named: "test").heartbeatSeconds == seconds)
     }
 
-    /// Each with TLS or a proxy around it, or neither.
+    /// With and without TLS or a proxy.
     @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
-    func theOptionsOfSocketsReachTheConnectors(scheme: String, proxy: String) throws {
+    func socketOptionsReachTheConnectors(scheme: String, proxy: String) throws {
         let text = SampleConfiguration.shortest.replacing(
             "  url: amqp://rabbit\napns:\n",
             with: """
@@ -244,14 +244,14 @@ import Testing
     @Test(arguments: [
         (
             "source_address: localhost",
-            "source_address is no IP address, such as 10.0.0.5"
+            "source_address must be an IP address, such as 10.0.0.5"
         ),
         (
             "source_address: 10.0.0.0/8",
-            "source_address is no IP address, such as 10.0.0.5"
+            "source_address must be an IP address, such as 10.0.0.5"
         ),
         ("source_address: '${ABSENT}'", "environment variable ABSENT is not set"),
-        ("source_address: ''", "source_address is no IP address, such as 10.0.0.5"),
+        ("source_address: ''", "source_address must be an IP address, such as 10.0.0.5"),
         ("send_buffer_bytes: 4095", "amqp.socket.send_buffer_bytes must be at least 4096"),
         ("receive_buffer_bytes: 67108865", "amqp.socket.receive_buffer_bytes must be at most 67108864"),
         ("receive_buffer_bytes: 64k", "amqp.socket.receive_buffer_bytes must be a whole number"),
@@ -260,7 +260,7 @@ import Testing
         ("user_timeout_seconds: 0", "amqp.socket.user_timeout_seconds must be at least 1"),
         ("traffic_class: 10", "unknown key 'traffic_class'"),
     ])
-    func aBadOptionOfASocketIsToldWithItsPlace(option: String, message: String) {
+    func anInvalidSocketOptionIsReportedWithItsPosition(option: String, message: String) {
         let text = SampleConfiguration.shortest.replacing(
             "url: amqp://rabbit", with: "url: amqp://rabbit\n  socket: {\(option)}")
         let lines = mistakes(text)
@@ -268,12 +268,12 @@ import Testing
         #expect(lines[0].contains(message), "\(lines)")
     }
 
-    @Test func theURLOfTheCommandLineHasAHeartbeatToo() throws {
+    @Test func theCommandLinesURLHasAHeartbeat() throws {
         let connector = try BrokerOptions(url: "amqp://rabbit?heartbeat=7").connector()
         #expect(connector.connection(named: "test").heartbeatSeconds == 7)
     }
 
-    @Test func aFileThatIsTooLargeIsToldWithTheLimit() throws {
+    @Test func anOversizedFileIsReportedWithTheLimit() throws {
         let directory = try TemporaryDirectory()
         try directory.write("martlet.yaml", String(repeating: "#\n", count: 600_000))
         let path = directory.file("martlet.yaml")
@@ -281,11 +281,11 @@ import Testing
             try ConfigurationFile(path).worker()
         } throws: { error in
             "\((error as? ConfigurationError)?.mistakes ?? [])"
-                == "[\(path): cannot read it: it is larger than 1048576 bytes]"
+                == "[\(path): cannot read the file: larger than 1048576 bytes]"
         }
     }
 
-    /// A change to the SampleConfiguration.shortest file, and the line that an operator reads.
+    /// A change to SampleConfiguration.shortest, and the resulting line for the operator.
     @Test(arguments: [
         ("url: amqp://rabbit", "ulr: amqp://rabbit", "2:3: unknown key 'ulr'; did you mean 'url'?"),
         ("apps:", "app:", "8:1: unknown key 'app'; did you mean 'apps'?"),
@@ -293,18 +293,18 @@ import Testing
         ("  url: amqp://rabbit", "  url: 5672", "2:8: amqp.url must be a string"),
         (
             "key_id: ABC123DEFG", "key_id: 1234567890",
-            "5:15: apns.keys.0.key_id must be a string (The ten characters that the key has in the developer account); "
-                + "put it in quotes: \"…\""
+            "5:15: apns.keys.0.key_id must be a string (The ten-character key ID in the developer account); "
+                + "use quotes: \"…\""
         ),
         (
             "com.example.shop: {}", "com.example.shop:",
-            "9:20: apps.com.example.shop must be an object; it is empty: write {} behind it to accept the defaults, or "
-                + "remove it"
+            "9:20: apps.com.example.shop must be an object; it is empty: write {} to use the defaults, or "
+                + "remove the key"
         ),
         (
             "apps:", "lanes:\napps:",
-            "8:7: lanes must be a whole number (Threads that each work on messages of their own; the number of processors when "
-                + "it is left out); it is empty: write a value behind it, or remove it"
+            "8:7: lanes must be a whole number (Threads that process requests independently); "
+                + "it is empty: write a value, or remove the key"
         ),
         ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
         (
@@ -318,27 +318,27 @@ import Testing
         ("  url: amqp://rabbit", "  url: amqp://rabbit\n  prefix: a b", #"3:11: amqp.prefix must match the regular"#),
         (
             "  url: amqp://rabbit", "  url: amqp://u:${NOT_SET}@rabbit",
-            "2:8: the environment variable NOT_SET is not set"
+            "2:8: environment variable NOT_SET is not set"
         ),
-        ("  url: amqp://rabbit", "  url: file:gone", "2:8: cannot read gone: there is no such file"),
+        ("  url: amqp://rabbit", "  url: file:gone", "2:8: cannot read gone: no such file"),
         (
             "  url: amqp://rabbit", "  url: amqp://rabbit\n  tls: {ca_file: AuthKey.p8}",
-            "3:8: tls is for a URL that begins with amqps://"
+            "3:8: tls requires a URL that begins with amqps://"
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {ca_file: AuthKey.p8}",
-            "3:18: the certificate authorities' PEM holds no CERTIFICATE"
+            "3:18: the certificate authorities' PEM contains no CERTIFICATE"
         ),
         (
             "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {certificate_file: AuthKey.p8}",
-            "3:27: certificate_file and key_file go together"
+            "3:27: certificate_file and key_file require each other"
         ),
-        ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: there is no such file"),
-        ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file holds no whole PEM block"),
-        ("      key_file: AuthKey.p8", "", "5:7: a key has either key_file or private_key"),
-        ("ABC123DEFG", "ABC", "5:15: a key ID is ten letters and digits"),
-        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID is ten letters and digits"),
-        ("{}", "{key: ABC123DEFH}", "9:27: apns.keys has no key ABC123DEFH; did you mean ABC123DEFG?"),
+        ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: no such file"),
+        ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file contains no complete PEM block"),
+        ("      key_file: AuthKey.p8", "", "5:7: a key requires either key_file or private_key"),
+        ("ABC123DEFG", "ABC", "5:15: a key ID must have ten letters and digits"),
+        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID must have ten letters and digits"),
+        ("{}", "{key: ABC123DEFH}", "9:27: no key ABC123DEFH in apns.keys; did you mean ABC123DEFG?"),
         (
             "{}", "{environment: Sandbox}",
             #"9:35: apps.com.example.shop.environment must be one of "production", "sandbox" (did you mean "sandbox"?)"#
@@ -349,14 +349,14 @@ import Testing
         ),
         (
             "  com.example.shop: {}", "  com.example.shop: {}\nretry: {resend_unknown: no}",
-            "10:25: retry.resend_unknown must be a boolean (did you mean false?); yes, no, on and off are text in YAML 1.2"
+            "10:25: retry.resend_unknown must be a boolean (did you mean false?); yes, no, on and off are strings in YAML 1.2"
         ),
-        ("  url: amqp://rabbit", "\turl: amqp://rabbit", "2:1: a tab stands here: YAML is indented with spaces alone"),
+        ("  url: amqp://rabbit", "\turl: amqp://rabbit", "2:1: a tab is not allowed in indentation; use spaces"),
         ("{}", "{environment: development}", #"9:35: apps.com.example.shop.environment must be one of "production""#),
         ("  com.example.shop: {}", "  {}", "9:3: apps must have at least 1 member"),
         ("  com.example.shop: {}", "  com.example.*: {}", "9:3: apps.com.example.* must match the regular expression"),
     ])
-    func aMistakeIsToldWithItsPlace(written: String, instead: String, line: String) throws {
+    func aMistakeIsReportedWithItsPosition(written: String, instead: String, line: String) throws {
         let text = SampleConfiguration.shortest.replacing(written, with: instead)
         try #require(text != SampleConfiguration.shortest)
         let lines = mistakes(text)
@@ -364,8 +364,8 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// As secret stores and environment files hand a key on.
-    @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWhoseLineEndsWereLostIsRead(_ end: String) throws {
+    /// Secret stores and environment files may change line ends.
+    @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWithoutLineEndsIsRead(_ end: String) throws {
         let key = try #require(Self.key)
         let variable = key.split(separator: "\n").joined(separator: end) + end
         let text = SampleConfiguration.shortest.replacing("key_file: AuthKey.p8", with: "private_key: ${APNS_KEY}")
@@ -376,24 +376,24 @@ import Testing
 
     @Test(arguments: [
         ("${APNS_KEY}", "", "7:20: environment variable APNS_KEY is empty"),
-        ("${APNS_KEY}", "AuthKey.p8", "7:20: environment variable APNS_KEY holds no whole PEM block"),
-        ("'${APNS_KEY}${APNS_KEY}'", "a", "7:20: private_key holds no whole PEM block"),
-        ("file:secret", "", "7:20: the file secret holds no whole PEM block"),
-        ("hunter2", "", "7:20: private_key holds no whole PEM block"),
+        ("${APNS_KEY}", "AuthKey.p8", "7:20: environment variable APNS_KEY contains no complete PEM block"),
+        ("'${APNS_KEY}${APNS_KEY}'", "a", "7:20: private_key contains no complete PEM block"),
+        ("file:secret", "", "7:20: the file secret contains no complete PEM block"),
+        ("hunter2", "", "7:20: private_key contains no complete PEM block"),
     ])
-    func aMistakeInAKeySaysWhereTheKeyIsFrom(_ written: String, _ variable: String, _ line: String) {
+    func aMistakeInAKeyNamesItsSource(_ written: String, _ variable: String, _ line: String) {
         let text = SampleConfiguration.shortest.replacing("key_file: AuthKey.p8", with: "private_key: \(written)")
         let lines = mistakes(text, ["APNS_KEY": variable])
         #expect(lines.count == 1 && lines[0].hasPrefix("martlet.yaml:\(line)"), "\(lines)")
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Editors of Windows write one.
+    /// Some editors on Windows write one.
     @Test func aByteOrderMarkMayComeFirst() throws {
         #expect(try load("\u{FEFF}" + SampleConfiguration.shortest).apps.count == 1)
     }
 
-    @Test func allMistakesAreToldInTheOrderOfTheFile() {
+    @Test func allMistakesAreReportedInTheOrderOfTheFile() {
         let lines = mistakes(
             """
             amqp:
@@ -410,25 +410,25 @@ import Testing
             lines == [
                 "martlet.yaml:2:8: the AMQP URL must begin with amqp:// or amqps://",
                 "martlet.yaml:3:3: unknown key 'prefetsh'",
-                "martlet.yaml:6:59: cannot read gone.p8: there is no such file",
-                "martlet.yaml:8:27: apns.keys has no key OTHER12345",
-                "martlet.yaml:9:8: lanes must be at least 1 (Threads that each work on messages of their own; "
-                    + "the number of processors when it is left out)",
+                "martlet.yaml:6:59: cannot read gone.p8: no such file",
+                "martlet.yaml:8:27: no key OTHER12345 in apns.keys",
+                "martlet.yaml:9:8: lanes must be at least 1 (Threads that process "
+                    + "requests independently)",
             ])
     }
 
-    @Test func anEditorsSchemaMayBeNamed() throws {
+    @Test func theFileMayNameAnEditorsSchema() throws {
         #expect(throws: Never.self) { try load("$schema: config.schema.json\n" + SampleConfiguration.shortest) }
     }
 
-    @Test func oneQueueOfRequestsMayBeNamedAlone() throws {
+    @Test func aSingleRequestQueueMayBeNamed() throws {
         let configuration = try load(
             SampleConfiguration.shortest.replacing(
                 "url: amqp://rabbit", with: "url: amqp://rabbit\n  requests_queue: orders"))
         #expect(configuration.requestQueues == [RequestQueue(name: "orders", prefetch: 1000)])
     }
 
-    @Test func aQueueOfRequestsMayBeDivided() throws {
+    @Test func aRequestQueueMayHaveShards() throws {
         let queues =
             "url: amqp://rabbit\n  request_queues: [{name: orders, shards: 3, prefetch: 9}, {name: bulk, shards: 1}]"
         let configuration = try load(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: queues))
@@ -452,14 +452,14 @@ import Testing
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 is the name of a queue that the worker publishes to"
+            "19: push.wait.0 is a queue that the worker publishes to"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
-            "38: a shard of it would be called a.1, as another queue is"
+            "38: the name of the shard a.1 is also the name of another queue"
         ),
     ])
-    func shardsThatCannotBeAreTold(queues: String, message: String) {
+    func invalidShardsAreReported(queues: String, message: String) {
         let text = SampleConfiguration.shortest.replacing(
             "amqp://rabbit", with: "amqp://rabbit\n  request_queues: [\(queues)]")
         let lines = mistakes(text + "\nlimits: {in_flight_max: 4}").filter { !$0.contains("push.wait.1") }
@@ -467,25 +467,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[5s, 30s, 30s]", "21: delays ascend; 30s stands before it"),
-        ("[2m, 90s]", "16: delays ascend; 2m stands before it"),
-        ("[25h]", "12: it must be at most 24h"), ("[9999999h]", "12: it must be at most 24h"),
+        ("[5s, 30s, 30s]", "21: delays must ascend; the previous delay is 30s"),
+        ("[2m, 90s]", "16: delays must ascend; the previous delay is 2m"),
+        ("[25h]", "12: must be at most 24h"), ("[9999999h]", "12: must be at most 24h"),
         ("[5s, 7]", "16: retry.delays.1 must be a string"),
     ])
-    func delaysThatMakeNoScheduleAreTold(delays: String, message: String) {
+    func invalidDelaysAreReported(delays: String, message: String) {
         let lines = mistakes(SampleConfiguration.shortest + "\nretry:\n  delays: \(delays)")
         #expect(lines.count == 1 && lines[0].contains("11:\(message)"), "\(lines)")
     }
 
-    @Test func aKeyOfAnEarlierVersionIsToldWithWhatTookItsPlace() {
+    @Test func aKeyOfAnEarlierVersionIsReportedWithItsReplacement() {
         #expect(
             mistakes(SampleConfiguration.shortest + "\nretry: {delay_seconds: 30}") == [
-                "martlet.yaml:10:9: unknown key 'delay_seconds'; retry.delays takes its place, "
+                "martlet.yaml:10:9: unknown key 'delay_seconds'; use retry.delays, "
                     + "a list such as [30s, 2m, 10m]"
             ])
     }
 
-    @Test func queuesOfRequestsDifferInNameAndKey() {
+    @Test func requestQueuesHaveUniqueNamesAndKeys() {
         let queues = """
             url: amqp://rabbit
               requests_queue: orders
@@ -503,26 +503,26 @@ import Testing
         let lines = mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: queues))
         #expect(
             lines.map { $0.prefix(64) } == [
-                "martlet.yaml:3:19: requests_queue is one of request_queues; leav",
-                "martlet.yaml:6:14: there is a queue push.bulk already",
-                "martlet.yaml:7:14: the routing key bulk leads to a queue already",
+                "martlet.yaml:3:19: requests_queue and request_queues are mut",
+                "martlet.yaml:6:14: duplicate queue push.bulk",
+                "martlet.yaml:7:14: routing key bulk is a duplicate; a request route",
                 "martlet.yaml:7:35: amqp.request_queues.2.prefetch must be at lea",
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead is the name of a queue that the worker publishes to",
-                "martlet.yaml:5:33: the routing key #.dead matches what dead does; what goes to both queues is pushed "
+                "martlet.yaml:4:5: push.dead is a queue that the worker publishes to",
+                "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])
     }
 
-    @Test func anAppWhoseKeyDoesNotServeItsEnvironmentIsTold() {
+    @Test func aKeyThatDoesNotServeItsAppsEnvironmentIsReported() {
         let pinned = SampleConfiguration.shortest.replacing(
             "AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
         #expect(
             mistakes(pinned) == [
-                "martlet.yaml:10:3: key ABC123DEFG does not serve production, where messages of com.example.shop go "
-                    + "that do not say it themselves: environment: sandbox?"
+                "martlet.yaml:10:3: key ABC123DEFG does not serve production, the default environment of "
+                    + "com.example.shop; for another default, set environment: sandbox"
             ])
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }
@@ -542,7 +542,7 @@ import Testing
         #expect(pools.apps[1].production == .init(2) && pools.apps[1].sandbox == .init(3))
     }
 
-    @Test func aKeyHasAPoolForEachOfItsEnvironmentsAlone() throws {
+    @Test func aKeyHasOnePoolPerEnvironment() throws {
         let pinned = SampleConfiguration.shortest.replacing(
             "AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]"
         )
@@ -561,31 +561,31 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "martlet.yaml:1:1: there is nothing in it"), ("[]", "the file must be an object"),
+        ("", "martlet.yaml:1:1: the text is empty"), ("[]", "the file must be an object"),
         ("amqp: [", "martlet.yaml:"),
         ("{}", #"the file lacks the property "amqp""#),
     ])
-    func whatIsNoConfigurationIsToldToo(text: String, line: String) {
+    func malformedFilesAreReported(text: String, line: String) {
         let lines = mistakes(text)
         #expect(lines.contains { $0.contains(line) }, "\(lines)")
     }
 
-    @Test func aFileThatCannotBeReadIsTold() {
+    @Test func anUnreadableFileIsReported() {
         #expect {
             try ConfigurationFile("/nowhere/martlet.yaml").worker()
         } throws: { error in
             "\((error as? ConfigurationError)?.mistakes ?? [])"
-                == "[/nowhere/martlet.yaml: cannot read it: there is no such file]"
+                == "[/nowhere/martlet.yaml: cannot read the file: no such file]"
         }
     }
 
-    /// Workers of one machine share a file: what they differ in is a variable of each.
-    @Test func theAdminEndpointMayNameVariables() throws {
+    /// Workers on one machine share a file; their differences are in variables.
+    @Test func theAdminEndpointMayContainVariables() throws {
         let text = SampleConfiguration.shortest + "\nadmin: {listen: \"127.0.0.1:${ADMIN_PORT}\"}\n"
         #expect(try load(text, ["ADMIN_PORT": "9781"]).admin.listen == Endpoint(host: "127.0.0.1", port: 9781))
     }
 
-    @Test func secretsShowInNoDescription() throws {
+    @Test func descriptionsContainNoSecret() throws {
         let configuration = try load(
             SampleConfiguration.shortest.replacing(
                 "url: amqp://rabbit",
@@ -612,7 +612,7 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
-    /// Requests are checked on machines that lack secrets: an app whose credential is not known there is still an app.
+    /// Requests are checked on machines that lack secrets. An app with an unreadable credential is still an app.
     @Test(arguments: [
         "keys: [{key_id: '${KEY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
         "keys: [{key_id: '${KEY}', team_id: '${TEAM}', private_key: '${PEM}'}]",
@@ -621,14 +621,14 @@ import Testing
         "keys: [{key_id: ABC123DEFG, team_id: '${TEAM}', key_file: absent.p8}]",
         "certificates: [{file: absent.p12, passphrase: '${PASS}'}]", "keys: []", "",
     ])
-    func noAppVanishesWhereACredentialCannotBeRead(_ apns: String) throws {
+    func anUnreadableCredentialHidesNoApp(_ apns: String) throws {
         for app in ["{}", "{environment: sandbox}", "{key: '${KEY}'}", "{certificate: absent.p12}"] {
             let text = "amqp: {url: 'amqp://rabbit'}\napns: {\(apns)}\napps: {com.example.shop: \(app)}"
             let rules: RequestRules
             do {
                 rules = try file(["EMPTY": ""]).requestRules(text: Array(text.utf8))
             } catch {
-                // A mistake ends the command with its reason.
+                // A mistake ends the command with a reason.
                 #expect(error.mistakes.contains { !$0.message.isEmpty })
                 continue
             }
@@ -638,7 +638,7 @@ import Testing
         }
     }
 
-    @Test func keysThatCannotBeReadHideNoAppFromTheCheckOfRequests() throws {
+    @Test func unreadableKeysHideNoAppFromRequestChecks() throws {
         let text = SampleConfiguration.shortest.replacing("ABC123DEFG", with: "${KEY}").replacing(
             "AuthKey.p8", with: "absent.p8")
         let rules = try file([:]).requestRules(text: Array(text.utf8))
@@ -649,7 +649,7 @@ import Testing
         #expect(code("com.example.shop") == nil && code("com.example.shoq") == "app.unknown")
     }
 
-    @Test func aKeyReferenceThatResolvesToNothingIsAMistake() {
+    @Test func anEmptyKeyReferenceIsAMistake() {
         let text = SampleConfiguration.shortest.replacing("shop: {}", with: "shop: {key: '${EMPTY}'}")
         #expect(mistakes(text, ["EMPTY": ""]) == ["martlet.yaml:9:27: ${EMPTY} is empty"])
     }
@@ -670,7 +670,7 @@ import Testing
                 switch name {
                 case "AuthKey.p8": Array(key.utf8)
                 case "secret": Array("hunter2\n".utf8)
-                default: throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+                default: throw ReferenceResolver.ReadFailure(reason: "no such file")
                 }
             })
         return ConfigurationFile("martlet.yaml", resolver: resolver)

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Configuration
 
-/// What the descriptions in `schemas/` tell of values is what the program does.
+/// The descriptions of values in `schemas/` match the program.
 @Suite struct ContractTextTests {
-    @Test func pushTypesAreToldWithTheirTopics() throws {
+    @Test func pushTypesAreDescribedWithTheirTopics() throws {
         let property = try property("notification", "/properties/push_type")
         #expect(property["enum"]?.elements.compactMap { $0.string } == PushType.allCases.map(\.rawValue))
         let text = try #require(property["description"]?.string)
@@ -22,13 +22,13 @@ import Testing
         }
     }
 
-    @Test func keysOfAppleAreThoseOfTheSchema() throws {
+    @Test func applesKeysMatchTheSchema() throws {
         let names = try property("notification", "/$defs/aps/properties").members.compactMap { $0.key.string }
         #expect(names.count > 20)
         #expect(names.sorted() == PayloadKeys.aps.sorted())
     }
 
-    @Test func whatThePayloadNeedsIsToldOfEachPushTypeWithTheLimits() throws {
+    @Test func payloadRequirementsAreDescribedForEachPushType() throws {
         let text = try #require(try property("notification", "/properties/payload")["description"]?.string)
         for limit in [
             APNSLimits.payloadBytesMax, APNSLimits.payloadBytesMaxVoIP, APNSLimits.payloadBytesMaxBroadcast,
@@ -45,21 +45,21 @@ import Testing
     @Test(arguments: [
         ("result", "/properties/error/properties"), ("dead-letter", "/properties"),
     ])
-    func classesAndCodesAreThoseThatAreTold(_ schema: String, _ pointer: String) throws {
+    func allClassesAndCodesAreDescribed(_ schema: String, _ pointer: String) throws {
         let prefix = schema == "result" ? "" : "push-reason-"
         let classes = try #require(try property(schema, "\(pointer)/\(prefix)class")["description"]?.string)
         let codes = try #require(try property(schema, "\(pointer)/\(prefix)code")["description"]?.string)
-        let told =
+        let names =
             RequestViolation.Class.allCases.map(\.rawValue) + ["apns", "exhausted", "held", "quarantine", "unknown"]
-        // What is too large has no dead letter of the worker's.
-        for name in told where name != "size" || schema == "result" {
+        // An oversized request has no dead letter from the worker.
+        for name in names where name != "size" || schema == "result" {
             #expect(classes.contains(name))
             #expect(codes.contains("\(name): ") || codes.contains("\(name), "), "\(name)")
         }
         for code in JSONError.Code.allCases { #expect(codes.contains(code.rawValue), "\(code)") }
     }
 
-    @Test func defaultsOfTheConfigurationAreThoseThatAreTold() throws {
+    @Test func describedDefaultsMatchTheConfiguration() throws {
         let limits = WorkerConfiguration.Limits()
         let retry = RetrySchedule()
         let pool = PoolConfiguration(environment: .production, credential: .certificate("-"))

@@ -10,7 +10,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// Which payload schema is an app's, and what becomes of it when its file changes.
+/// The choice of an app's payload schema, and its reload after a change.
 @Suite struct PayloadSchemaTests {
     @Test(arguments: [
         ("com.example.shop", "com.example.shop", true), ("com.example.shop", "com.example.shops", false),
@@ -22,24 +22,24 @@ import Testing
         #expect(AppPattern(text: pattern).matches(bundleID) == isMatch)
     }
 
-    @Test func manyStarsTakeNoTime() {
+    @Test func manyWildcardsAreFast() {
         let pattern = AppPattern(text: String(repeating: "*a", count: 100) + "b")
         #expect(!pattern.matches(String(repeating: "a", count: 10_000)))
     }
 
-    @Test func theMostExactPatternCounts() {
+    @Test func theMostSpecificPatternApplies() {
         let texts = ["*", "com.example.shop", "com.example.*", "com.*"]
         let byExactness = texts.sorted { AppPattern(text: $0).exactness > AppPattern(text: $1).exactness }
         #expect(byExactness == ["com.example.shop", "com.example.*", "com.*", "*"])
     }
 
-    @Test func aChangedFileIsReadAgainAndABrokenOneRefused() throws {
+    @Test func aChangedFileIsReloadedAndABrokenOneRefused() throws {
         let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
         #expect(harness.checks(2) == [false, false])
         #expect(try harness.lacks() == "a")
 
         try harness.write("shop.json", #"{"required":["longer"]}"#)
-        // It may be half written: not before it stands still.
+        // A changing file may be incomplete. It is read when two checks find it unchanged.
         #expect(harness.checks(3) == [false, true, false])
         #expect(try harness.lacks() == "longer")
 
@@ -59,7 +59,7 @@ import Testing
         #expect(try harness.lacks() == "nested")
     }
 
-    @Test func whatASchemaRefersToIsWatchedWhereverItIs() throws {
+    @Test func referencedSchemasAreWatched() throws {
         let harness = try Harness([
             "shop.json": #"{"$ref":"sub/inner.json"}"#, "sub/inner.json": #"{"required":["a"]}"#,
         ])
@@ -74,13 +74,13 @@ import Testing
         try harness.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
         #expect(harness.checks(3) == [false, false, false])
         #expect(harness.errors().count == 1)
-        // What was looked for in vain.
+        // The file of an unresolved reference is created.
         try harness.write("sub/leaf.json", #"{"required":["leaf"]}"#)
         #expect(harness.checks(2) == [false, true])
         #expect(try harness.lacks() == "leaf")
     }
 
-    @Test func whatALinkLeadsToIsWatched() throws {
+    @Test func targetsOfLinksAreWatched() throws {
         let harness = try Harness(
             ["real/x.json": #"{"$ref":"sib.json"}"#, "real/sib.json": #"{"required":["a"]}"#],
             links: ["shop.json": "real/x.json"])
@@ -89,7 +89,7 @@ import Testing
         #expect(harness.checks(2) == [false, true])
         #expect(try harness.lacks() == "other")
 
-        // As Kubernetes puts a new version of a ConfigMap in place.
+        // Kubernetes replaces a ConfigMap in this way.
         try harness.write("new/x.json", #"{"required":["new"]}"#)
         symlink("new/x.json", harness.folder.file("next"))
         rename(harness.folder.file("next"), harness.folder.file("shop.json"))
@@ -97,7 +97,7 @@ import Testing
         #expect(try harness.lacks() == "new")
     }
 
-    /// What did not change is one file in both releases.
+    /// Unchanged files are the same file in both releases.
     @Test func aReleaseOfHardLinksIsWatched() throws {
         let harness = try Harness(
             ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
@@ -112,7 +112,7 @@ import Testing
         #expect(try harness.lacks() == "new")
     }
 
-    @Test func aBrokenNeighbourIsTold() throws {
+    @Test func aBrokenNeighborIsReported() throws {
         let folder = try TemporaryDirectory("payload-neighbour")
         for number in 0..<SchemaFolder.filesMax { try folder.write("\(number).txt", "") }
         try folder.write("z.json", #"{"$id":"urn:a"}"#)
@@ -123,7 +123,7 @@ import Testing
         #expect(text.contains("refers to urn:b, which was not given") && text.contains("b.json:1:"), "\(text)")
     }
 
-    @Test func aSchemaIsFoundByItsIDAsSoonAsItIsThere() throws {
+    @Test func aSchemaIsFoundByItsIDOnceItExists() throws {
         let harness = try Harness([
             "shop.json": #"{"$ref":"urn:a"}"#, "a.json": #"{"$id":"urn:a","required":["a"]}"#, "clock": "",
         ])
@@ -137,22 +137,22 @@ import Testing
         #expect(try harness.lacks() == "b")
     }
 
-    /// Neither its time nor its length has to be another.
-    @Test func otherPermissionsAreAChange() throws {
+    /// Time and length may stay the same.
+    @Test func changedPermissionsAreAChange() throws {
         let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
         #expect(harness.checks(2) == [false, false])
         harness.changeMode("shop.json")
         #expect(harness.checks(3) == [false, true, false])
     }
 
-    @Test func whatNoVocabularyKnowsIsTold() throws {
+    @Test func unknownKeywordsAreLogged() throws {
         let harness = try Harness(["shop.json": #"{"propertes":{}}"#])
-        let text = #""error":"no vocabulary knows the keyword at /propertes""#
+        let text = #""error":"unknown keyword at /propertes""#
         let lines = harness.lines()
         #expect(lines.contains { $0.contains(#""level":"warning""#) && $0.contains(text) }, "\(lines)")
     }
 
-    @Test func neighboursChangeNothing() throws {
+    @Test func unrelatedFilesAreNotWatched() throws {
         let harness = try Harness(["shop.json": #"{"required":["a"]}"#, "other.json": "{}"])
         try harness.write("other.json", "{ }")
         #expect(harness.checks(3) == [false, false, false])
@@ -161,7 +161,7 @@ import Testing
         #expect(try harness.lacks() == "b")
     }
 
-    @Test func aFileThatNeverStandsStillDoesNotHoldTheOthersUp() throws {
+    @Test func aConstantlyChangingFileDoesNotDelayOthers() throws {
         let harness = try Harness(["shop.json": #"{"$ref":"other.json"}"#, "other.json": "{}"])
         try harness.write("shop.json", #"{"$ref":"other.json","required":["b"]}"#)
         #expect(try harness.checks(4, whileWriting: "other.json") == [false, true, false, false])
@@ -169,14 +169,14 @@ import Testing
         #expect(harness.checks(3) == [true, false, false])
     }
 
-    @Test(.timeLimit(.minutes(10))) func aPipeIsNotWaitedFor() throws {
+    @Test(.timeLimit(.minutes(10))) func aPipeIsRefused() throws {
         let folder = try TemporaryDirectory("payload-pipe")
         try #require(mkfifo(folder.file("pipe.json"), 0o600) == 0)
         let problem = try #require(throws: SchemaFileProblem.self) {
             try SchemaFolder().compile(folder.file("pipe.json"))
         }
-        #expect("\(problem)".hasSuffix("pipe.json: cannot read it: it is not a regular file"))
-        // Looking for an $id neither.
+        #expect("\(problem)".hasSuffix("pipe.json: cannot read the file: not a regular file"))
+        // The search for an $id does not open it either.
         let path = try folder.write("shop.json", #"{"$ref":"urn:nowhere"}"#)
         let missing = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
         #expect("\(missing)".contains("the schema refers to urn:nowhere, which was not given"))
@@ -201,20 +201,20 @@ import Testing
         let texts = error.mistakes.map(\.description)
         #expect(texts.count == 3)
         #expect(texts[0].contains(":11:21: ") && texts[0].contains(#"broken.json:1:9: schema at "/type": "#))
-        #expect(texts[1].contains(":12:3: no app is named so in apps"))
-        #expect(texts[2].contains("none.json: cannot read it: there is no such file"))
+        #expect(texts[1].contains(":12:3: no app in apps matches this pattern"))
+        #expect(texts[2].contains("none.json: cannot read the file: no such file"))
 
-        // Whatever else is wrong; and where the apps are not known, nothing is said of their names.
+        // Reported despite other mistakes. If the apps are unknown, their names are not checked.
         for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
             let worse = bad.replacing(written, with: instead)
             let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
             let texts = error.mistakes.map(\.description)
-            #expect(texts.contains { $0.contains("none.json: cannot read it") }, "\(texts)")
-            #expect(texts.contains { $0.contains("no app is named so") } == (written != "apps:"), "\(texts)")
+            #expect(texts.contains { $0.contains("none.json: cannot read the file") }, "\(texts)")
+            #expect(texts.contains { $0.contains("no app in apps matches") } == (written != "apps:"), "\(texts)")
         }
     }
 
-    @Test func whatAPayloadSchemaMayReferToIsTold() throws {
+    @Test func aForbiddenReferenceIsReported() throws {
         let folder = try TemporaryDirectory("payload-references")
         let path = try folder.write("shop.json", "{\n\"$ref\": \"../common.json\"}")
         let problem = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
@@ -222,12 +222,12 @@ import Testing
         #expect(text.hasPrefix("\(path):2:9: schema at \"/$ref\": the schema refers to file:///"), "\(text)")
         #expect(
             text.hasSuffix(
-                "/common.json, which was not given: payload schemas refer to files of their own folder and of folders inside it"
+                "/common.json, which was not given: payload schemas may refer only to files in their folder and its subfolders"
             ),
             "\(text)")
     }
 
-    @Test func ofEquallyExactPatternsTheFirstCounts() throws {
+    @Test func theFirstOfEquallySpecificPatternsApplies() throws {
         let folder = try TemporaryDirectory("payload-patterns")
         let path = try folder.write("shop.json", "{}")
         let file = try PayloadSchemaFiles.File(pattern: AppPattern(text: "*"), path: path)
@@ -239,7 +239,7 @@ import Testing
     }
 }
 
-/// A reloader of `shop.json` in a folder of its own.
+/// A reloader of `shop.json` in a temporary folder.
 private final class Harness {
     let folder: TemporaryDirectory
     private let log: CapturedLog
@@ -261,7 +261,7 @@ private final class Harness {
 
     func checks(_ count: Int) -> [Bool] { (0..<count).map { _ in reloader.check() } }
 
-    /// Before each check the file is another.
+    /// Changes the file before each check.
     func checks(_ count: Int, whileWriting name: String) throws -> [Bool] {
         try (0..<count).map { count in
             try write(name, "{" + String(repeating: " ", count: 9 + count) + "}")
@@ -269,7 +269,7 @@ private final class Harness {
         }
     }
 
-    /// The clock of the file system is coarse: until it has gone on.
+    /// The file system's clock is coarse: repeats until the time differs.
     func changeMode(_ name: String) {
         func changed() -> timespec {
             var status = stat()
@@ -283,17 +283,19 @@ private final class Harness {
         }
     }
 
-    /// The property that an empty object lacks by the schema in force.
+    /// The property that an empty object lacks under the current schema.
     func lacks() throws -> String? {
         let violation = SchemaValidator(reloader.current.files[0].schema).firstViolation(
             in: try JSONDocument("{}").root)
         return violation.map { String($0.message.dropFirst(#"lacks the property ""#.count).dropLast()) }
     }
 
-    /// Since it was last asked for.
+    /// The lines since the last call.
     func lines() -> [String] { log.lines() }
 
     func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }
 
-    func errors() -> [String] { lines().filter { $0.contains("the version before stays in force") } }
+    func errors() -> [String] {
+        lines().filter { $0.contains("payload schema rejected, keeping the previous version") }
+    }
 }

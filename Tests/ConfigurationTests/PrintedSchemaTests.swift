@@ -7,9 +7,9 @@ import YAML
 
 @testable import Configuration
 
-/// What `martlet schema` and `martlet config example` print.
+/// The output of `martlet schema` and `martlet config example`.
 @Suite struct PrintedSchemaTests {
-    @Test func everyFileOfTheContractIsPrintedAsItStands() throws {
+    @Test func everyFileOfTheContractIsPrintedUnchanged() throws {
         let files = try Files.names(in: Products.file("schemas")).filter { $0.contains(".schema.") }
         #expect(PrintedSchema.allCases.count == files.count + 1)
         for schema in PrintedSchema.allCases {
@@ -30,10 +30,10 @@ import YAML
         #expect(example.output.filter { !$0.isEmpty } == commented)
         let unknown = try await ChildProcess.run([martlet, "schema", "deadletter"])
         #expect(unknown.exit.status == .exited(2) && unknown.output == [])
-        #expect(unknown.errors.joined().contains("not 'deadletter'; did you mean dead-letter?"))
+        #expect(unknown.errors.joined().contains("got 'deadletter'; did you mean dead-letter?"))
     }
 
-    @Test func theExampleIsAConfiguration() throws {
+    @Test func theExampleIsAValidConfiguration() throws {
         let key = try ES256PrivateKey.generate().pkcs8PEM()
         let file = ConfigurationFile(
             "martlet.yaml", resolver: ReferenceResolver(environment: { _ in "x" }, readFile: { _ in Array(key.utf8) }))
@@ -42,7 +42,7 @@ import YAML
         #expect(lines.first == "# yaml-language-server: $schema=config.schema.json")
     }
 
-    /// Uncommented, it is valid, names each key that the schema knows, and says what the defaults are.
+    /// Without comment signs, the example is valid, contains each key of the schema, and shows the defaults.
     @Test func theExampleNamesEveryKeyWithItsDefault() throws {
         let example = try YAMLDocument(lines.map(Self.uncommented).joined(separator: "\n"))
         let schema = try JSONDocument(PrintedSchema.config.text)
@@ -65,14 +65,14 @@ import YAML
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// A line that begins with `#` and no space behind it, without that.
+    /// Removes a leading `#` that is not followed by a space.
     private static func uncommented(_ line: String) -> String {
         let text = line.drop { $0 == " " }
         guard text.first == "#", let next = text.dropFirst().first, next != " " else { return line }
         return String(line.prefix(line.count - text.count) + text.dropFirst())
     }
 
-    /// Properties by their paths; `*` is any element or member.
+    /// Collects properties by path; `*` is any element or member.
     private static func collect(
         _ schema: JSONValue, of root: JSONValue, at path: String, into known: inout [String: JSONValue]
     ) {
@@ -89,7 +89,7 @@ import YAML
         }
     }
 
-    /// Of several elements or members, the first that has it.
+    /// Returns the first value at a path, if several elements or members have it.
     private static func value(at path: String, in value: JSONValue) -> JSONValue? {
         guard let word = path.split(separator: "/").first else { return value }
         let rest = String(path.dropFirst(word.count + 1))

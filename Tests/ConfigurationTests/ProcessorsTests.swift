@@ -9,7 +9,7 @@ import Testing
             ("50000 100000\n", 1), ("", nil), ("1\n", nil), ("x y\n", nil), ("0 100000", nil), ("100000 0", nil),
             ("99999999999999999999 1", nil),
         ] as [(String, Int?)])
-    func aContainersShareInWholeProcessors(text: String, count: Int?) {
+    func aContainersQuotaIsRoundedDown(text: String, count: Int?) {
         #expect(Processors.quotient(Array(text.utf8)) == count)
     }
 

@@ -11,7 +11,7 @@ import Testing
             case "windows": Array("hunter2\r\n".utf8)
             case "hunter2/x": Array("by variable".utf8)
             case "binary": [0xff, 0xfe]
-            default: throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+            default: throw ReferenceResolver.ReadFailure(reason: "no such file")
             }
         })
 
@@ -25,19 +25,19 @@ import Testing
     }
 
     @Test(arguments: [
-        ("${NOT_SET}", "the environment variable NOT_SET is not set"),
-        ("${PASSWORD", "a ${ has no } behind it"),
-        ("${}", "between ${ and } stands the name of an environment variable: letters, digits and _"),
-        ("${PASS WORD}", "between ${ and } stands the name of an environment variable: letters, digits and _"),
-        ("${1A}", "between ${ and } stands the name of an environment variable: letters, digits and _"),
-        ("file:gone", "cannot read gone: there is no such file"),
-        ("file:binary", "binary is not text in UTF-8"),
+        ("${NOT_SET}", "environment variable NOT_SET is not set"),
+        ("${PASSWORD", "missing } after ${"),
+        ("${}", "expected the name of an environment variable between ${ and }: letters, digits and _"),
+        ("${PASS WORD}", "expected the name of an environment variable between ${ and }: letters, digits and _"),
+        ("${1A}", "expected the name of an environment variable between ${ and }: letters, digits and _"),
+        ("file:gone", "cannot read gone: no such file"),
+        ("file:binary", "binary is not UTF-8 text"),
     ])
     func mistakes(text: String, message: String) {
         #expect(throws: ReferenceResolver.Mistake(message: message)) { try resolver.resolve(text) }
     }
 
-    @Test func aPathIsSeenFromTheFileThatNamesIt() {
+    @Test func aPathIsRelativeToTheFileThatNamesIt() {
         #expect(FileReader.path("a.p8", relativeTo: "/etc/martlet/martlet.yaml") == "/etc/martlet/a.p8")
         #expect(FileReader.path("/a.p8", relativeTo: "/etc/martlet/martlet.yaml") == "/a.p8")
         #expect(FileReader.path("keys/a.p8", relativeTo: "martlet.yaml") == "keys/a.p8")

@@ -13,11 +13,11 @@ import Testing
     }
 
     @Test(arguments: ["Z", "Zg==", "Zg=", "Zm9v\n", " Zm9v", "Zm+v", "Zm/v", "Zh", "Zm9", "Zm9vY", "Zm\u{0}v", "ü"])
-    func `Whatever encode does not write is refused`(text: String) {
+    func `Other texts than those of encode are refused`(text: String) {
         #expect(Base64URL.decode(text) == nil)
     }
 
-    @Test func `Every length comes back`() throws {
+    @Test func `Every length round-trips`() throws {
         for length in 0..<200 {
             let bytes = try SecureRandom.bytes(count: length)
             #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)

@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-/// That the certificates hold in a handshake, and only then, is shown by the tests of TLS.
+/// The tests of TLS verify that the certificates are valid in a handshake.
 @Suite struct CertificateAuthorityTests {
     @Test func `Certificates come with their keys`() throws {
         let authority = try CertificateAuthority.make(name: "Tests")
@@ -15,7 +15,7 @@ import Testing
         #expect(throws: Never.self) { try ES256PrivateKey(pem: client.privateKeyPEM) }
     }
 
-    @Test func `The key shows in no description`() throws {
+    @Test func `Descriptions omit the key`() throws {
         let issued = try CertificateAuthority.make().issueClient(name: "client")
         var dumped = ""
         dump(issued, to: &dumped)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a,DNS:b", "a b", "a\nb", "ä.example"])
-    func `A host name that would be read as something else is refused`(name: String) throws {
+    func `An ambiguous host name is refused`(name: String) throws {
         let authority = try CertificateAuthority.make()
         #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: [name]) }
         #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: [], ipAddresses: [name]) }

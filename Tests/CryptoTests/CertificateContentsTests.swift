@@ -13,7 +13,7 @@ import Testing
             ], validity: .init(fromSeconds: -60, untilSeconds: 3600))
     }
 
-    @Test func `What was put into a certificate stands in it`() throws {
+    @Test func `A certificate contains the given values`() throws {
         let contents = try CertificateContents(pem: Array(issued.certificatePEM.utf8))
         #expect(contents.userID == "com.example.app")
         #expect(contents.commonName == "Apple Push Services: com.example.app")
@@ -32,7 +32,7 @@ import Testing
         #expect(contents.commonName == "localhost")
     }
 
-    @Test func `What is no certificate is refused`() throws {
+    @Test func `Other data than a certificate is refused`() throws {
         #expect(throws: CryptoError.self) { try CertificateContents(der: []) }
         #expect(throws: CryptoError.self) { try CertificateContents(der: [0x30, 0x03, 1, 2, 3]) }
         #expect(throws: CryptoError.self) { try CertificateContents(pem: Array(issued.privateKeyPEM.utf8)) }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
-    func `Damaged ones are read or refused, and nothing else`(seed: UInt64) throws {
+    func `A damaged certificate is read or refused`(seed: UInt64) throws {
         var random = seed
         let text = issued.certificatePEM
         let base64 = text.split(separator: "\n").dropFirst().dropLast().joined()

@@ -4,7 +4,7 @@ import Testing
 @Suite struct CertificateFileTests {
     private static func bytes(_ pem: String...) -> [UInt8] { Array(pem.joined().utf8) }
 
-    /// In any order, with the key in the file, beside it, or within PKCS #12.
+    /// In any order, with the key in the file, in another file, or in PKCS #12.
     @Test(
         arguments: [
             (bytes(SampleCertificates.certificate, SampleCertificates.key), nil, nil),
@@ -36,30 +36,30 @@ import Testing
                 bytes(SampleCertificates.another, SampleCertificates.certificate), bytes(SampleCertificates.key)
             ),
         ] as [([UInt8], [UInt8]?)])
-    func `Others of the file follow the key's own`(bytes: [UInt8], key: [UInt8]?) throws {
+    func `The other certificates follow that of the key`(bytes: [UInt8], key: [UInt8]?) throws {
         let file = try CertificateFile(bytes, key: key, passphrase: "secret")
         #expect(file.chainPEM == SampleCertificates.certificate + SampleCertificates.another)
     }
 
-    @Test func `A second key beside one that is within is refused`() {
+    @Test func `A key file beside PKCS #12 is refused`() {
         #expect {
             try CertificateFile(
                 SampleCertificates.pkcs12, key: Self.bytes(SampleCertificates.key), passphrase: "secret")
         } throws: { error in
-            (error as? CryptoError)?.message.contains("holds its own private key") == true
+            (error as? CryptoError)?.message.contains("contains its private key") == true
         }
     }
 
     @Test(
         arguments: [
-            (bytes(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
-            (der(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
-            (bytes(SampleCertificates.key), nil, "belongs to no certificate"),
-            (bytes(SampleCertificates.another, SampleCertificates.key), nil, "belongs to no certificate"),
+            (bytes(SampleCertificates.certificate), nil, "contains a certificate without its private key"),
+            (der(SampleCertificates.certificate), nil, "contains a certificate without its private key"),
+            (bytes(SampleCertificates.key), nil, "matches no certificate"),
+            (bytes(SampleCertificates.another, SampleCertificates.key), nil, "matches no certificate"),
             (bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), nil, "has a passphrase"),
             (
                 bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), "wrong",
-                "is the passphrase right?"
+                "check the passphrase"
             ),
             (SampleCertificates.pkcs12, nil, "has a passphrase"), (SampleCertificates.pkcs12, "wrong", "is wrong"),
             (SampleCertificates.keychain, "wrong", "is wrong"),
@@ -67,7 +67,7 @@ import Testing
             ([], nil, "is empty"), (Array(" \n".utf8), nil, "is empty"), (Array("hello".utf8), nil, "neither PEM"),
             (Array(SampleCertificates.pkcs12.prefix(400)), "secret", "neither PEM"),
         ] as [([UInt8], String?, String)])
-    func `What cannot be used is refused with a reason`(bytes: [UInt8], passphrase: String?, words: String) {
+    func `Unusable files are refused with a reason`(bytes: [UInt8], passphrase: String?, words: String) {
         #expect {
             try CertificateFile(bytes, passphrase: passphrase)
         } throws: { error in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A keychain exports a developer's identity beside that of the app, in an order of its own.
+    /// A keychain exports a developer's identity together with that of the app, in any order.
     @Test(
         arguments: SampleCertificates.pkcs12OfTwo + [
             bytes(
@@ -86,7 +86,7 @@ import Testing
                 SampleCertificates.key, SampleCertificates.certificate, SampleCertificates.developer,
                 SampleCertificates.developerKey),
         ])
-    func `Of several identities the wanted one is taken, in whatever order`(file bytes: [UInt8]) throws {
+    func `The wanted identity is chosen in any order`(file bytes: [UInt8]) throws {
         let app = try CertificateFile(bytes, passphrase: "secret") { $0.userID != nil }
         #expect(app.contents.userID == "com.example.app")
         #expect(app.chainPEM == SampleCertificates.certificate && app.privateKeyPEM == SampleCertificates.key)
@@ -95,7 +95,7 @@ import Testing
         #expect(developer.privateKeyPEM == SampleCertificates.developerKey)
     }
 
-    @Test func `Several wanted identities of one file are refused by their names`() throws {
+    @Test func `Several wanted identities in one file are named in the error`() throws {
         let bytes = Self.bytes(
             SampleCertificates.otherApp, SampleCertificates.developerKey, SampleCertificates.certificate,
             SampleCertificates.key)
@@ -103,7 +103,7 @@ import Testing
         #expect(error.message.contains("for com.example.app and com.example.other: export each"))
     }
 
-    /// Secret stores and environment variables change them on the way.
+    /// Secret stores and environment variables may change the text in these ways.
     @Test func `DER, Base64 around it and lost line ends make no difference`() throws {
         let certificate = SampleCertificates.certificate
         let oneLine = certificate.split(separator: "\n").joined(separator: " ")
@@ -122,7 +122,7 @@ import Testing
     private static func base64(_ bytes: [UInt8]) -> [UInt8] { Array(SampleCertificates.base64(bytes).utf8) }
 
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
-    func `Damaged files are read or refused, and nothing else`(seed: UInt64) {
+    func `A damaged file is read or refused`(seed: UInt64) {
         var random = seed
         var bytes = seed % 2 == 0 ? SampleCertificates.keychain : SampleCertificates.pkcs12
         for _ in 0...(seed % 4) {

@@ -2,7 +2,7 @@ import Crypto
 import Testing
 
 @Suite struct ES256Tests {
-    @Test func `A signature is verified by the other half, as 64 raw bytes and as DER`() throws {
+    @Test func `The public key verifies signatures in raw form and in DER`() throws {
         let key = try ES256PrivateKey(pem: SampleKeys.p256)
         let publicKey = try ES256PublicKey(pem: SampleKeys.p256Public)
         let signature = try key.sign(Array("eyJhbGciOiJFUzI1NiJ9.e30".utf8))
@@ -40,7 +40,7 @@ import Testing
             "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"
         ),
     ])
-    func `The nonce follows from key and message as the standard's examples say`(
+    func `The nonces match the examples of the standard`(
         message: String, r: String, s: String
     ) throws {
         let der =
@@ -53,7 +53,7 @@ import Testing
         #expect(try key.sign(Array(message.utf8)) == bytes(hex: r + s))
     }
 
-    @Test func `Signatures are 64 bytes however small r and s happen to be`() throws {
+    @Test func `Signatures have 64 bytes even if r or s is small`() throws {
         let key = try ES256PrivateKey.generate()
         let publicKey = try key.publicKey()
         for round in 0..<600 {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A signature with any bit changed, and any text that is none, is refused`() throws {
+    @Test func `Changed signatures and other texts are refused`() throws {
         let key = try ES256PrivateKey(pem: SampleKeys.p256)
         let publicKey = try key.publicKey()
         let signature = try key.sign([1, 2, 3])
@@ -89,11 +89,11 @@ import Testing
         #expect(try key.publicKey().verify(signature: signature, of: [7]))
         #expect(try key.publicKeyPEM() == again.publicKeyPEM())
         #expect(
-            try ES256PrivateKey(pem: "Apple says:\r\n\r\n" + key.pkcs8PEM() + "\n").publicKeyPEM() == key.publicKeyPEM()
+            try ES256PrivateKey(pem: "Key:\r\n\r\n" + key.pkcs8PEM() + "\n").publicKeyPEM() == key.publicKeyPEM()
         )
     }
 
-    /// A text that is no key for us; printed by its name, so that no key stands in the output of the tests.
+    /// A text that is not a supported key. Described by its name, to keep keys out of the test output.
     struct OtherKey: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let pem: String
@@ -107,25 +107,26 @@ import Testing
 
     @Test(arguments: [
         OtherKey("P-384", SampleKeys.p384, .unsupported, "secp384r1"),
-        OtherKey("Ed25519", SampleKeys.ed25519, .unsupported, "no elliptic-curve key"),
+        OtherKey("Ed25519", SampleKeys.ed25519, .unsupported, "not an elliptic-curve key"),
         OtherKey("SEC 1", SampleKeys.p256SEC1, .unsupported, "SEC 1"),
         OtherKey("encrypted", SampleKeys.p256Encrypted, .unsupported, "encrypted"),
         OtherKey("public", SampleKeys.p256Public, .malformed, "PUBLIC KEY"),
         OtherKey("nothing", "", .malformed, "the key file is empty"),
         OtherKey("white space", " \r\n", .malformed, "the key file is empty"),
-        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "holds a CERTIFICATE"),
+        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "contains a CERTIFICATE"),
         OtherKey("SEC 1 behind its curve", "\(ecParameters)\n\(SampleKeys.p256SEC1)", .unsupported, "SEC 1"),
         OtherKey(
             "two keys", SampleKeys.p256 + "\n" + SampleCertificates.key, .malformed,
-            "the key file holds different private keys"),
+            "the key file contains different private keys"),
         OtherKey(
             "half a key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG\n-----END PRIVATE KEY-----\n",
             .malformed,
-            "no PKCS#8 key"),
+            "not a PKCS#8 key"),
         OtherKey(
-            "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed, "no whole PEM block"),
+            "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed,
+            "no complete PEM block"),
     ])
-    func `Other keys are refused by name`(key: OtherKey) throws {
+    func `Other keys are named in the error`(key: OtherKey) throws {
         let error = try #require(throws: CryptoError.self) { try ES256PrivateKey(pem: key.pem) }
         #expect(error.code == key.code)
         #expect(error.message.contains(key.word))
@@ -136,7 +137,7 @@ import Testing
 
     private static let ecParameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----"
 
-    /// A form in which a key arrives; printed by its name, so that no key stands in the output of the tests.
+    /// A form of a key. Described by its name, to keep keys out of the test output.
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -167,15 +168,16 @@ import Testing
         Form("twice", SampleKeys.p256 + "\n" + SampleKeys.p256),
         Form("behind a public key", SampleKeys.p256Public + "\n" + SampleKeys.p256),
     ])
-    func `A key is read in each form that can mean nothing else`(form: Form) throws {
+    func `A key is read in each unambiguous form`(form: Form) throws {
         let key = try ES256PrivateKey(pem: form.bytes)
         #expect(try key == ES256PrivateKey(pem: SampleKeys.p256))
     }
 
-    @Test func `An error says where the text is from`() throws {
+    @Test func `An error names the origin of the text`() throws {
         for (bytes, words) in [
-            ([], "environment variable KEY is empty"), (Array("?".utf8), "environment variable KEY holds no whole PEM"),
-            (SampleCertificates.pkcs12, "environment variable KEY is PKCS #12"),
+            ([], "environment variable KEY is empty"),
+            (Array("?".utf8), "environment variable KEY contains no complete PEM"),
+            (SampleCertificates.pkcs12, "environment variable KEY is a PKCS #12"),
         ] {
             let error = try #require(throws: CryptoError.self) {
                 try ES256PrivateKey(pem: bytes, source: "environment variable KEY")
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `A key cut off or damaged anywhere is an error or a whole key, never a crash`() throws {
+    @Test func `A truncated or damaged key is read or refused`() throws {
         let pem = Array(SampleKeys.p256.utf8)
         let whole = try ES256PrivateKey(pem: pem).publicKeyPEM()
         for length in 0..<pem.count - 1 {

@@ -5,12 +5,12 @@ import Testing
 @Suite struct HexDigitsTests {
     private static func word(_ text: [UInt8]) -> UInt64 { text.reduce(0) { $0 << 8 | UInt64($1) } }
 
-    @Test func everyByteAtEveryPlace() {
+    @Test func everyByteAtEveryPosition() {
         for place in 0..<8 {
             for byte in UInt8.min...UInt8.max {
                 var text = Array("0123abCD".utf8)
                 text[place] = byte
-                // The library takes a sign, too.
+                // The library also accepts a sign.
                 let expected =
                     byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte >= 0x80
                     ? nil : UInt64(String(decoding: text, as: UTF8.self), radix: 16)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func numbersComeBack() {
+    @Test func numbersRoundTrip() {
         var number: UInt64 = 1
         for _ in 0..<10_000 {
             number = (number &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407)

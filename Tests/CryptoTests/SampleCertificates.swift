@@ -1,7 +1,7 @@
 import Crypto
 
-/// A certificate that `openssl req` has made, and the files that `openssl pkcs12` and `openssl pkcs8` make of it; all are
-/// for the passphrase `secret`.
+/// A certificate created by `openssl req`, and files created from it by `openssl pkcs12` and `openssl pkcs8`. The
+/// passphrase is `secret`.
 enum SampleCertificates {
     static let certificate = """
         -----BEGIN CERTIFICATE-----
@@ -54,7 +54,7 @@ enum SampleCertificates {
 
         """
 
-    /// With `another` beside it.
+    /// Also contains `another`.
     static let pkcs12 = bytes(
         """
         MIIGLAIBAzCCBeIGCSqGSIb3DQEHAaCCBdMEggXPMIIFyzCCBIIGCSqGSIb3DQEHBqCCBHMwggRvAgEAMIIEaAYJKoZIhvcNAQcB
@@ -81,7 +81,7 @@ enum SampleCertificates {
         HILAp1MCAggA
         """)
 
-    /// `-legacy`: as macOS's keychain writes it, with 40-bit RC2.
+    /// Created with `-legacy`: the form of macOS's keychain, with 40-bit RC2.
     static let keychain = bytes(
         """
         MIID+gIBAzCCA8AGCSqGSIb3DQEHAaCCA7EEggOtMIIDqTCCAp8GCSqGSIb3DQEHBqCCApAwggKMAgEAMIIChQYJKoZIhvcNAQcB
@@ -100,7 +100,7 @@ enum SampleCertificates {
         MAkGBSsOAwIaBQAEFAhTQjryxETgW6VDtNgMk3gF1MrcBAi7FoPBABkSWAICCAA=
         """)
 
-    /// `-nokeys`
+    /// Created with `-nokeys`.
     static let pkcs12WithoutKey = bytes(
         """
         MIIDFwIBAzCCAs0GCSqGSIb3DQEHAaCCAr4EggK6MIICtjCCArIGCSqGSIb3DQEHBqCCAqMwggKfAgEAMIICmAYJKoZIhvcNAQcB
@@ -116,7 +116,7 @@ enum SampleCertificates {
         NiIbTuRBHaYreGBoYX1EwsJNKz8DsqyKWFzMnN60eQQIRa7+rQDg1bgCAggA
         """)
 
-    /// Of a developer, without a user ID, and another app's; both are for `developerKey`.
+    /// A developer's certificate, without a user ID, and one of another app. Both are for `developerKey`.
     static let developer = """
         -----BEGIN CERTIFICATE-----
         MIIBqTCCAU+gAwIBAgIUfObzWoZyvv/Y7m9nu7eUKOGpTSYwCgYIKoZIzj0EAwIw
@@ -158,7 +158,7 @@ enum SampleCertificates {
 
         """
 
-    /// `developer` with its key before `certificate` with its own, and the other way round.
+    /// `developer` and `certificate`, each with its key, in both orders.
     static let pkcs12OfTwo = [
         bytes(
             """

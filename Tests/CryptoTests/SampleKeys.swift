@@ -1,4 +1,4 @@
-/// Keys made with `openssl genpkey` for these tests alone; they guard nothing.
+/// Keys created with `openssl genpkey` only for these tests. They protect nothing.
 enum SampleKeys {
     static let p256 = """
         -----BEGIN PRIVATE KEY-----
@@ -42,7 +42,7 @@ enum SampleKeys {
         MC4CAQAwBQYDK2VwBCIEIGgAcEVBCUOs/AV/gjEE66EP+zh+xSiHVFL61UqMUgHK
         -----END PRIVATE KEY-----
         """
-    /// DER signature of the word `martlet` by `p256`, made with `openssl dgst -sha256 -sign`.
+    /// DER signature of the word `martlet` by `p256`, created with `openssl dgst -sha256 -sign`.
     static let signatureOfMartlet =
         "30450221009ef9a76d1d31ddf02119fce732efb24657ea0be2f5e9c1b50e9c526b5de2fe4e02206f837b3d562883f0417c25"
         + "f6bc9f51227c9d890dc41f118e16776a7853f7a73e"

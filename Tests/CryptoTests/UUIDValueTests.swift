@@ -21,7 +21,7 @@ import Testing
         "6ba7b810-9dad-11d1-80b4+00c04fd430c8",
         "6ba7b810-9dad-11d1-80b4-00c04fd430ü",
     ])
-    func `Other texts are none`(text: String) {
+    func `Other texts are refused`(text: String) {
         #expect(UUIDValue(text) == nil)
     }
 
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A buffer that is too small is left alone`() {
+    @Test func `A buffer that is too small is not changed`() {
         var small = [UInt8](repeating: 9, count: 35)
         #expect(small.withUnsafeMutableBytes { dns.write(to: $0) } == 0)
         #expect(small == [UInt8](repeating: 9, count: 35))

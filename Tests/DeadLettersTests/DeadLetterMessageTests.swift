@@ -30,7 +30,7 @@ import Testing
         "x-death": .array([]), "tenant": "blue", "traceparent": "00-1",
     ]
 
-    @Test func theNameIsOfTheDeadLetterAlone() {
+    @Test func theMarkDependsOnlyOnIDAndTime() {
         let letter = DeadLetter(copy(headers))
         #expect(DeadLetterMark(letter) == DeadLetterMark(DeadLetter(copy(headers, body: "[]"))))
         #expect(
@@ -43,7 +43,7 @@ import Testing
         #expect(DeadLetterMark(letter).waitID != DeadLetterMark(DeadLetter(copy(later))).waitID)
     }
 
-    @Test func aRedriveIsTheRequestAgainAndOneMoreTrip() {
+    @Test func aRedriveRestoresTheRequestAndCountsARound() {
         let dead = copy(headers, body: #"{"a": 1}"#)
         let letter = DeadLetter(dead)
         let mark = DeadLetterMark(letter)
@@ -74,7 +74,9 @@ import Testing
     ]
 
     @Test(arguments: vouched)
-    func theBrokerSaysWhoVouches(_ exchange: String, _ userID: String?, _ reader: String?, _ vouches: Provenance) {
+    func theProvenanceIsFromExchangeAndUser(
+        _ exchange: String, _ userID: String?, _ reader: String?, _ vouches: Provenance
+    ) {
         var envelope = WireWriter()
         envelope.raw(exchange.utf8)
         envelope.short(userID == nil ? 0 : 1 << 4)
@@ -85,8 +87,8 @@ import Testing
         #expect(Provenance(of: message, user: reader, names: TopologyNames()) == vouches)
     }
 
-    /// A producer may have written the headers; `x-death` is the broker's where its exchange is.
-    @Test func whereItCameFromIsSaidByWhoVouches() {
+    /// A producer may have written the headers. `x-death` is trusted if the exchange is the broker's.
+    @Test func theOriginIsReadFromTrustedSources() {
         let deaths = FieldValue.array([.table(["reason": "expired", "queue": "push.requests.bulk"])])
         let theirs: FieldTable = ["x-death": deaths, "push-origin-queue": "push.requests.urgent"]
         func letter(_ provenance: Provenance) -> DeadLetter { DeadLetter(copy(theirs, provenance)) }
@@ -103,7 +105,7 @@ import Testing
         #expect(RedriveTarget(names: TopologyNames(), queue: nil).queue(for: letter(.unknown)) == "push.requests")
     }
 
-    @Test func aRedriveVouchesForAWorkersProvenanceAlone() {
+    @Test func aRedriveCarriesTheUserOnlyForAWorkersProvenance() {
         for provenance in [Provenance.broker, .unknown] {
             let dead = copy(headers, provenance)
             let message = RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true)
@@ -114,8 +116,8 @@ import Testing
         #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).carriesUserID)
     }
 
-    /// As an import, or a dead letter that is published again, before it would exceed the delivery limit.
-    @Test func whatIsMovedKeepsItsProvenance() {
+    /// For an import, or for a dead letter that is published again before it exceeds the delivery limit.
+    @Test func movedMessagesKeepTheirProvenance() {
         let theirs: FieldTable = ["push-origin-queue": "forged", "push-worker": "forged", "tenant": "blue"]
         let worker = copy(theirs).message(to: "push.dead")
         #expect(worker.carriesUserID && worker.headers == theirs)
@@ -125,7 +127,7 @@ import Testing
         #expect(!unknown.carriesUserID && unknown.headers == theirs)
     }
 
-    @Test func aRedriveKeepsAllThatItsProducerWrote() {
+    @Test func aRedriveKeepsTheProducersHeaders() {
         let theirs: FieldTable = [
             "X-Request-ID": "r-1", "x-note": "n", "price": .decimal(scale: 2, value: 1999), "push-priority": 3,
             "x-first-death-queue": "q", "x-delivery-count": 2, "CC": "q",
@@ -141,7 +143,7 @@ import Testing
         #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).priority == 9)
     }
 
-    @Test func aSecondRedriveHasItsOwnNameAndOneTripMore() {
+    @Test func aSecondRedriveHasANewMarkAndOneMoreRound() {
         let first = RedriveMessage.make(
             of: copy(headers), DeadLetter(copy(headers)), to: "q", resetsAttempts: false)
         var again = first.headers
@@ -152,11 +154,11 @@ import Testing
         #expect(second.headers["push-retry-rounds"] == 2)
         #expect(second.headers["push-redrive"] != first.headers["push-redrive"])
         #expect(second.headers.entries.count { $0.name == "push-redrive" } == 1)
-        // The device may have it.
+        // The device may have received the notification.
         #expect(second.headers["push-possible-duplicate"] == true)
     }
 
-    @Test func anExportedMessageIsTheSameAgain() throws {
+    @Test func anExportedMessageIsRestored() throws {
         var whole = RepublishableMessage(body: Array("{\"ü\":\"\\u0000\", \n\t1e5}\u{7F}".utf8))
         (whole.messageID, whole.contentType, whole.contentEncoding) = ("m", "application/json", "utf-8")
         (whole.correlationID, whole.replyTo, whole.type, whole.appID) = ("c", "r", "t", "a")
@@ -179,24 +181,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", 2, "JSON"), ("[]", 1, "an exported message is"), ("{}", 1, "an exported message is"),
-        (#"{"body":1}"#, 1, "an exported message is"), (#"{"body_base64":"?"}"#, 16, "this is no base64"),
-        (#"{"body":"","properties":{"type":1}}"#, 33, "type is a text"),
-        (#"{"body":"","properties":{"timestamp":-1}}"#, 38, "timestamp is"),
-        (#"{"body":"","properties":{"priority":256}}"#, 37, "priority is"),
-        (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","headers":{"a":1.5}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "a header cannot be read"),
-        (#"{"body":"","provenance":"me"}"#, 25, "provenance is"),
-        (#"{"body":"","headers":[]}"#, 22, "a header cannot be read"),
+        ("{", 2, "JSON"), ("[]", 1, "expected an object"), ("{}", 1, "expected an object"),
+        (#"{"body":1}"#, 1, "expected an object"), (#"{"body_base64":"?"}"#, 16, "invalid base64"),
+        (#"{"body":"","properties":{"type":1}}"#, 33, "type must be a string"),
+        (#"{"body":"","properties":{"timestamp":-1}}"#, 38, "timestamp must be"),
+        (#"{"body":"","properties":{"priority":256}}"#, 37, "priority must be"),
+        (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "invalid header"),
+        (#"{"body":"","headers":{"a":1.5}}"#, 22, "invalid header"),
+        (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "invalid header"),
+        (#"{"body":"","provenance":"me"}"#, 25, "provenance must be"),
+        (#"{"body":"","headers":[]}"#, 22, "invalid header"),
     ])
-    func whatIsNoExportedMessageIsTold(_ line: String, _ column: Int, _ message: String) throws {
+    func malformedLinesAreReported(_ line: String, _ column: Int, _ message: String) throws {
         let mistake = try #require(throws: MessageLine.Mistake.self) { try MessageLine.message(Array(line.utf8)) }
         if message != "JSON" { #expect(mistake.message.hasPrefix(message), "\(mistake)") }
         #expect(mistake.position?.column == column)
     }
 
-    @Test func groupsAreTheBiggestFirstAndBounded() {
+    @Test func groupsAreSortedBySizeAndBounded() {
         var groups = DeadLetterGroups(by: [.class, .age])
         let now: Int64 = 1_750_000_100_000
         for _ in 0..<3 { groups.add(DeadLetter(copy(headers)), nowUnixMilliseconds: now) }
@@ -215,7 +217,7 @@ import Testing
         #expect(many.count == DeadLetterGroups.groupsMax + 5)
     }
 
-    @Test func whatTheBrokerGaveUpIsToldByItsOwnHeaders() {
+    @Test func messagesThatTheBrokerDeadLetteredAreRead() {
         let death: FieldTable = [
             "reason": "rejected", "queue": "push.requests", "time": .timestamp(seconds: 1_750_000_000),
         ]
@@ -226,7 +228,7 @@ import Testing
         #expect(letter.ageMilliseconds(at: 1_749_999_999_999) == nil)
     }
 
-    /// A worker rejects what expired elsewhere than in a request queue.
+    /// A worker rejects a message that expired outside the request queues.
     @Test(arguments: [("push.expired", "push.dlx", "push.channels"), ("push.expired", "shop.dlx", "push.expired")])
     func theQueueForExpiredMessagesIsNoOrigin(_ queue: String, _ exchange: String, origin: String) {
         let last: FieldTable = ["reason": "rejected", "queue": .string(queue), "exchange": .string(exchange)]
@@ -245,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func sendingIsSpreadOverTheSecond() {
+    @Test func messagesAreSpreadOverTheSecond() {
         var limiter = RateLimiter(perSecond: 100)
         var now = MonotonicTime(nanoseconds: 0)
         var sent = 0
@@ -254,7 +256,7 @@ import Testing
             sent += 1
         }
         #expect(MonotonicTime(nanoseconds: 0).duration(to: now) == .milliseconds(990))
-        // A pause is made up for a little, not wholly.
+        // A pause is caught up only in part.
         now = now + .seconds(10)
         let free = (0..<100).prefix { _ in limiter.wait(now: now) == .zero }.count
         #expect(4...7 ~= free)
@@ -267,7 +269,7 @@ import Testing
         #expect(ProgressLine.text(0, of: 0, after: .zero).hasSuffix("0 of 0  0/s"))
     }
 
-    @Test func tokensAreShortenedUnlessAsked() {
+    @Test func tokensAreShortenedByDefault() {
         let token = String(repeating: "0a1b", count: 16)
         let body = #"{"app":"a","device_token":"\#(token)"}"#
         let dead = copy(headers, body: body)

@@ -31,7 +31,7 @@ import Testing
 
     private func holds(_ text: String) throws -> Bool {
         let choice = DeadLetterChoice(filter: try Filter(text))
-        return choice.takes(DeadLetter(Self.copy), Self.copy, nowUnixMilliseconds: Self.now)
+        return choice.matches(DeadLetter(Self.copy), Self.copy, nowUnixMilliseconds: Self.now)
     }
 
     @Test(arguments: [
@@ -76,31 +76,31 @@ import Testing
     @Test(arguments: [
         ("", 0, "the filter is empty"),
         ("   ", 3, "the filter is empty"),
-        (#"clas == "apns""#, 0, "there is no field 'clas'; did you mean class?"),
-        (#"headers["a"] == "b""#, 0, "there is no field 'headers'; did you mean header?"),
-        ("qwertz == 1", 0, "there is no field 'qwertz'; there are id, class"),
-        ("class = \"apns\"", 6, "a filter has no such character: equal is =="),
-        ("class == apns", 9, #"a text stands in quotes: "apns""#),
-        ("class == \"apns", 9, "this text has no closing quote"),
-        ("class == \"apns\\", 9, "this text has no closing quote"),
-        ("class == 3", 9, #"this field is compared with a text, as in "apns""#),
-        ("age < 5", 6, "this field is compared with a duration, as in 90s or 2h"),
-        ("age < 5w", 7, "a duration ends in s, m, h or d, as in 90s or 2h"),
-        ("body.n < 5m", 9, "durations are compared with age alone"),
-        ("status contains \"4\"", 7, "this is for texts, and the field is none"),
-        ("class", 5, "here stands the end, not ==, !="),
-        ("class == \"a\" & age < 1h", 13, "a filter has no such character: and is &&"),
-        ("class == \"a\" age", 13, "here stands 'age', not &&, || or the end"),
-        ("(class == \"a\"", 13, "here stands the end, not ')'"),
-        ("class == \"a\")", 12, "here stands ')', not &&, || or the end"),
-        ("status == 1.2.3", 10, "this is no number"),
-        ("status == -", 10, "this is no number"),
-        ("body. == 1", 6, "here stands '==', not a member's name"),
-        ("body[-1] == 1", 5, "here stands a number, not an index from 0 on"),
-        ("header.x == 1", 6, "here stands '.', not '['"),
-        ("status in [1, ]", 14, "here stands ']', not a value"),
-        ("status in []", 11, "here stands ']', not a value"),
-        ("&&", 0, "here stands '&&', not a field"),
+        (#"clas == "apns""#, 0, "unknown field 'clas'; did you mean class?"),
+        (#"headers["a"] == "b""#, 0, "unknown field 'headers'; did you mean header?"),
+        ("qwertz == 1", 0, "unknown field 'qwertz' (expected one of: id, class"),
+        ("class = \"apns\"", 6, "unexpected character; for equality, use =="),
+        ("class == apns", 9, #"a string must be in quotes: "apns""#),
+        ("class == \"apns", 9, "the string has no closing quote"),
+        ("class == \"apns\\", 9, "the string has no closing quote"),
+        ("class == 3", 9, #"the field must be compared with a string, such as "apns""#),
+        ("age < 5", 6, "the field must be compared with a duration, such as 90s or 2h"),
+        ("age < 5w", 7, "invalid unit of a duration (expected s, m, h or d)"),
+        ("body.n < 5m", 9, "only age can be compared with a duration"),
+        ("status contains \"4\"", 7, "the operator requires a string field"),
+        ("class", 5, "expected ==, !="),
+        ("class == \"a\" & age < 1h", 13, "unexpected character; for and, use &&"),
+        ("class == \"a\" age", 13, "expected &&, || or the end of the filter, found 'age'"),
+        ("(class == \"a\"", 13, "expected ')', found the end of the filter"),
+        ("class == \"a\")", 12, "expected &&, || or the end of the filter, found ')'"),
+        ("status == 1.2.3", 10, "invalid number"),
+        ("status == -", 10, "invalid number"),
+        ("body. == 1", 6, "expected a member name, found '=='"),
+        ("body[-1] == 1", 5, "expected an index of 0 or more, found a number"),
+        ("header.x == 1", 6, "expected '[', found '.'"),
+        ("status in [1, ]", 14, "expected a value, found ']'"),
+        ("status in []", 11, "expected a value, found ']'"),
+        ("&&", 0, "expected a field"),
     ])
     func mistakesAreLocated(_ text: String, _ offset: Int, _ message: String) throws {
         let error = try #require(throws: FilterError.self) { try Filter(text) }
@@ -113,11 +113,11 @@ import Testing
         let error = try #require(throws: FilterError.self) { try Filter(text) }
         #expect(
             error.lines(of: text, width: 80) == [
-                "--where:2:3: there is no field 'agee'; did you mean age?", "  agee < 2h", "  ^",
+                "--where:2:3: unknown field 'agee'; did you mean age?", "  agee < 2h", "  ^",
             ])
     }
 
-    @Test func whatIsHostileEndsSoon() throws {
+    @Test func hostileFiltersAreRefusedQuickly() throws {
         let deep = FilterParser.depthMax
         let nested = String(repeating: "(", count: deep - 1) + "age < 1s" + String(repeating: ")", count: deep - 1)
         #expect(throws: Never.self) { try Filter(nested) }
@@ -125,19 +125,19 @@ import Testing
             let error = try #require(throws: FilterError.self) {
                 try Filter(String(repeating: symbol, count: FilterLexer.bytesMax / symbol.utf8.count))
             }
-            #expect(error.message == "brackets are nested deeper than \(deep)")
+            #expect(error.message == "parentheses or negations nested deeper than \(deep)")
         }
         let long = try #require(throws: FilterError.self) {
             try Filter(String(repeating: " ", count: FilterLexer.bytesMax + 1))
         }
-        #expect(long.message == "a filter has at most \(FilterLexer.bytesMax) bytes")
-        // As many conditions as fit, side by side, are evaluated without depth.
+        #expect(long.message == "the filter is longer than \(FilterLexer.bytesMax) bytes")
+        // The maximum number of sequential conditions is evaluated without recursion.
         let wide = Array(repeating: "age<1s", count: FilterLexer.bytesMax / 8).joined(separator: "||")
         #expect(try !holds(wide))
     }
 
-    /// No text makes it trap, and what it finds wrong lies in the text.
-    @Test func anyTextIsReadOrLocated() {
+    /// No text causes a trap, and the position of every mistake is within the text.
+    @Test func anyTextIsParsedOrReportedWithItsPosition() {
         let pieces = [
             "age", "class", "body", "header", ".", "[", "]", "(", ")", "!", "&&", "||", "==", "<", "\"x\"", "'", "\\",
             "1",

@@ -14,20 +14,20 @@ import Testing
         ReplayBindings(ofResults: ofResults, ofUnrouted: ofUnrouted).obstacle(Self.names)
     }
 
-    @Test func resultsAreReplayedWhereNothingIsInTheWay() {
+    @Test func resultsAreReplayedWithoutObstacle() {
         #expect(obstacle([Self.own], [Self.unrouted]) == nil)
         #expect(obstacle([], [Self.unrouted]) == nil)
     }
 
-    /// The queue of a command would take the results, and be deleted with them.
-    @Test func aQueueOfWatchIsInTheWay() {
+    /// The queue of a command would receive the results and be deleted with them.
+    @Test func aQueueOfWatchIsAnObstacle() {
         let watching = Topology.Binding(queue: "push.watch.1x", exchange: "push.results", routingKey: "#")
         let text = obstacle([Self.own, watching], [Self.unrouted])
-        #expect(text?.hasPrefix("queue push.watch.1x of martlet watch or martlet publish --wait would take") == true)
+        #expect(text?.hasPrefix("queue push.watch.1x of martlet watch or martlet publish --wait would receive") == true)
     }
 
-    /// A result without a queue is acknowledged because this queue has its copy.
-    @Test func aMissingBindingOfTheUnroutedQueueIsInTheWay() {
+    /// A result without a bound queue is acknowledged, since this queue has a copy.
+    @Test func aMissingBindingOfTheUnroutedQueueIsAnObstacle() {
         let foreign = Topology.Binding(queue: "other", exchange: "push.unrouted", routingKey: "#")
         #expect(obstacle([Self.own], [foreign])?.hasPrefix("queue push.unrouted is not bound to exchange ") == true)
     }

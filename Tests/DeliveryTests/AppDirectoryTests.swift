@@ -19,7 +19,7 @@ import Testing
         Array(name.utf8).withUnsafeBytes { apps.find($0) }
     }
 
-    @Test func everyKindOfPushHasARouteOfItsOwn() {
+    @Test func everyKindOfPushHasItsOwnRoute() {
         let apps = AppDirectory([
             AppDirectory.App(
                 bundleID: "one", defaultEnvironment: .sandbox, production: .init(device: 4, broadcast: 5),
@@ -36,7 +36,7 @@ import Testing
         #expect(numbers == Array(numbers.indices))
         #expect(apps.topic(apps.topicIndex(of: 1, .broadcast)) == Array("two".utf8))
         #expect(apps.topic(apps.topicIndex(of: 1, .device(.voip))) == Array("two.voip".utf8))
-        // Each can be paused by its name, and has it in the log.
+        // An operator can pause each topic by its name, which the log contains.
         #expect(apps.routes(of: "one/broadcasts").map(\.pool) == [5, 1])
         #expect(apps.routes(of: "one.push-type.liveactivity").map(\.pool) == [4, 1])
         for name in ["one/broadcasts", "one.voip", "two/broadcasts"] {
@@ -45,7 +45,7 @@ import Testing
         #expect(apps.bundleIDs(servedBy: [5]) == ["one"])
     }
 
-    @Test func aKindThatNothingServesHasNoRoute() {
+    @Test func aKindWithoutAPoolHasNoRoute() {
         let apps = AppDirectory([
             AppDirectory.App(
                 bundleID: "calls", defaultEnvironment: .sandbox, sandbox: .init { $0 == .device(.voip) ? 3 : nil })

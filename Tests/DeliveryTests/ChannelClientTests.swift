@@ -6,17 +6,17 @@ import Delivery
 import EventLoop
 import Testing
 
-/// Channel management with the simulator on virtual time.
+/// Channel management against the simulator, on virtual time.
 @Suite struct ChannelClientTests {
     private static let app = SimulatedApps.bundleID(0)
     private static let endpoint = SimulatedNetwork.apns(.sandbox, worker: 0)
 
     private let loop = VirtualLoop(seed: 1)
     private let apns: SimulatorServer
-    private let desk: Desk
+    private let fixture: Fixture
 
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
-    private final class Desk: @unchecked Sendable {
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
+    private final class Fixture: @unchecked Sendable {
         let manager: ChannelClient
         var report: ChannelResult?
 
@@ -33,28 +33,28 @@ import Testing
         var state = SimulatorState()
         state.add(.simulated(0, publicKey, isBound: false))
         state.addApp(bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
-        (apns, desk) = try loop.enter { [loop, configuration, state] in
+        (apns, fixture) = try loop.enter { [loop, configuration, state] in
             let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
             try apns.listen(on: Self.endpoint, as: Service(.sandbox, .channelManagement))
             let connector = ByteConnector(loop: loop, endpoint: Self.endpoint)
             let pool = PoolConfiguration(environment: .sandbox, key: key, authority: "manage.test")
-            return (apns, Desk(ChannelClient(loop: loop, connector: connector, configuration: pool)))
+            return (apns, Fixture(ChannelClient(loop: loop, connector: connector, configuration: pool)))
         }
     }
 
-    private func ask(_ request: ChannelRequest, of app: String = app) throws -> ChannelResult {
-        desk.report = nil
-        loop.enter { [loop, desk] in
+    private func perform(_ request: ChannelRequest, of app: String = app) throws -> ChannelResult {
+        fixture.report = nil
+        loop.enter { [loop, fixture] in
             _ = Task(executorPreference: loop) {
-                desk.report = await desk.manager.ask(request, of: app, id: UUIDValue(high: 1, low: 2))
+                fixture.report = await fixture.manager.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
             }
         }
-        #expect(loop.run(limit: .seconds(300), until: { desk.report != nil }) == .done)
-        return try #require(desk.report)
+        #expect(loop.run(limit: .seconds(300), until: { fixture.report != nil }) == .done)
+        return try #require(fixture.report)
     }
 
     private func close() {
-        loop.enter { desk.manager.close() }
+        loop.enter { fixture.manager.close() }
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
@@ -65,17 +65,17 @@ import Testing
                 apns.state.add(Channel(id: id, bundleID: Self.app, environment: .sandbox, storagePolicy: .none))
             }
         }
-        let report = try ask(.list)
+        let report = try perform(.list)
         #expect(report.outcome == .done && Set(report.channels ?? []).count == APNSLimits.channelsPerAppMax)
-        let full = try ask(.create(.newest))
+        let full = try perform(.create(.newest))
         #expect(full.outcome == .refused && full.reason == "CannotCreateChannelConfig")
-        #expect(full.storagePolicy == nil, "there is none of a channel that was not made")
+        #expect(full.storagePolicy == nil, "a channel that was not created has no policy")
         close()
     }
 
-    /// What was carried out although no answer came is found, and told, not made again.
-    @Test(arguments: [true, false]) func aLostAnswerIsLookedIntoNotAskedForAgain(isMade: Bool) throws {
-        let before = try ask(.create(.none))
+    /// A channel that was created without an answer is found and reported, and not created again.
+    @Test(arguments: [true, false]) func aLostAnswerIsResolvedByListingWithoutARepeat(isMade: Bool) throws {
+        let before = try perform(.create(.none))
         #expect(
             before.outcome == .done && before.channelID != nil
                 && before.storagePolicy == ChannelRequest.StoragePolicy.none)
@@ -87,7 +87,7 @@ import Testing
                 }
                 isCut = true
                 if !isMade {
-                    // As if it had come to nothing: without the capability all channels are gone.
+                    // Simulates a lost request: without the capability, all channels disappear.
                     for allows in [false, true] {
                         apns.state.addApp(
                             bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: allows)
@@ -98,22 +98,22 @@ import Testing
                 }
             }
         }
-        let report = try ask(.create(.newest))
+        let report = try perform(.create(.newest))
         #expect(report.outcome == .unknown && report.channelID == nil)
         #expect(report.madeSince?.count == (isMade ? 1 : 0))
         #expect(
             report.sentence
-                == "It is not known whether APNs has done it: the connection was lost. "
+                == "APNs may have executed the request: the connection was lost. "
                 + (isMade
-                    ? "One channel is new since then, by this request or somebody else's."
-                    : "No channel was made up to now."))
+                    ? "One channel was created since then, by this request or by another client."
+                    : "No channel has been created so far."))
         loop.enter { apns.memory.onRequest = { _, _ in } }
-        #expect(try ask(.list).channels?.count == (isMade ? 2 : 0))
+        #expect(try perform(.list).channels?.count == (isMade ? 2 : 0))
         close()
     }
 
     @Test func anotherTeamsAppIsRefused() throws {
-        let report = try ask(.list, of: "com.example.stranger")
+        let report = try perform(.list, of: "com.example.stranger")
         #expect(report.outcome == .refused && report.status == 403, "\(report)")
         close()
     }
@@ -123,24 +123,24 @@ import Testing
     }
 
     @Test(arguments: [Reason.badChannelID, .channelNotRegistered, .missingPushType, .cannotCreateChannelConfig])
-    func whatAPNsRefusesIsToldWithItsReason(reason: Reason) throws {
-        #expect(try ask(.list).outcome == .done)
+    func aRefusalIsReportedWithItsReason(reason: Reason) throws {
+        #expect(try perform(.list).outcome == .done)
         try fault(.answer(.refused(reason)))
-        let report = try ask(.read("dHN0LXNyY2gtY2hubA=="))
+        let report = try perform(.read("dHN0LXNyY2gtY2hubA=="))
         #expect(report.outcome == .refused && report.reason == reason.text && report.status == reason.status)
         close()
     }
 
-    /// Rows 144 to 147: of what is wrong with a create, too, and it is not made again.
+    /// Rows 144 to 147: an invalid create is reported too, and not repeated.
     @Test(arguments: [Reason.badRequestParams, .badRequestPayload, .missingChannelQueueSize, .invalidPushType])
-    func aCreateThatAPNsRefusesIsToldAndNotSentAgain(reason: Reason) throws {
+    func aRefusedCreateIsReportedAndNotRepeated(reason: Reason) throws {
         let seen = Seen()
         loop.enter { [loop, apns] in
             apns.memory.onRequest = { request, _ in
                 let method = request.headers.first { $0.name == ":method" }?.value ?? "-"
                 seen.methods.append(method)
                 guard method == "GET", seen.methods.count == 1 else { return }
-                // The list is answered as it is; what follows it is struck.
+                // The list is answered normally; the fault hits the request after it.
                 loop.schedule(after: .milliseconds(10)) {
                     do { try apns.faults.put(Fault(id: "create", action: .answer(.refused(reason)))) } catch {
                         seen.failure = error
@@ -148,53 +148,53 @@ import Testing
                 }
             }
         }
-        let report = try ask(.create(.newest))
+        let report = try perform(.create(.newest))
         if let failure = seen.failure { throw failure }
         #expect(report.outcome == .refused && report.reason == reason.text && report.status == reason.status)
         #expect(report.channelID == nil && report.madeSince == nil && seen.methods == ["GET", "POST"])
         loop.enter { apns.faults.removeAll() }
-        #expect(try ask(.list).channels == [])
+        #expect(try perform(.list).channels == [])
         close()
     }
 
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var methods: [String] = []
         var failure: (any Error)?
     }
 
-    @Test func aChannelThatIsGoneCountsAsDeleted() throws {
-        let channel = try #require(try ask(.create(.none)).channelID)
+    @Test func aMissingChannelCountsAsDeleted() throws {
+        let channel = try #require(try perform(.create(.none)).channelID)
         for _ in 0..<2 {
-            let report = try ask(.delete(channel))
+            let report = try perform(.delete(channel))
             #expect(report.outcome == .done && report.channelID == channel)
         }
-        #expect(try ask(.read(channel)).outcome == .refused)
+        #expect(try perform(.read(channel)).outcome == .refused)
         close()
     }
 
     @Test(arguments: [(Reason.badChannelID, ChannelResult.Outcome.refused), (.internalServerError, .unknown)])
-    func aChannelThatMayBeThereDoesNot(reason: Reason, outcome: ChannelResult.Outcome) throws {
-        let channel = try #require(try ask(.create(.none)).channelID)
+    func aChannelThatMayExistDoesNotCountAsDeleted(reason: Reason, outcome: ChannelResult.Outcome) throws {
+        let channel = try #require(try perform(.create(.none)).channelID)
         try fault(.answer(.refused(reason)))
-        let report = try ask(.delete(channel))
+        let report = try perform(.delete(channel))
         #expect(report.outcome == outcome && report.reason == reason.text)
-        #expect(try ask(.list).channels == [channel])
+        #expect(try perform(.list).channels == [channel])
         close()
     }
 
-    @Test func noChannelIsMadeWhereThoseBeforeAreNotKnown() throws {
+    @Test func noChannelIsCreatedIfTheListFails() throws {
         try fault(.answer(.refused(.internalServerError)))
-        let report = try ask(.create(.newest))
+        let report = try perform(.create(.newest))
         #expect(report.outcome == .failed && report.status == 500)
-        #expect(report.sentence?.hasPrefix("No channel was made: the channels before could not be listed: ") == true)
-        #expect(try ask(.list).channels == [])
+        #expect(report.sentence?.hasPrefix("No channel was created: cannot list the existing channels: ") == true)
+        #expect(try perform(.list).channels == [])
         close()
     }
 
-    @Test func aListThatHasNoBodyIsEmpty() throws {
+    @Test func aListWithoutABodyIsEmpty() throws {
         try fault(.answer(Answer(status: 200)))
-        let report = try ask(.list)
+        let report = try perform(.list)
         #expect(report.outcome == .done && report.channels == [])
         close()
     }

@@ -12,14 +12,14 @@ import Testing
 @testable import APNSSimulator
 @testable import Delivery
 
-/// Commands for broadcast channels over AMQP: the scripted broker, and the simulator's channel management, on virtual
-/// time.
+/// Commands for broadcast channels over AMQP, with the scripted broker and the simulator's channel management, on
+/// virtual time.
 @Suite struct ChannelCommandConsumerTests {
     private static let app = SimulatedApps.bundleID(0)
     private static let replyQueue = "shop.replies"
 
-    /// What a test needs around the service.
-    private final class Desk {
+    /// A command consumer with its broker and the simulator.
+    private final class Fixture {
         let loop = VirtualLoop(seed: 1)
         let names = TopologyNames()
         let broker: ScriptedBroker
@@ -29,7 +29,7 @@ import Testing
         private let manager: ChannelClient
         private let state = State()
 
-        /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+        /// `@unchecked Sendable`: used only on the thread that runs the loop.
         private final class State: @unchecked Sendable {
             var closing = 0
         }
@@ -75,7 +75,7 @@ import Testing
             try #require(hasBegun)
         }
 
-        /// Ends everything, so that the leak sanitizer finds nothing left.
+        /// Closes everything, so that the leak sanitizer reports nothing.
         deinit {
             close()
             loop.enter {
@@ -96,7 +96,7 @@ import Testing
 
         var reasons: [String] { service.status.reasons }
 
-        /// - Parameter number: of its id.
+        /// - Parameter number: The number in the id of the command.
         func send(_ number: Int, _ body: String, replyTo: String? = replyQueue, deliveryCount: Int = 0) {
             loop.enter {
                 _ = broker.publish(
@@ -116,7 +116,7 @@ import Testing
             return try replies.map { try JSONDocument($0.body).root }
         }
 
-        /// Both connections to the broker.
+        /// Cuts both connections to the broker.
         func cut() {
             loop.enter {
                 for connection in loop.network.connections where connection.endpoint == broker.endpoint {
@@ -125,7 +125,7 @@ import Testing
             }
         }
 
-        /// - Parameter deadlines: in seconds, of as many calls, one second after another.
+        /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls follow one second after another.
         func close(deadlines: [Int] = [10]) {
             for deadline in deadlines {
                 loop.enter { [loop, service, state] in
@@ -144,126 +144,127 @@ import Testing
     private static let create = #"{"app":"\#(app)","command":"create","storage_policy":"newest"}"#
     private static let list = #"{"app":"\#(app)","command":"list"}"#
 
-    @Test func commandsAreCarriedOutInTheirOrderAndRepliedTo() throws {
-        let desk = try Desk()
-        desk.send(1, Self.create)
-        desk.send(2, Self.list)
-        let told = try desk.waitForReplies(2)
-        #expect(told.map { $0["outcome"]?.string } == ["done", "done"])
-        #expect(told.map { $0["id"]?.string } == [LaneAPNSHarness.id(1), LaneAPNSHarness.id(2)])
-        #expect(told.map { $0["environment"]?.string } == ["sandbox", "sandbox"])
-        let channel = try #require(told[0]["channel_id"]?.string)
-        #expect(told[1]["channels"]?.elements.map(\.string) == [channel])
-        #expect(desk.replies.map(\.properties.correlationID) == ["ask 1", "ask 2"])
-        #expect(desk.replies.map(\.properties.type) == [ChannelReply.type, ChannelReply.type])
-        #expect(desk.metrics.count(of: "martlet_channel_commands_total") == 2)
+    @Test func executesCommandsInOrderAndRepliesToEach() throws {
+        let fixture = try Fixture()
+        fixture.send(1, Self.create)
+        fixture.send(2, Self.list)
+        let replies = try fixture.waitForReplies(2)
+        #expect(replies.map { $0["outcome"]?.string } == ["done", "done"])
+        #expect(replies.map { $0["id"]?.string } == [LaneAPNSHarness.id(1), LaneAPNSHarness.id(2)])
+        #expect(replies.map { $0["environment"]?.string } == ["sandbox", "sandbox"])
+        let channel = try #require(replies[0]["channel_id"]?.string)
+        #expect(replies[1]["channels"]?.elements.map(\.string) == [channel])
+        #expect(fixture.replies.map(\.properties.correlationID) == ["ask 1", "ask 2"])
+        #expect(fixture.replies.map(\.properties.type) == [ChannelReply.type, ChannelReply.type])
+        #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 2)
     }
 
-    @Test func whatIsWrongIsTold() throws {
-        let desk = try Desk()
-        desk.send(1, "{")
-        desk.send(2, #"{"app":"com.example.none","command":"list"}"#)
-        desk.send(3, #"{"app":"\#(Self.app)","command":"list","x":"\#(String(repeating: "x", count: 20_000))"}"#)
-        let told = try desk.waitForReplies(3)
-        #expect(told.map { $0["outcome"]?.string } == ["invalid", "invalid", "invalid"])
-        #expect(told.map { $0["error"]?["class"]?.string } == ["json", "app", "size"])
-        #expect(desk.apns.counters.requests == 0)
-        #expect(desk.metrics.count(of: "martlet_channel_commands_total") == 3)
+    @Test func repliesToInvalidCommands() throws {
+        let fixture = try Fixture()
+        fixture.send(1, "{")
+        fixture.send(2, #"{"app":"com.example.none","command":"list"}"#)
+        fixture.send(3, #"{"app":"\#(Self.app)","command":"list","x":"\#(String(repeating: "x", count: 20_000))"}"#)
+        let replies = try fixture.waitForReplies(3)
+        #expect(replies.map { $0["outcome"]?.string } == ["invalid", "invalid", "invalid"])
+        #expect(replies.map { $0["error"]?["class"]?.string } == ["json", "app", "size"])
+        #expect(fixture.apns.counters.requests == 0)
+        #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 3)
     }
 
-    /// What nobody would be told of is not done.
-    @Test func aCommandWithoutReplyAddressIsNotCarriedOut() throws {
-        let desk = try Desk()
-        desk.send(1, Self.create, replyTo: nil)
-        desk.send(2, Self.create, replyTo: "push.dead")
-        let results = try #require(desk.broker.queue(desk.names.resultsQueue))
-        #expect(desk.run { results.ready.count == 2 && desk.queue?.unsettled == 0 })
-        let told = try results.ready.map { try JSONDocument($0.body).root }
-        #expect(told.map { $0["outcome"]?.string } == ["invalid", "invalid"])
+    /// A command without a receiver of its reply is not executed.
+    @Test func aCommandWithoutReplyAddressIsNotExecuted() throws {
+        let fixture = try Fixture()
+        fixture.send(1, Self.create, replyTo: nil)
+        fixture.send(2, Self.create, replyTo: "push.dead")
+        let results = try #require(fixture.broker.queue(fixture.names.resultsQueue))
+        #expect(fixture.run { results.ready.count == 2 && fixture.queue?.unsettled == 0 })
+        let replies = try results.ready.map { try JSONDocument($0.body).root }
+        #expect(replies.map { $0["outcome"]?.string } == ["invalid", "invalid"])
         #expect(results.ready.map(\.routingKey) == Array(repeating: "result.channel.\(Self.app)", count: 2))
-        #expect(desk.channels == 0 && desk.replies.isEmpty)
+        #expect(fixture.channels == 0 && fixture.replies.isEmpty)
     }
 
-    /// The connections are lost while APNs is asked: the command comes again when it has been carried out and replied to.
-    @Test func whatComesAgainIsRepliedToOnce() throws {
-        let desk = try Desk()
-        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)))) }
-        desk.send(1, Self.create)
-        try #require(desk.run { desk.channels == 1 })
-        desk.cut()
-        _ = try desk.waitForReplies(1)
-        desk.pass(seconds: 60)
-        #expect(desk.replies.count == 1 && desk.channels == 1 && desk.queue?.ready.isEmpty == true)
-        desk.send(2, Self.list)
-        #expect(try desk.waitForReplies(2)[1]["channels"]?.count == 1)
+    /// The connections are lost during the request to APNs. The broker redelivers the command after it was executed and
+    /// has a reply.
+    @Test func aRedeliveredCommandGetsOneReply() throws {
+        let fixture = try Fixture()
+        try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)))) }
+        fixture.send(1, Self.create)
+        try #require(fixture.run { fixture.channels == 1 })
+        fixture.cut()
+        _ = try fixture.waitForReplies(1)
+        fixture.pass(seconds: 60)
+        #expect(fixture.replies.count == 1 && fixture.channels == 1 && fixture.queue?.ready.isEmpty == true)
+        fixture.send(2, Self.list)
+        #expect(try fixture.waitForReplies(2)[1]["channels"]?.count == 1)
     }
 
-    /// One that another worker may have carried out makes no second channel.
-    @Test func aRedeliveredCreateIsLookedInto() throws {
-        let desk = try Desk()
-        desk.send(1, Self.create, deliveryCount: 1)
-        desk.send(2, Self.list, deliveryCount: 1)
-        let told = try desk.waitForReplies(2)
-        #expect(told.map { $0["outcome"]?.string } == ["unknown", "done"])
-        #expect(told[0]["channels"]?.count == 0 && desk.channels == 0)
+    /// A command that another worker may have executed creates no second channel.
+    @Test func aRedeliveredCreateOnlyListsTheChannels() throws {
+        let fixture = try Fixture()
+        fixture.send(1, Self.create, deliveryCount: 1)
+        fixture.send(2, Self.list, deliveryCount: 1)
+        let replies = try fixture.waitForReplies(2)
+        #expect(replies.map { $0["outcome"]?.string } == ["unknown", "done"])
+        #expect(replies[0]["channels"]?.count == 0 && fixture.channels == 0)
     }
 
-    @Test func whoClosesFinishesTheCommandThatItHas() throws {
-        let desk = try Desk()
-        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000)))) }
-        desk.send(1, Self.create)
-        try #require(desk.run { desk.channels == 1 })
-        desk.close()
-        #expect(desk.replies.count == 1 && desk.queue?.unsettled == 0 && desk.queue?.ready.isEmpty == true)
+    @Test func closeFinishesTheCommandInProgress() throws {
+        let fixture = try Fixture()
+        try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000)))) }
+        fixture.send(1, Self.create)
+        try #require(fixture.run { fixture.channels == 1 })
+        fixture.close()
+        #expect(fixture.replies.count == 1 && fixture.queue?.unsettled == 0 && fixture.queue?.ready.isEmpty == true)
     }
 
-    /// What cannot be replied to in time is left for others.
-    @Test func whoClosesInVainLeavesTheCommand() throws {
-        let desk = try Desk()
-        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "mute", action: .silence)) }
-        desk.send(1, Self.list)
-        try #require(desk.run { desk.queue?.unsettled == 1 })
-        let began = desk.loop.now.monotonic
-        desk.close()
-        #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(20))
-        #expect(desk.replies.isEmpty)
-        #expect(desk.run { desk.queue?.ready.count == 1 })
+    /// A command whose reply cannot be published in time stays for other workers.
+    @Test func closeLeavesACommandWhoseReplyIsLate() throws {
+        let fixture = try Fixture()
+        try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        fixture.send(1, Self.list)
+        try #require(fixture.run { fixture.queue?.unsettled == 1 })
+        let began = fixture.loop.now.monotonic
+        fixture.close()
+        #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(20))
+        #expect(fixture.replies.isEmpty)
+        #expect(fixture.run { fixture.queue?.ready.count == 1 })
     }
 
     @Test func theEarliestDeadlineEndsEveryClose() throws {
-        let desk = try Desk()
-        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "mute", action: .silence)) }
-        desk.send(1, Self.list)
-        try #require(desk.run { desk.queue?.unsettled == 1 })
-        let began = desk.loop.now.monotonic
-        desk.close(deadlines: [500, 5])
-        #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(15))
+        let fixture = try Fixture()
+        try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        fixture.send(1, Self.list)
+        try #require(fixture.run { fixture.queue?.unsettled == 1 })
+        let began = fixture.loop.now.monotonic
+        fixture.close(deadlines: [500, 5])
+        #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(15))
     }
 
-    /// The connection was lost while APNs is asked, and the command is delivered again.
+    /// The connection is lost during the request to APNs, and the command is redelivered.
     @Test func aCommandThatWaitsForAnotherReturnsToItsQueueAtTheDeadline() throws {
-        let desk = try Desk()
-        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "mute", action: .silence)) }
-        desk.send(1, Self.list)
-        try #require(desk.run { desk.queue?.unsettled == 1 })
-        desk.cut()
-        try #require(desk.run { desk.isReady && desk.queue?.unsettled == 1 })
-        let began = desk.loop.now.monotonic
-        desk.close()
-        #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(20))
-        #expect(desk.replies.isEmpty && desk.queue?.unsettled == 0 && desk.queue?.ready.count == 1)
+        let fixture = try Fixture()
+        try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        fixture.send(1, Self.list)
+        try #require(fixture.run { fixture.queue?.unsettled == 1 })
+        fixture.cut()
+        try #require(fixture.run { fixture.isReady && fixture.queue?.unsettled == 1 })
+        let began = fixture.loop.now.monotonic
+        fixture.close()
+        #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(20))
+        #expect(fixture.replies.isEmpty && fixture.queue?.unsettled == 0 && fixture.queue?.ready.count == 1)
     }
 
-    @Test func anOutageShowsInItsStatus() throws {
-        let desk = try Desk()
-        desk.loop.enter { desk.broker.crash() }
-        #expect(desk.run { !desk.isReady })
-        desk.pass(seconds: 5)
-        #expect(desk.run { desk.reasons.count == 2 })
-        try desk.loop.enter { try desk.broker.start() }
-        #expect(desk.run { desk.isReady })
-        #expect(desk.reasons == [])
-        desk.send(1, Self.list)
-        #expect(try desk.waitForReplies(1).count == 1)
+    @Test func theStatusReportsAnOutage() throws {
+        let fixture = try Fixture()
+        fixture.loop.enter { fixture.broker.crash() }
+        #expect(fixture.run { !fixture.isReady })
+        fixture.pass(seconds: 5)
+        #expect(fixture.run { fixture.reasons.count == 2 })
+        try fixture.loop.enter { try fixture.broker.start() }
+        #expect(fixture.run { fixture.isReady })
+        #expect(fixture.reasons == [])
+        fixture.send(1, Self.list)
+        #expect(try fixture.waitForReplies(1).count == 1)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Delivery
 
-/// Lanes of one process, APNs, and a way between them.
+/// Lanes of one process, the simulator as APNs, and the network between them.
 final class LaneAPNSHarness {
     let harness: LaneHarness
     let network = SimulatedNetwork()
@@ -22,20 +22,20 @@ final class LaneAPNSHarness {
 
     final class Seen {
         var pushes: [LoggedRequest] = []
-        /// Where one of the keys alone goes another way.
-        var ways: [Int: SimulatedNetwork.Way] = [:]
-        /// Where tokens are signed once.
+        /// The network state of single keys that differs from the others.
+        var states: [Int: SimulatedNetwork.State] = [:]
+        /// Used if tokens are signed once for all lanes.
         var sources: [Credential.Name: ProviderTokenSigner] = [:]
         var refusals: [(name: Credential.Name, refusal: TokenRefusal)] = []
     }
 
-    /// Apps take the keys in turn, and keys the teams; nil: each has one of its own.
+    /// Distributes keys among apps, and teams among keys, round-robin. Without `teams`, each key has its own team.
     ///
     /// - Parameters:
-    ///   - environments: by key; else the sandbox.
-    ///   - signsOnce: provider tokens are signed once for all lanes; else each signs its own.
-    ///   - endpoints: keys take them in turn; all lead to the same APNs.
-    ///   - limits: by app.
+    ///   - environments: The environment of each key; the sandbox by default.
+    ///   - signsOnce: Whether provider tokens are signed once for all lanes; otherwise each lane signs its own.
+    ///   - endpoints: The number of endpoints, which keys use round-robin. All lead to the same APNs.
+    ///   - limits: The limits of each app.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
         environments: [APNSEnvironment] = [], teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [],
@@ -71,7 +71,7 @@ final class LaneAPNSHarness {
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint(environment(key)), host: SimulatedHost()) {
-                    seen.ways[key] ?? network.way(to: environment(key))
+                    seen.states[key] ?? network.state(to: environment(key))
                 }
             }
         }
@@ -107,7 +107,7 @@ final class LaneAPNSHarness {
             _ = source.renew(VirtualLoop(seed: 1).now) { 0 }
             let name = Credential.key(key).name
             seen.sources[name] = source
-            // Touched on the one thread that runs the loop.
+            // Used only on the thread that runs the loop.
             nonisolated(unsafe) let seen = seen
             supplies[name] = TokenSupply(first: try #require(source.newest)) { seen.refusals.append((name, $0)) }
         }
@@ -118,7 +118,7 @@ final class LaneAPNSHarness {
         SimulatedNetwork.apns(environment, worker: 0)
     }
 
-    /// Signs what the first lane has asked for, as the process does. Returns how many tokens were asked for.
+    /// Signs the tokens that the first lane requested, as the process does. Returns their number.
     func signTokens() -> Int {
         let asked = seen.refusals
         seen.refusals = []
@@ -135,7 +135,7 @@ final class LaneAPNSHarness {
     var results: Int { harness.broker.queue(harness.names.resultsQueue)?.published ?? 0 }
     var accepted: Int { harness.counters.count(of: .accepted) }
     var areBreakersClosed: Bool { harness.withLane { $0.pipeline.dispatcher.breakers.openings.isEmpty } }
-    /// What was published to wait.
+    /// The number of publishes to wait queues.
     var waits: Int { harness.counters.registry.count(of: "martlet_retry_total") }
     var connections: Int { harness.loop.network.connections.count { $0.endpoint == Self.endpoint(.sandbox) } }
 
@@ -155,8 +155,8 @@ final class LaneAPNSHarness {
         """#
     }
 
-    /// nil: the way of all.
-    func set(_ way: SimulatedNetwork.Way?, ofKey key: Int) { seen.ways[key] = way }
+    /// Sets the network state of a key; nil for the state of its environment.
+    func set(_ state: SimulatedNetwork.State?, ofKey key: Int) { seen.states[key] = state }
 
     func revoke(_ key: Int) { apns.state.revokeKey(id: SimulatedApps.keyID(key)) }
 

@@ -11,23 +11,24 @@ import Testing
 @Suite struct LaneBroadcastTests {
     private static let newest = "bmV3ZXN0LW5ld2VzdA=="
     private static let none = "bm9uZS1ub25lLW5vbmU="
-    /// Of the other environment.
+    /// A channel of the other environment.
     private static let elsewhere = "ZWxzZS1lbHNlLWVsc2U="
 
-    /// One app that may broadcast, with a channel of each kind, and one in the other environment.
-    private static func scene() throws -> LaneAPNSHarness {
-        let scene = try LaneAPNSHarness()
-        scene.harness.onLoop { enable(scene) }
-        return scene
+    /// Returns a fixture with one app that may broadcast, a channel of each kind, and a channel in the other
+    /// environment.
+    private static func fixture() throws -> LaneAPNSHarness {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.onLoop { enable(fixture) }
+        return fixture
     }
 
-    private static func enable(_ scene: LaneAPNSHarness) {
+    private static func enable(_ fixture: LaneAPNSHarness) {
         let app = SimulatedApps.bundleID(0)
-        scene.apns.state.addApp(bundleID: app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
+        fixture.apns.state.addApp(bundleID: app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
         for (id, policy) in [(newest, Channel.StoragePolicy.newest), (none, .none)] {
-            scene.apns.state.add(Channel(id: id, bundleID: app, environment: .sandbox, storagePolicy: policy))
+            fixture.apns.state.add(Channel(id: id, bundleID: app, environment: .sandbox, storagePolicy: policy))
         }
-        scene.apns.state.add(
+        fixture.apns.state.add(
             Channel(id: elsewhere, bundleID: app, environment: .production, storagePolicy: .newest))
     }
 
@@ -39,95 +40,95 @@ import Testing
         """#
     }
 
-    private static func results(_ scene: LaneAPNSHarness) throws -> [JSONDocument] {
-        try (scene.harness.queue(scene.harness.names.resultsQueue)?.ready ?? []).map { try JSONDocument($0.body) }
+    private static func results(_ fixture: LaneAPNSHarness) throws -> [JSONDocument] {
+        try (fixture.harness.queue(fixture.harness.names.resultsQueue)?.ready ?? []).map { try JSONDocument($0.body) }
     }
 
-    @Test func itIsAcceptedAndTold() throws {
-        let scene = try Self.scene()
-        scene.harness.request(Self.message(0, Self.newest, expiration: 9_999_999_999))
-        scene.harness.request(Self.message(1, Self.none))
-        scene.harness.request(Self.message(2, Self.none, expiration: 0))
-        try #require(scene.harness.run { scene.results == 3 })
-        for result in try Self.results(scene).map(\.root) {
+    @Test func aBroadcastIsAcceptedAndReported() throws {
+        let fixture = try Self.fixture()
+        fixture.harness.request(Self.message(0, Self.newest, expiration: 9_999_999_999))
+        fixture.harness.request(Self.message(1, Self.none))
+        fixture.harness.request(Self.message(2, Self.none, expiration: 0))
+        try #require(fixture.harness.run { fixture.results == 3 })
+        for result in try Self.results(fixture).map(\.root) {
             let id = try #require(result["id"]?.string)
             #expect(result["outcome"]?.string == "accepted" && result["status"]?.int == 200)
             #expect(result["channel_id"]?.string == (id == LaneAPNSHarness.id(0) ? Self.newest : Self.none))
             #expect(result["apns_request_id"]?.string?.lowercased() == id)
             #expect(result["apns_unique_id"] != nil && result["token_state"] == nil && result["device_token"] == nil)
         }
-        #expect(scene.harness.deadLetters.isEmpty)
+        #expect(fixture.harness.deadLetters.isEmpty)
     }
 
     @Test func theResultOfADuplicateHasNoTokenStateEither() throws {
-        let scene = try Self.scene()
+        let fixture = try Self.fixture()
         for _ in 0..<2 {
-            let results = scene.results
-            scene.harness.request(Self.message(0, Self.newest, expiration: 9_999_999_999))
-            try #require(scene.harness.run { scene.results == results + 1 })
+            let results = fixture.results
+            fixture.harness.request(Self.message(0, Self.newest, expiration: 9_999_999_999))
+            try #require(fixture.harness.run { fixture.results == results + 1 })
         }
-        let duplicate = try #require(try Self.results(scene).map(\.root).first { $0["duplicate"]?.bool == true })
+        let duplicate = try #require(try Self.results(fixture).map(\.root).first { $0["duplicate"]?.bool == true })
         #expect(duplicate["outcome"]?.string == "accepted" && duplicate["token_state"] == nil)
     }
 
-    /// Rows 126 to 129: what APNs has against one message.
+    /// Rows 126 to 129: refusals of a single request.
     @Test(arguments: [
         (String(repeating: "abcd", count: 17), Int64?.none, "BadChannelId"),
         ("dW5rbm93bi11bmtub3du", nil, "ChannelNotRegistered"), (elsewhere, nil, "ChannelNotRegistered"),
         (none, 9_999_999_999, "BadExpirationDate"),
     ])
-    func whatIsWrongWithItIsItsOwn(channel: String, expiration: Int64?, reason: String) throws {
-        let scene = try Self.scene()
-        scene.harness.request(Self.message(0, channel, expiration: expiration))
-        try #require(scene.harness.run { scene.results == 1 })
-        let result = try #require(try Self.results(scene).first).root
+    func aRefusalConcernsOnlyItsBroadcast(channel: String, expiration: Int64?, reason: String) throws {
+        let fixture = try Self.fixture()
+        fixture.harness.request(Self.message(0, channel, expiration: expiration))
+        try #require(fixture.harness.run { fixture.results == 1 })
+        let result = try #require(try Self.results(fixture).first).root
         #expect(result["outcome"]?.string == "rejected" && result["reason"]?.string == reason)
         #expect(result["token_state"] == nil && result["apns_request_id"] != nil)
-        #expect(scene.harness.deadLetters.count == 1)
-        #expect(scene.harness.isReady)
+        #expect(fixture.harness.deadLetters.count == 1)
+        #expect(fixture.harness.isReady)
     }
 
-    /// Row 137, and without asking APNs.
-    @Test func whatIsTooLongIsNotSent() throws {
-        let scene = try Self.scene()
+    /// Row 137, without a request to APNs.
+    @Test func aTooLargePayloadIsNotSent() throws {
+        let fixture = try Self.fixture()
         let bytes = 5120 - 74
-        scene.harness.request(Self.message(0, Self.newest, bytes: bytes))
-        scene.harness.request(Self.message(1, Self.newest, bytes: bytes + 1))
-        try #require(scene.harness.run { scene.results == 2 })
-        #expect(try Self.results(scene).map { $0.root["outcome"]?.string } == ["invalid", "accepted"])
-        #expect(scene.pushes.map(\.status) == [200])
-        #expect(scene.pushes.first?.payloadByteCount == 5120)
+        fixture.harness.request(Self.message(0, Self.newest, bytes: bytes))
+        fixture.harness.request(Self.message(1, Self.newest, bytes: bytes + 1))
+        try #require(fixture.harness.run { fixture.results == 2 })
+        #expect(try Self.results(fixture).map { $0.root["outcome"]?.string } == ["invalid", "accepted"])
+        #expect(fixture.pushes.map(\.status) == [200])
+        #expect(fixture.pushes.first?.payloadByteCount == 5120)
     }
 
-    /// Rows 136 and 156: broadcasts are held up, pushes to devices go on.
-    @Test func anAppWithoutBroadcastsHoldsUpNothingElse() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.request(Self.message(0, Self.newest))
-        scene.request(5, from: 10)
-        try #require(scene.harness.run { scene.results == 5 })
-        let breakers = try #require(scene.harness.status()).breakers
+    /// Rows 136 and 156: broadcasts are held, and pushes to devices continue.
+    @Test func anAppWithoutBroadcastsDelaysNoOtherPushes() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.request(Self.message(0, Self.newest))
+        fixture.request(5, from: 10)
+        try #require(fixture.harness.run { fixture.results == 5 })
+        let breakers = try #require(fixture.harness.status()).breakers
         #expect(breakers.map(\.code) == ["FeatureNotEnabled"])
         #expect(breakers[0].route.hasSuffix("topic \(SimulatedApps.bundleID(0))/broadcasts"), "\(breakers)")
         #expect(breakers[0].sentence.contains("Broadcasts are not enabled"), "\(breakers)")
-        scene.harness.onLoop { Self.enable(scene) }
-        #expect(scene.harness.run { scene.results == 6 })
-        #expect(try Self.results(scene).allSatisfy { $0.root["outcome"]?.string == "accepted" })
+        fixture.harness.onLoop { Self.enable(fixture) }
+        #expect(fixture.harness.run { fixture.results == 6 })
+        #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
 
     /// Row 135.
-    @Test func anAppOfAnotherTeamHoldsUpItselfAlone() throws {
-        let scene = try LaneAPNSHarness(apps: 2)
-        scene.harness.onLoop {
-            scene.apns.state.addApp(bundleID: SimulatedApps.bundleID(0), teamID: "OTHERTEAM1", allowsBroadcasts: true)
+    @Test func anAppOfAnotherTeamDelaysOnlyItself() throws {
+        let fixture = try LaneAPNSHarness(apps: 2)
+        fixture.harness.onLoop {
+            fixture.apns.state.addApp(bundleID: SimulatedApps.bundleID(0), teamID: "OTHERTEAM1", allowsBroadcasts: true)
         }
-        scene.harness.request(Self.message(0, Self.newest))
-        scene.request(5, from: 10, app: 1)
-        try #require(scene.harness.run { scene.results == 5 })
-        let breakers = try #require(scene.harness.status()).breakers
+        fixture.harness.request(Self.message(0, Self.newest))
+        fixture.request(5, from: 10, app: 1)
+        try #require(fixture.harness.run { fixture.results == 5 })
+        let breakers = try #require(fixture.harness.status()).breakers
         #expect(breakers.map(\.code) == ["TopicMismatch"])
         #expect(breakers[0].route.hasSuffix("topic \(SimulatedApps.bundleID(0))/broadcasts"), "\(breakers)")
-        scene.harness.onLoop { Self.enable(scene) }
-        #expect(scene.harness.run { scene.results == 6 })
-        #expect(try Self.results(scene).allSatisfy { $0.root["outcome"]?.string == "accepted" })
+        fixture.harness.onLoop { Self.enable(fixture) }
+        #expect(fixture.harness.run { fixture.results == 6 })
+        #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
 }

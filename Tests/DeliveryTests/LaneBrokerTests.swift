@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane says of its broker, on virtual time.
+/// Log lines of a lane about its broker, on virtual time.
 @Suite struct LaneBrokerTests {
     private let log: CapturedLog
     private let harness: LaneHarness
@@ -17,16 +17,16 @@ import Testing
         _ = log.lines()
     }
 
-    private func isSaid(_ words: String...) -> Bool {
+    private func isLogged(_ words: String...) -> Bool {
         harness.run { log.lines().contains { line in words.allSatisfy { line.contains($0) } } }
     }
 
-    @Test func aQueueThatIsMissingIsSaidAndThatItIsBack() {
+    @Test func aMissingQueueAndItsReturnAreLogged() {
         harness.onLoop { harness.broker.deleteQueue("push.requests") }
-        #expect(isSaid("a queue is not consumed", "push.requests", "martlet topology apply --config a.yaml"))
+        #expect(isLogged("queue not consumed", "push.requests", "martlet topology apply --config a.yaml"))
         #expect(!harness.isReady)
         harness.mendTopology()
-        #expect(isSaid("a queue is consumed again", "push.requests"))
+        #expect(isLogged("queue consumed again", "push.requests"))
         #expect(harness.run { harness.isReady })
     }
 
@@ -35,7 +35,7 @@ import Testing
             harness.broker.behaviour.channelMax = 1
             for connection in harness.connections { connection.cut() }
         }
-        #expect(isSaid("a queue is not consumed", "the connection needs 3 channels", "set channel_max = 3 or more"))
+        #expect(isLogged("queue not consumed", "the connection needs 3 channels", "set channel_max = 3 or more"))
         let reasons = try #require(harness.status()).state.reasons
         #expect(reasons.contains { $0.contains("set channel_max = 3 or more") }, "\(reasons)")
     }
@@ -43,22 +43,22 @@ import Testing
     @Test func eachLossOfAConnectionIsLogged() throws {
         for _ in 0..<2 {
             harness.onLoop { harness.connections.last?.cut() }
-            #expect(isSaid("the broker is not at hand"))
+            #expect(isLogged("broker connection lost"))
             try #require(harness.run { harness.isReady })
             _ = log.lines()
         }
     }
 
-    /// One of them is for publishing, one for taking messages.
-    @Test(arguments: [0, 1]) func aConnectionThatIsLostAloneIsSaidAndThatItIsBack(_ number: Int) {
+    /// One connection publishes, the other consumes.
+    @Test(arguments: [0, 1]) func aSingleLostConnectionAndItsReturnAreLogged(_ number: Int) {
         harness.onLoop {
             harness.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
             harness.connections[number].cut()
         }
-        #expect(isSaid("the broker is not at hand", "see there with rabbitmqctl status"))
+        #expect(isLogged("broker connection lost", "on the broker's host, run: rabbitmqctl status"))
         #expect(!harness.isReady)
         harness.loop.network.onConnect = { _ in }
-        #expect(isSaid("the broker is at hand again"))
+        #expect(isLogged("broker connection restored"))
         #expect(harness.run { harness.isReady })
     }
 }

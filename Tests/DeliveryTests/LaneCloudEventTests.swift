@@ -8,20 +8,20 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that come as events of CloudEvents 1.0.
+/// Requests in CloudEvents 1.0 events.
 @Suite struct LaneCloudEventTests {
     enum Mode: CaseIterable {
         case structured
         case binary
-        /// With the prefix of older versions of the binding.
+        /// Binary mode with the prefix of older versions of the binding.
         case binaryWithColon
     }
 
     /// - Parameters:
-    ///   - id: of the request itself.
-    ///   - request: instead of a good one; nil: there is none.
+    ///   - id: The id of the request itself.
+    ///   - request: Replaces the valid request; nil for none.
     private func publish(
-        _ scene: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
+        _ fixture: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
         version: String = "1.0", request: String?? = .none
     ) {
         let member = id.map { #""id":"\#($0)","# } ?? ""
@@ -43,53 +43,54 @@ import Testing
             let prefix = mode == .binary ? "cloudEvents_" : "cloudEvents:"
             for (name, value) in attributes { headers.append(prefix + name, .string(value)) }
         }
-        scene.harness.onLoop {
-            _ = scene.harness.broker.publish(
-                exchange: scene.harness.names.requestsExchange, routingKey: "-", messageID: messageID, headers: headers,
+        fixture.harness.onLoop {
+            _ = fixture.harness.broker.publish(
+                exchange: fixture.harness.names.requestsExchange, routingKey: "-", messageID: messageID,
+                headers: headers,
                 body: Array(body.utf8))
         }
     }
 
     @Test(arguments: Mode.allCases) func theRequestIsPushedInItsTrace(_ mode: Mode) throws {
-        let scene = try LaneAPNSHarness(traces: true)
-        publish(scene, mode, eventID: LaneAPNSHarness.id(7))
-        #expect(scene.harness.run { scene.results == 1 })
-        #expect(scene.pushes.map(\.status) == [200])
-        #expect(scene.pushes.first?.payload == Array(#"{"aps":{"alert":"x"}}"#.utf8))
-        let result = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready.first)
+        let fixture = try LaneAPNSHarness(traces: true)
+        publish(fixture, mode, eventID: LaneAPNSHarness.id(7))
+        #expect(fixture.harness.run { fixture.results == 1 })
+        #expect(fixture.pushes.map(\.status) == [200])
+        #expect(fixture.pushes.first?.payload == Array(#"{"aps":{"alert":"x"}}"#.utf8))
+        let result = try #require(fixture.harness.broker.queue(fixture.harness.names.resultsQueue)?.ready.first)
         let root = try JSONDocument(result.body).root
         #expect(root["id"]?.string == LaneAPNSHarness.id(7) && root["app"]?.string == SimulatedApps.bundleID(0))
         #expect(root["device_token"]?.string == "aabb" && root["outcome"]?.string == "accepted")
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
-        scene.harness.pass(seconds: 2)
-        let whole = try #require(scene.harness.spans.first)
+        fixture.harness.pass(seconds: 2)
+        let whole = try #require(fixture.harness.spans.first)
         #expect(whole.context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
     }
 
-    /// By headers, whatever its own attributes still say.
-    @Test(arguments: Mode.allCases) func whatComesOfItGoesOnWithTheTrace(_ mode: Mode) throws {
-        let scene = try LaneAPNSHarness(traces: true)
-        let waiting = try LaneTracingTests.waiting(scene) { publish(scene, mode, eventID: LaneAPNSHarness.id(7)) }
-        publish(scene, mode, eventID: LaneAPNSHarness.id(8), request: "{}")
-        try #require(scene.harness.run { scene.results == 2 })
-        scene.harness.pass(seconds: 2)
-        let tries = scene.harness.spans.filter { $0.name == "process push.requests" }
+    /// The headers have precedence over the attributes of the event.
+    @Test(arguments: Mode.allCases) func publishedMessagesContinueTheTrace(_ mode: Mode) throws {
+        let fixture = try LaneAPNSHarness(traces: true)
+        let waiting = try LaneTracingTests.waiting(fixture) { publish(fixture, mode, eventID: LaneAPNSHarness.id(7)) }
+        publish(fixture, mode, eventID: LaneAPNSHarness.id(8), request: "{}")
+        try #require(fixture.harness.run { fixture.results == 2 })
+        fixture.harness.pass(seconds: 2)
+        let tries = fixture.harness.spans.filter { $0.name == "process push.requests" }
         try #require(tries.count == 3)
         try LaneTracingTests.expect(waiting, below: tries[0])
-        try LaneTracingTests.expect(#require(scene.harness.deadLetters.first), below: tries[1])
+        try LaneTracingTests.expect(#require(fixture.harness.deadLetters.first), below: tries[1])
         #expect(tries[2].parentSpanID == tries[0].context.spanID)
     }
 
-    /// The request's own id, then the message's, then the event's.
-    @Test(arguments: Mode.allCases) func theNearestIDIsTheRequests(_ mode: Mode) throws {
-        let scene = try LaneAPNSHarness()
+    /// The id of the request has precedence, then the message's, then the event's.
+    @Test(arguments: Mode.allCases) func theInnermostIDIsTheRequests(_ mode: Mode) throws {
+        let fixture = try LaneAPNSHarness()
         publish(
-            scene, mode, eventID: LaneAPNSHarness.id(1), id: LaneAPNSHarness.id(2), messageID: LaneAPNSHarness.id(3))
-        publish(scene, mode, eventID: LaneAPNSHarness.id(1), messageID: LaneAPNSHarness.id(3))
-        publish(scene, mode, eventID: "17")
-        #expect(scene.harness.run { scene.results == 3 })
-        let results = scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready ?? []
+            fixture, mode, eventID: LaneAPNSHarness.id(1), id: LaneAPNSHarness.id(2), messageID: LaneAPNSHarness.id(3))
+        publish(fixture, mode, eventID: LaneAPNSHarness.id(1), messageID: LaneAPNSHarness.id(3))
+        publish(fixture, mode, eventID: "17")
+        #expect(fixture.harness.run { fixture.results == 3 })
+        let results = fixture.harness.broker.queue(fixture.harness.names.resultsQueue)?.ready ?? []
         let ids = try results.map { try JSONDocument($0.body).root["id"]?.string }
         // The last is the UUIDv5 of "/shop 17".
         #expect(Set(ids) == [LaneAPNSHarness.id(2), LaneAPNSHarness.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
@@ -99,23 +100,23 @@ import Testing
         (#""push_type":"alarm""#, "push_type"), (#""push_type":"alert","environment":"production""#, "environment"),
         (#""push_type":"alert","collapse_id":"\#(String(repeating: "ü", count: 33))""#, "collapse_id"),
     ])
-    func whatIsWrongWithTheDataIsToldOfTheRequest(_ members: String, _ name: String) throws {
-        let scene = try LaneAPNSHarness()
+    func aViolationInTheDataIsReportedWithThePathInTheEvent(_ members: String, _ name: String) throws {
+        let fixture = try LaneAPNSHarness()
         let app = SimulatedApps.bundleID(0)
         let event = """
             {"specversion":"1.0","id":"1","source":"/","type":"t","data":
              {"id":"\(LaneAPNSHarness.id(5))","app":"\(app)","device_token":"aabb",\(members),"payload":{"aps":{"alert":"x"}}}}
             """
-        scene.harness.request(event)
-        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
-        let letter = try #require(scene.harness.deadLetters.first)
-        #expect(letter.body == Array(event.utf8), "as it came, so that it can be redriven")
+        fixture.harness.request(event)
+        #expect(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
+        let letter = try #require(fixture.harness.deadLetters.first)
+        #expect(letter.body == Array(event.utf8), "unchanged, so that it can be redriven")
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
         #expect(letter.properties.header("push-apns-id")?.stringValue == LaneAPNSHarness.id(5))
         #expect(letter.routingKey.hasSuffix(app))
     }
 
-    /// A request that is refused is known by the same id as one that is taken.
+    /// An invalid request has the same id as a valid one.
     @Test(
         arguments: [
             (Mode.binary, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),
@@ -124,18 +125,18 @@ import Testing
             (.structured, nil, LaneAPNSHarness.id(8), LaneAPNSHarness.id(8)),
             (.structured, nil, nil, LaneAPNSHarness.id(7)),
         ] as [(Mode, String?, String?, String)])
-    func whatIsRefusedKeepsItsID(_ mode: Mode, request: String?, messageID: String?, id: String) throws {
-        let scene = try LaneAPNSHarness()
-        publish(scene, mode, eventID: LaneAPNSHarness.id(7), messageID: messageID, request: .some(request))
-        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
-        #expect(scene.harness.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
+    func anInvalidRequestKeepsItsID(_ mode: Mode, request: String?, messageID: String?, id: String) throws {
+        let fixture = try LaneAPNSHarness()
+        publish(fixture, mode, eventID: LaneAPNSHarness.id(7), messageID: messageID, request: .some(request))
+        #expect(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
+        #expect(fixture.harness.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
     }
 
-    /// Headers of another version are not read: the request stands for itself.
+    /// Headers of another version are ignored, and the body is read as a plain request.
     @Test func headersOfAnotherVersionAreNotRead() throws {
-        let scene = try LaneAPNSHarness()
-        publish(scene, .binary, eventID: LaneAPNSHarness.id(7), version: "0.3")
-        #expect(scene.harness.run { scene.harness.deadLetters.count == 1 })
-        #expect(scene.pushes.isEmpty)
+        let fixture = try LaneAPNSHarness()
+        publish(fixture, .binary, eventID: LaneAPNSHarness.id(7), version: "0.3")
+        #expect(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
+        #expect(fixture.pushes.isEmpty)
     }
 }

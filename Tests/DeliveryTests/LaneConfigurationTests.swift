@@ -32,7 +32,7 @@ import Testing
         #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900, 900])
     }
 
-    /// An operator tells them apart at the broker.
+    /// An operator distinguishes connections at the broker by name.
     @Test func connectionsAreNamedByLaneRoleAndVersion() {
         var configuration = Self.configuration()
         (configuration.broker.connectionName, configuration.number, configuration.version) = ("martlet at x", 3, "1.2")
@@ -40,7 +40,7 @@ import Testing
         #expect(configuration.broker(for: .publish).connectionName == "martlet at x lane 3 publish 1.2")
     }
 
-    /// What is away is so for all credentials there, and for no other host.
+    /// An unreachable host affects all its credentials and no other host.
     @Test func poolsShareAnEndpointByEnvironmentAndHost() throws {
         let key = try ProviderKey(
             privateKey: #require(SimulatedApps.privateKey), keyID: "ABCDE12345", teamID: "TEAM123456")
@@ -52,8 +52,8 @@ import Testing
         #expect(Self.configuration(pools: pools).endpointOfPool == [0, 1, 2, 0, 1])
     }
 
-    /// As many apps as have labels of their own, the others and the unknown ones fit into one family of metrics.
-    @Test func theNamedAppsFitIntoAFamily() {
+    /// The apps with their own labels, the other apps and the unknown ones fit into one metric family.
+    @Test func namedAppsFitIntoOneMetricFamily() {
         let series = (LaneMetrics.appsNamedMax + 2) * Outcome.allCases.count
         #expect(series <= MetricsRegistry.seriesPerFamilyMax)
         #expect(series + Outcome.allCases.count > MetricsRegistry.seriesPerFamilyMax)

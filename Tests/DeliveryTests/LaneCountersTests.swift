@@ -7,8 +7,8 @@ import Testing
 @testable import Delivery
 
 @Suite struct LaneCountersTests {
-    /// Dashboards and alerts are made of them.
-    @Test func theyKeepTheirNames() {
+    /// Dashboards and alerts use these names.
+    @Test func metricsKeepTheirNames() {
         let metrics = MetricsRegistry()
         _ = LaneCounters(metrics)
         let types = metrics.render().split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.dropFirst(7) }
@@ -21,30 +21,30 @@ import Testing
             ])
     }
 
-    /// Those of lanes that have left since are among them: a counter does not stand still until others have caught up.
+    /// Counts of lanes that have left are included, so a counter never stalls until other lanes catch up.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
-        let scene = try LaneAPNSHarness(lanes: 2)
+        let fixture = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {
-            scene.harness.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
+            fixture.harness.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
                 ["\($0.count)"] + $0.labels.map { "\($0.key) \($0.value)" }
             }
         }
         let labels = ["environment sandbox", "key_id \(SimulatedApps.keyID(0))"]
         #expect(counts("connects") == [["0"] + labels] && counts("resent") == [["0"] + labels])
         for number in 0..<4 {
-            scene.request(1, from: number)
-            scene.harness.pass(seconds: 1)
+            fixture.request(1, from: number)
+            fixture.harness.pass(seconds: 1)
         }
         #expect(counts("connects") == [["2"] + labels])
-        scene.harness.drain(0, deadlineSeconds: 30)
-        try #require(scene.harness.run { scene.harness.ended == 1 })
-        scene.end(.goAway)
-        scene.request(1, from: 4)
-        #expect(scene.harness.run { scene.results == 5 })
+        fixture.harness.drain(0, deadlineSeconds: 30)
+        try #require(fixture.harness.run { fixture.harness.ended == 1 })
+        fixture.end(.goAway)
+        fixture.request(1, from: 4)
+        #expect(fixture.harness.run { fixture.results == 5 })
         #expect(counts("connects") == [["3"] + labels])
     }
 
-    @Test func everyEndOfAPublishHasItsWord() {
+    @Test func everyOutcomeOfAPublishHasALabel() {
         let metrics = MetricsRegistry()
         let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
         let outcomes: [PublishOutcome] = [
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func eachQueueIsCountedByWhetherItsMessagesCameBefore() {
+    @Test func deliveriesAreCountedByQueueAndRedelivery() {
         let metrics = MetricsRegistry()
         let configuration = LaneConfigurationTests.configuration()
         let labels = LaneMetrics(configuration, LaneCounters(metrics))
@@ -73,7 +73,7 @@ import Testing
         #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))
     }
 
-    /// Its own words where the broker gave no code.
+    /// Without a reply code of the broker, the label is the error's own code.
     @Test func aFailureOfTheBrokerHasItsCode() {
         let metrics = MetricsRegistry()
         let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
@@ -89,7 +89,7 @@ import Testing
 
     private static let time = MonotonicTime(nanoseconds: 0)
 
-    /// The labels of each series, all of which have counted one.
+    /// The labels of each series. Each series must have counted 1.
     private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {
         let series = metrics.counts(of: name)
         #expect(series.allSatisfy { $0.count == 1 })

@@ -4,18 +4,18 @@ import Testing
 
 @testable import Delivery
 
-/// Pushes by several keys, on virtual time.
+/// Pushes with several keys, on virtual time.
 @Suite struct LaneCredentialsTests {
     /// Rows 83 and 86: APNs binds a connection to the team of its first push, and to the kind of its key.
     @Test(arguments: [(2, RegisteredKey.Scope.team), (1, .topics([SimulatedApps.bundleID(1)], relatedKeyID: nil))])
-    func noConnectionSeesTwoKeys(teams: Int, scope: RegisteredKey.Scope) throws {
-        let scene = try LaneAPNSHarness(connectionsMax: 2, keys: 2, teams: teams, apps: 2)
-        scene.harness.onLoop { scene.restore(1, scope) }
-        for number in 0..<40 { scene.request(1, from: number, app: number % 2) }
-        #expect(scene.harness.run { scene.results == 40 })
-        #expect(scene.pushes.map(\.status) == Array(repeating: 200, count: 40))
-        // Each app goes by a key of its own.
-        let topics = Dictionary(grouping: scene.pushes, by: \.connection).values.map { pushes in
+    func noConnectionCarriesTwoKeys(teams: Int, scope: RegisteredKey.Scope) throws {
+        let fixture = try LaneAPNSHarness(connectionsMax: 2, keys: 2, teams: teams, apps: 2)
+        fixture.harness.onLoop { fixture.restore(1, scope) }
+        for number in 0..<40 { fixture.request(1, from: number, app: number % 2) }
+        #expect(fixture.harness.run { fixture.results == 40 })
+        #expect(fixture.pushes.map(\.status) == Array(repeating: 200, count: 40))
+        // Each app has its own key.
+        let topics = Dictionary(grouping: fixture.pushes, by: \.connection).values.map { pushes in
             Set(pushes.map { $0["apns-topic"] })
         }
         #expect(topics.count >= 2 && topics.allSatisfy { $0.count == 1 })

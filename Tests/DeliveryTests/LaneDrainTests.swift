@@ -9,163 +9,173 @@ import Testing
 
 @testable import Delivery
 
-/// How a lane ends, on virtual time.
+/// Drains of a lane, on virtual time.
 @Suite struct LaneDrainTests {
-    @Test func whatIsNotSentYetGoesBackAtOnceAndTheRestIsWaitedFor() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(LaneHarness.inFlightMax)
-        // The others wait for the answer to the first of the connection.
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        let began = scene.now
-        scene.harness.drain(deadlineSeconds: 30)
-        #expect(scene.harness.run { scene.harness.queue()?.ready.count == LaneHarness.inFlightMax - 1 })
-        #expect(scene.results == 0)
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        #expect(scene.results == 1 && scene.pushes.count == 1)
-        #expect(began.duration(to: scene.now) <= .seconds(3))
+    @Test func unsentRequestsAreRequeuedAndSentOnesAreFinished() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(LaneHarness.inFlightMax)
+        // The other pushes wait for the answer to the first push of the connection.
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        let began = fixture.now
+        fixture.harness.drain(deadlineSeconds: 30)
+        #expect(fixture.harness.run { fixture.harness.queue()?.ready.count == LaneHarness.inFlightMax - 1 })
+        #expect(fixture.results == 0)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(fixture.results == 1 && fixture.pushes.count == 1)
+        #expect(began.duration(to: fixture.now) <= .seconds(3))
     }
 
-    /// Not to a wait queue as well: two workers might push what comes back twice.
-    @Test func whatIsNotAnsweredByTheDeadlineGoesBackOnce() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(1)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        scene.harness.drain(deadlineSeconds: 0)
-        #expect(scene.harness.run { scene.harness.unfinished == 1 && scene.harness.broker.connectionCount == 0 })
-        scene.harness.pass(seconds: 60)
-        #expect(scene.harness.queue()?.ready.map(\.deliveryCount) == [1])
-        #expect(scene.results == 0)
-        #expect(scene.harness.letsGo())
+    /// The request does not also move to a wait queue: two workers might push it.
+    @Test func anUnansweredRequestIsRequeuedOnceAtTheDeadline() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.drain(deadlineSeconds: 0)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 1 && fixture.harness.broker.connectionCount == 0 })
+        fixture.harness.pass(seconds: 60)
+        #expect(fixture.harness.queue()?.ready.map(\.deliveryCount) == [1])
+        #expect(fixture.results == 0)
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// The message is in the quarantine: given back, there would be two.
-    @Test func whatIsConfirmedAfterTheDeadlineIsAcknowledged() throws {
-        let scene = try LaneAPNSHarness()
-        let quarantine = scene.harness.names.quarantineQueue
-        scene.harness.request(LaneAPNSHarness.message(0, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
-        try #require(scene.harness.run { scene.harness.queue(quarantine)?.published == 1 })
-        scene.harness.drain(deadlineSeconds: 0)
-        #expect(scene.harness.run { scene.harness.unfinished == 1 && scene.harness.broker.connectionCount == 0 })
-        #expect(scene.harness.queue()?.ready.isEmpty == true && scene.harness.queue(quarantine)?.ready.count == 1)
+    /// The request is already in the quarantine. A requeue would duplicate it.
+    @Test func aPublishConfirmedAfterTheDeadlineIsAcknowledged() throws {
+        let fixture = try LaneAPNSHarness()
+        let quarantine = fixture.harness.names.quarantineQueue
+        fixture.harness.request(LaneAPNSHarness.message(0, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
+        try #require(fixture.harness.run { fixture.harness.queue(quarantine)?.published == 1 })
+        fixture.harness.drain(deadlineSeconds: 0)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 1 && fixture.harness.broker.connectionCount == 0 })
+        #expect(fixture.harness.queue()?.ready.isEmpty == true && fixture.harness.queue(quarantine)?.ready.count == 1)
     }
 
-    /// Lanes come and go with each configuration.
-    @Test func whatHasEndedIsLetGo() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(1)
-        try #require(scene.harness.run { scene.results == 1 })
-        scene.harness.drain(deadlineSeconds: 30)
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        #expect(scene.harness.letsGo())
+    /// Each configuration replaces the lanes.
+    @Test func anEndedLaneIsReleased() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.drain(deadlineSeconds: 30)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// Lanes come and go while others have the first of its kind.
-    @Test func whatWaitsForAnotherLaneEndsWithItsOwn() throws {
-        let scene = try LaneAPNSHarness()
+    /// A lane may end while another lane has the first delivery of a request.
+    @Test func aDeliveryThatWaitsForAnotherLaneEndsWithItsOwnLane() throws {
+        let fixture = try LaneAPNSHarness()
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
-        scene.harness.withLane { [duplicates = scene.harness.duplicates] lane in
+        fixture.harness.withLane { [duplicates = fixture.harness.duplicates] lane in
             lane.pipeline.session.consumers[0].wrapHandler { inner in
                 DeliveryTap(
                     inner,
                     before: { delivery in
-                        // As if another lane had it.
+                        // Simulates a first delivery in another lane.
                         let key = duplicates.key(id: id, of: delivery.content)
                         _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
                     })
             }
         }
-        scene.request(1)
-        try #require(scene.harness.run { scene.harness.counters.inFlight.value == 1 })
-        scene.harness.drain(deadlineSeconds: 0)
-        #expect(scene.harness.run { scene.harness.unfinished == 1 && scene.harness.broker.connectionCount == 0 })
-        #expect(scene.harness.queue()?.ready.count == 1 && scene.results == 0 && scene.pushes.isEmpty)
-        #expect(scene.harness.counters.inFlight.value == 0)
-        #expect(scene.harness.letsGo())
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.harness.counters.inFlight.value == 1 })
+        fixture.harness.drain(deadlineSeconds: 0)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 1 && fixture.harness.broker.connectionCount == 0 })
+        #expect(fixture.harness.queue()?.ready.count == 1 && fixture.results == 0 && fixture.pushes.isEmpty)
+        #expect(fixture.harness.counters.inFlight.value == 0)
+        #expect(fixture.harness.releasesLanes())
     }
 
-    /// Until the broker knows that it is to send no more, it goes on.
-    @Test func whatComesWhileLanesLeaveIsSettledByThem() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.onLoop { for number in 0..<3 { scene.harness.publish(LaneAPNSHarness.message(number, app: 0)) } }
-        scene.harness.leave()
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        #expect(scene.results == 3 && scene.harness.broker.requeued == 0 && scene.harness.counters.requeued.value == 0)
-    }
-
-    /// Its return would count as a failed delivery.
-    @Test func whatIsInTransitWhenADrainBeginsIsPushed() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(1)
-        try #require(scene.harness.run { scene.results == 1 })
-        scene.harness.onLoop { for number in 1...3 { scene.harness.publish(LaneAPNSHarness.message(number, app: 0)) } }
-        scene.harness.drain(deadlineSeconds: 30)
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        #expect(scene.results == 4 && scene.harness.broker.requeued == 0 && scene.harness.counters.requeued.value == 0)
-    }
-
-    /// Another lane of the process takes its place.
-    @Test func whoIsToFinishTakesNoMoreAndSettlesWhatItHas() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(5)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        scene.harness.finish(deadlineSeconds: 30)
-        // The consumer is cancelled once nothing is in transit, which takes 50 ms.
-        let heard = scene.now + .milliseconds(100)
-        try #require(scene.harness.run { scene.now >= heard })
-        scene.request(20, from: 5)
-        #expect(scene.harness.run { scene.harness.hasFinished })
-        #expect(scene.results == 5 && scene.harness.queue()?.ready.count == 20)
-    }
-
-    /// Nor when what held up all of its routes ends meanwhile.
-    @Test func whoIsToFinishTakesNoneThoughARouteOpens() throws {
-        let scene = try LaneAPNSHarness()
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(10_000))))
+    /// The broker sends deliveries until it receives `basic.cancel`.
+    @Test func deliveriesThatArriveWhileLanesLeaveAreSettled() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.onLoop {
+            for number in 0..<3 { fixture.harness.publish(LaneAPNSHarness.message(number, app: 0)) }
         }
-        scene.request(1)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0))))
-        scene.request(1, from: 1)
-        try #require(scene.harness.run { scene.waits == 1 })
-        scene.harness.finish(deadlineSeconds: 30)
-        scene.harness.pass(seconds: 1)
-        #expect(scene.harness.pause(.key(SimulatedApps.keyID(0)), false))
-        scene.request(20, from: 2)
-        #expect(scene.harness.run { scene.harness.hasFinished })
-        #expect(scene.results == 1 && scene.harness.queue()?.ready.count == 20)
+        fixture.harness.leave()
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(
+            fixture.results == 3 && fixture.harness.broker.requeued == 0 && fixture.harness.counters.requeued.value == 0
+        )
+    }
+
+    /// A requeue would count as a failed delivery.
+    @Test func deliveriesInTransitAtTheStartOfADrainArePushed() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.onLoop {
+            for number in 1...3 { fixture.harness.publish(LaneAPNSHarness.message(number, app: 0)) }
+        }
+        fixture.harness.drain(deadlineSeconds: 30)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(
+            fixture.results == 4 && fixture.harness.broker.requeued == 0 && fixture.harness.counters.requeued.value == 0
+        )
+    }
+
+    /// Another lane of the process replaces it.
+    @Test func aFinishingLaneConsumesNoMoreAndSettlesItsDeliveries() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(5)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.finish(deadlineSeconds: 30)
+        // The consumer is cancelled when no delivery is in transit, which takes 50 ms.
+        let heard = fixture.now + .milliseconds(100)
+        try #require(fixture.harness.run { fixture.now >= heard })
+        fixture.request(20, from: 5)
+        #expect(fixture.harness.run { fixture.harness.hasFinished })
+        #expect(fixture.results == 5 && fixture.harness.queue()?.ready.count == 20)
+    }
+
+    /// The lane also stays stopped if its routes become available again.
+    @Test func aFinishingLaneDoesNotConsumeWhenARouteOpens() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(10_000))))
+        }
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        #expect(fixture.harness.pause(.key(SimulatedApps.keyID(0))))
+        fixture.request(1, from: 1)
+        try #require(fixture.harness.run { fixture.waits == 1 })
+        fixture.harness.finish(deadlineSeconds: 30)
+        fixture.harness.pass(seconds: 1)
+        #expect(fixture.harness.pause(.key(SimulatedApps.keyID(0)), false))
+        fixture.request(20, from: 2)
+        #expect(fixture.harness.run { fixture.harness.hasFinished })
+        #expect(fixture.results == 1 && fixture.harness.queue()?.ready.count == 20)
     }
 
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
-    @Test func whatWasAcknowledgedLastIsNotDeliveredAgain() throws {
+    @Test func theLastAcknowledgedDeliveriesAreNotRedelivered() throws {
         let count = 200
-        let scene = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
-        scene.harness.broker.behaviour.confirmDelayMilliseconds = 1...200
-        scene.request(count)
-        try #require(scene.harness.run { scene.results == count })
-        let began = scene.now
-        for lane in 0..<2 { scene.harness.drain(lane, deadlineSeconds: 30) }
-        // Nobody takes in vain what comes meanwhile.
-        try #require(scene.harness.run { scene.now >= began + .milliseconds(500) })
-        scene.request(1, from: count)
-        #expect(scene.harness.run { scene.harness.unfinished == 0 && scene.harness.broker.connectionCount == 0 })
-        #expect(scene.harness.queue()?.ready.map(\.deliveryCount) == [0])
-        #expect(scene.pushes.count == count)
-        #expect(began.duration(to: scene.now) < .seconds(Lane.settleDeadlineSeconds + Lane.closeDeadlineSeconds))
+        let fixture = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
+        fixture.harness.broker.behaviour.confirmDelayMilliseconds = 1...200
+        fixture.request(count)
+        try #require(fixture.harness.run { fixture.results == count })
+        let began = fixture.now
+        for lane in 0..<2 { fixture.harness.drain(lane, deadlineSeconds: 30) }
+        // No consumer receives the requests that arrive now.
+        try #require(fixture.harness.run { fixture.now >= began + .milliseconds(500) })
+        fixture.request(1, from: count)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 && fixture.harness.broker.connectionCount == 0 })
+        #expect(fixture.harness.queue()?.ready.map(\.deliveryCount) == [0])
+        #expect(fixture.pushes.count == count)
+        #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + Lane.closeDeadlineSeconds))
     }
 
-    /// RabbitMQ takes back what was on its way to a consumer at its `basic.cancel`, and marks it as redelivered though no
-    /// one has had it.
-    @Test func aCopyThatWasOnItsWayToALaneThatLeftIsTold() throws {
-        let scene = try LaneAPNSHarness(lanes: 2)
-        // The consumers take turns, the second one first.
-        scene.request(2)
-        try #require(scene.harness.run { scene.results == 2 })
-        scene.harness.leave(0)
-        try #require(scene.harness.run { scene.harness.ended == 1 })
-        for number in 0..<2 { scene.harness.request(LaneAPNSHarness.message(number, app: 0), deliveryCount: 1) }
+    /// At `basic.cancel`, RabbitMQ requeues deliveries in transit and marks them as redelivered, although no consumer
+    /// received them.
+    @Test func aDuplicateInTransitToALeavingLaneIsReported() throws {
+        let fixture = try LaneAPNSHarness(lanes: 2)
+        // The broker alternates between the consumers and starts with the second.
+        fixture.request(2)
+        try #require(fixture.harness.run { fixture.results == 2 })
+        fixture.harness.leave(0)
+        try #require(fixture.harness.run { fixture.harness.ended == 1 })
+        for number in 0..<2 { fixture.harness.request(LaneAPNSHarness.message(number, app: 0), deliveryCount: 1) }
         #expect(
-            scene.harness.run { scene.harness.queue()?.unsettled == 0 && scene.harness.queue()?.ready.isEmpty == true })
-        #expect(scene.results == 4 && scene.pushes.count == 2)
+            fixture.harness.run {
+                fixture.harness.queue()?.unsettled == 0 && fixture.harness.queue()?.ready.isEmpty == true
+            })
+        #expect(fixture.results == 4 && fixture.pushes.count == 2)
     }
 }

@@ -11,42 +11,42 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane makes of the same message that comes more than once, on virtual time.
+/// Requests that a lane receives more than once, on virtual time.
 @Suite struct LaneDuplicatesTests {
-    @Test func itIsPushedOnceAndToldEachTime() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(1)
-        scene.request(1)
-        #expect(scene.harness.run { scene.results == 2 })
-        scene.request(1)
-        #expect(scene.harness.run { scene.harness.counters.count(of: .accepted) == 3 })
-        #expect(scene.pushes.count == 1)
-        #expect(scene.harness.counters.duplicates.value == 2)
-        let results = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready
-        let told = try results.map { try JSONDocument($0.body).root }
-        #expect(told.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
-        #expect(told.first?["attempts"]?.int == 1)
-        #expect(told.map { $0["sent_at"] != nil } == [true, false, false])
+    @Test func aRequestIsPushedOnceAndReportedEachTime() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(1)
+        fixture.request(1)
+        #expect(fixture.harness.run { fixture.results == 2 })
+        fixture.request(1)
+        #expect(fixture.harness.run { fixture.harness.counters.count(of: .accepted) == 3 })
+        #expect(fixture.pushes.count == 1)
+        #expect(fixture.harness.counters.duplicates.value == 2)
+        let results = try #require(fixture.harness.broker.queue(fixture.harness.names.resultsQueue)).ready
+        let decoded = try results.map { try JSONDocument($0.body).root }
+        #expect(decoded.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
+        #expect(decoded.first?["attempts"]?.int == 1)
+        #expect(decoded.map { $0["sent_at"] != nil } == [true, false, false])
     }
 
-    @Test func aCopyOfOneThatIsRefusedIsNotPushedEither() throws {
-        let scene = try LaneAPNSHarness()
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+    @Test func aDuplicateOfARefusedRequestIsNotPushed() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
         }
-        scene.request(1)
-        scene.request(1)
-        #expect(scene.harness.run { scene.harness.counters.count(of: .rejected) == 2 })
-        #expect(scene.results == 2 && scene.pushes.count == 1 && scene.harness.deadLetters.count == 1)
-        #expect(scene.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
+        fixture.request(1)
+        fixture.request(1)
+        #expect(fixture.harness.run { fixture.harness.counters.count(of: .rejected) == 2 })
+        #expect(fixture.results == 2 && fixture.pushes.count == 1 && fixture.harness.deadLetters.count == 1)
+        #expect(fixture.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
-    /// It waits from when it is known to be a copy. As if another lane had the first.
-    @Test func aCopyWhoseFirstEndsInTheSameTurnIsNotPushed() throws {
-        let scene = try LaneAPNSHarness()
-        try #require(scene.harness.run { scene.harness.isReady })
+    /// The duplicate waits from its registration on, as if another lane had the first delivery.
+    @Test func aDuplicateWhoseFirstEndsInTheSameIterationIsNotPushed() throws {
+        let fixture = try LaneAPNSHarness()
+        try #require(fixture.harness.run { fixture.harness.isReady })
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
-        scene.harness.withLane { [duplicates = scene.harness.duplicates] lane in
+        fixture.harness.withLane { [duplicates = fixture.harness.duplicates] lane in
             let loop = lane.loop
             lane.pipeline.session.consumers[0].wrapHandler { inner in
                 var key: DeduplicationKey?
@@ -63,41 +63,40 @@ import Testing
                     })
             }
         }
-        scene.request(1)
-        #expect(scene.harness.run { scene.results == 1 })
-        #expect(scene.pushes.isEmpty && scene.harness.counters.duplicates.value == 1)
+        fixture.request(1)
+        #expect(fixture.harness.run { fixture.results == 1 })
+        #expect(fixture.pushes.isEmpty && fixture.harness.counters.duplicates.value == 1)
     }
 
-    /// What another worker may have sent is said of the copy, though it waits for the sake of the first.
-    @Test func aCopyThatMayHaveBeenSentSaysSoAfterItsWait() throws {
-        let scene = try LaneAPNSHarness()
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+    /// A duplicate that another worker may have pushed is marked, although the first delivery causes its wait.
+    @Test func aPossiblyPushedDuplicateIsMarkedAfterItsWait() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
         }
-        scene.request(1)
-        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-possible-duplicate": true])
-        #expect(scene.harness.run { scene.results == 2 })
-        #expect(scene.waits == 2 && scene.pushes.count == 2)
-        let results = try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready
-        let told = try results.map { try JSONDocument($0.body).root["possible_duplicate"]?.bool }
-        #expect(told.count { $0 == true } == 1 && told.count { $0 == false } == 1)
+        fixture.request(1)
+        fixture.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-possible-duplicate": true])
+        #expect(fixture.harness.run { fixture.results == 2 })
+        #expect(fixture.waits == 2 && fixture.pushes.count == 2)
+        let results = try #require(fixture.harness.broker.queue(fixture.harness.names.resultsQueue)).ready
+        let decoded = try results.map { try JSONDocument($0.body).root["possible_duplicate"]?.bool }
+        #expect(decoded.count { $0 == true } == 1 && decoded.count { $0 == false } == 1)
     }
 
-    /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the
-    /// other waits for it.
-    @Test(arguments: [0, 1]) func eachIsToldOnceThoughItComesAgain(_ connection: Int) throws {
-        let scene = try LaneAPNSHarness()
-        // APNs takes long enough that what the lost channel held comes again before its answer.
-        try scene.harness.loop.enter {
-            try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
+    /// The publishing or the consuming connection is lost while one delivery is in flight and the other waits for it.
+    @Test(arguments: [0, 1]) func eachRequestIsReportedOnceDespiteRedelivery(_ connection: Int) throws {
+        let fixture = try LaneAPNSHarness()
+        // The answer of APNs takes so long that the broker redelivers the requests of the lost channel before it.
+        try fixture.harness.loop.enter {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
         }
-        scene.request(1)
-        scene.request(1)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        scene.harness.onLoop { scene.harness.connections[connection].cut() }
-        #expect(scene.harness.run { scene.results == 2 && scene.harness.queue()?.unsettled == 0 })
-        scene.harness.pass(seconds: 60)
-        #expect(scene.results == 2)
-        #expect(scene.pushes.count == 1)
+        fixture.request(1)
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.onLoop { fixture.harness.connections[connection].cut() }
+        #expect(fixture.harness.run { fixture.results == 2 && fixture.harness.queue()?.unsettled == 0 })
+        fixture.harness.pass(seconds: 60)
+        #expect(fixture.results == 2)
+        #expect(fixture.pushes.count == 1)
     }
 }

@@ -10,137 +10,137 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that the broker takes from their queue at the end of their time to live, on virtual time.
+/// Requests that the broker expires in their queue, on virtual time.
 @Suite struct LaneExpiredTests {
-    private let scene: LaneAPNSHarness
-    private var names: TopologyNames { scene.harness.names }
-    private var broker: ScriptedBroker { scene.harness.broker }
+    private let fixture: LaneAPNSHarness
+    private var names: TopologyNames { fixture.harness.names }
+    private var broker: ScriptedBroker { fixture.harness.broker }
 
-    init() throws { scene = try LaneAPNSHarness() }
+    init() throws { fixture = try LaneAPNSHarness() }
 
     @Test func aRequestThatExpiresInItsQueueGetsAResult() throws {
         try expire { request(1) }
-        #expect(scene.results == 1 && scene.harness.deadLetters.isEmpty && scene.pushes.isEmpty)
+        #expect(fixture.results == 1 && fixture.harness.deadLetters.isEmpty && fixture.pushes.isEmpty)
         let result = try #require(results.first)
         #expect(result["outcome"]?.string == "expired" && result["id"]?.string == LaneAPNSHarness.id(1))
         #expect(result["app"]?.string == SimulatedApps.bundleID(0) && result["error"] == nil)
         #expect(result["possible_duplicate"]?.bool == true, "a worker that died may have pushed it")
-        #expect(scene.harness.run { scene.harness.counters.acknowledged.value == 1 })
+        #expect(fixture.harness.run { fixture.harness.counters.acknowledged.value == 1 })
     }
 
-    /// It would have been refused, had it not expired.
-    @Test func aRequestThatCannotBeReadExpiresAllTheSame() throws {
+    /// An unexpired one would be invalid.
+    @Test func anUnreadableRequestExpires() throws {
         try expire { publish("neither JSON nor named") }
-        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.harness.deadLetters.isEmpty)
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
     }
 
-    @Test func aRequestThatIsTooLargeExpiresAllTheSame() throws {
+    @Test func anOversizedRequestExpires() throws {
         try expire { publish(String(repeating: "x", count: 2 << 20)) }
-        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.harness.deadLetters.isEmpty)
-        #expect(scene.harness.counters.rejected.value == 0)
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
+        #expect(fixture.harness.counters.rejected.value == 0)
     }
 
-    @Test func aCopyOfAnAcceptedRequestSharesItsOutcome() throws {
-        scene.request(1, from: 1)
-        try #require(scene.harness.run { scene.results == 1 })
+    @Test func aDuplicateOfAnAcceptedRequestSharesItsOutcome() throws {
+        fixture.request(1, from: 1)
+        try #require(fixture.harness.run { fixture.results == 1 })
         try expire { request(1) }
         #expect(results.compactMap { $0["outcome"]?.string } == ["accepted", "accepted"])
-        #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && scene.pushes.count == 1)
+        #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && fixture.pushes.count == 1)
     }
 
-    /// The first goes to a wait queue and keeps its deadline: its result tells how it ends.
-    @Test func aCopyOfARequestThatWaitsIsAcknowledged() throws {
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+    /// The first moves to a wait queue and keeps its deadline. Its result reports the outcome.
+    @Test func aDuplicateOfAWaitingRequestIsAcknowledged() throws {
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
         }
-        scene.request(1, from: 1)
-        try #require(scene.harness.run { scene.harness.counters.inFlight.value == 1 })
-        scene.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0)) }
-        try #require(scene.harness.run { scene.results == 1 })
-        scene.harness.pass(seconds: 60)
+        fixture.request(1, from: 1)
+        try #require(fixture.harness.run { fixture.harness.counters.inFlight.value == 1 })
+        fixture.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0)) }
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.pass(seconds: 60)
         #expect(results.compactMap { $0["outcome"]?.string } == ["accepted"])
-        #expect(scene.harness.deadLetters.isEmpty && scene.pushes.count == 2)
-        #expect(scene.harness.counters.duplicates.value == 1 && scene.harness.counters.inFlight.value == 0)
+        #expect(fixture.harness.deadLetters.isEmpty && fixture.pushes.count == 2)
+        #expect(fixture.harness.counters.duplicates.value == 1 && fixture.harness.counters.inFlight.value == 0)
     }
 
-    /// Its producer published it again.
-    @Test func aRequestIsPushedThoughOneLikeItHasExpired() throws {
-        scene.harness.onLoop {
+    /// The producer published the request again.
+    @Test func aRequestIsPushedAlthoughItsDuplicateHasExpired() throws {
+        fixture.harness.onLoop {
             broker.behaviour.confirmDelayMilliseconds = 500...500
             publishExpired(LaneAPNSHarness.message(1, app: 0))
         }
-        try #require(scene.harness.run { scene.harness.counters.inFlight.value == 1 })
-        scene.request(1, from: 1)
-        try #require(scene.harness.run { scene.results == 2 })
+        try #require(fixture.harness.run { fixture.harness.counters.inFlight.value == 1 })
+        fixture.request(1, from: 1)
+        try #require(fixture.harness.run { fixture.results == 2 })
         #expect(Set(results.compactMap { $0["outcome"]?.string }) == ["accepted", "expired"])
-        #expect(scene.pushes.count == 1)
+        #expect(fixture.pushes.count == 1)
     }
 
     /// A request that waited has `x-first-death-reason: expired`, from its wait queue.
     @Test(arguments: [
         ("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels"),
     ])
-    func whatEndedOtherwiseBecomesADeadLetter(_ reason: String, _ queue: String) throws {
-        scene.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), reason: reason, queue: queue) }
-        try #require(scene.harness.run { scene.harness.deadLetters.count == 1 })
-        #expect(scene.results == 0 && scene.harness.counters.rejected.value == 1)
-        let death = try #require(BrokerDeath(scene.harness.deadLetters[0].properties.headers ?? FieldTable()))
+    func aMessageRemovedForAnotherReasonBecomesADeadLetter(_ reason: String, _ queue: String) throws {
+        fixture.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), reason: reason, queue: queue) }
+        try #require(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
+        #expect(fixture.results == 0 && fixture.harness.counters.rejected.value == 1)
+        let death = try #require(BrokerDeath(fixture.harness.deadLetters[0].properties.headers ?? FieldTable()))
         #expect(death.reason == reason && death.queue == queue)
-        #expect(scene.harness.run { scene.harness.counters.inFlight.value == 0 })
+        #expect(fixture.harness.run { fixture.harness.counters.inFlight.value == 0 })
     }
 
-    /// Of workers with another configuration, or of a shard that this one does not consume.
-    @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpiresAsWell(
+    /// A queue of workers with another configuration, or a shard that this lane does not consume.
+    @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpires(
         _ queue: String
     ) throws {
-        scene.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), queue: queue) }
-        try #require(scene.harness.run { scene.results == 1 })
-        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.harness.deadLetters.isEmpty)
+        fixture.harness.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), queue: queue) }
+        try #require(fixture.harness.run { fixture.results == 1 })
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Nothing of the body is read: that may be what ends the workers.
-    @Test func aRequestThatIsDeliveredAgainAndAgainExpiresUnread() throws {
-        scene.harness.onLoop {
+    /// The worker does not read the body, which may crash workers.
+    @Test func aRepeatedlyDeliveredRequestExpiresUnread() throws {
+        fixture.harness.onLoop {
             publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
         }
-        try #require(scene.harness.run { scene.results == 1 })
+        try #require(fixture.harness.run { fixture.results == 1 })
         let result = try #require(results.first)
         #expect(result["outcome"]?.string == "expired" && result["app"] == nil)
         #expect(result["id"]?.string == LaneAPNSHarness.id(1))
-        #expect(broker.queue(names.quarantineQueue)?.published == 0 && scene.harness.deadLetters.isEmpty)
+        #expect(broker.queue(names.quarantineQueue)?.published == 0 && fixture.harness.deadLetters.isEmpty)
     }
 
     @Test func expiredRequestsGetTheirResultsWhileAPNsIsUnreachable() throws {
-        scene.network.set(.refused, to: .sandbox)
-        scene.request(1, from: 1)
-        try #require(scene.harness.run { scene.harness.stops == 1 })
-        scene.harness.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
-        #expect(scene.harness.run { scene.results == 1 })
+        fixture.network.set(.refused, to: .sandbox)
+        fixture.request(1, from: 1)
+        try #require(fixture.harness.run { fixture.harness.stops == 1 })
+        fixture.harness.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
+        #expect(fixture.harness.run { fixture.results == 1 })
     }
 
-    /// Topologies of earlier versions have no such queue.
+    /// Topologies of earlier versions lack the queue of expired requests.
     @Test func aLaneIsReadyWithoutTheQueue() throws {
-        scene.harness.onLoop { _ = broker.deleteQueue(names.expiredQueue) }
-        scene.harness.pass(seconds: 60)
-        scene.request(1, from: 1)
-        #expect(scene.harness.run { scene.accepted == 1 })
-        #expect(scene.harness.isReady && scene.harness.stops == 0)
-        #expect(scene.harness.status()?.queues.last?.isConsumed == false)
-        scene.harness.mendTopology()
-        scene.harness.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
-        #expect(scene.harness.run { scene.results == 2 })
+        fixture.harness.onLoop { _ = broker.deleteQueue(names.expiredQueue) }
+        fixture.harness.pass(seconds: 60)
+        fixture.request(1, from: 1)
+        #expect(fixture.harness.run { fixture.accepted == 1 })
+        #expect(fixture.harness.isReady && fixture.harness.stops == 0)
+        #expect(fixture.harness.status()?.queues.last?.isConsumed == false)
+        fixture.harness.mendTopology()
+        fixture.harness.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
+        #expect(fixture.harness.run { fixture.results == 2 })
     }
 
-    /// Has what is published expire while the lane takes nothing.
+    /// Publishes while the lane does not consume, so that the messages expire.
     private func expire(_ publish: () -> Void) throws {
-        let before = scene.results
-        try #require(scene.harness.pause(.everything))
-        scene.harness.pass(seconds: 1)
-        scene.harness.onLoop(publish)
-        scene.harness.pass(seconds: 5)
+        let before = fixture.results
+        try #require(fixture.harness.pause(.everything))
+        fixture.harness.pass(seconds: 1)
+        fixture.harness.onLoop(publish)
+        fixture.harness.pass(seconds: 5)
         #expect(broker.queue(names.expiredQueue)?.ready.count == 1)
-        try #require(scene.harness.pause(.everything, false))
-        try #require(scene.harness.run { scene.results > before })
+        try #require(fixture.harness.pause(.everything, false))
+        try #require(fixture.harness.run { fixture.results > before })
     }
 
     private func request(_ number: Int) { publish(LaneAPNSHarness.message(number, app: 0)) }
@@ -151,7 +151,7 @@ import Testing
             body: Array(text.utf8))
     }
 
-    /// As the broker does at the end of its time to live.
+    /// Publishes like the broker at the end of a time to live.
     private func publishExpired(
         _ text: String, reason: String = "expired", queue: String = "push.requests", deliveryCount: Int = 0
     ) {

@@ -7,7 +7,7 @@ import TestKit
 
 @testable import Delivery
 
-/// What a test of a lane needs around it.
+/// The test harness of lanes with a scripted broker, on virtual time.
 final class LaneHarness {
     static let inFlightMax = 10
 
@@ -19,12 +19,12 @@ final class LaneHarness {
     let names: TopologyNames
     private let state = State()
 
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class State: @unchecked Sendable {
-        /// By their numbers.
+        /// The indices of the ready lanes.
         var readyLanes: Set<Int> = []
         var publishingFailure: String?
-        /// How often a lane was ready and then no longer.
+        /// How often a lane changed from ready to not ready.
         var stops = 0
         var hasFinished = false
         var unfinished: [Int] = []
@@ -42,7 +42,7 @@ final class LaneHarness {
         }
     }
 
-    /// - Parameter lanes: of one process, with its memory of duplicates.
+    /// - Parameter lanes: The number of lanes, which share one memory of duplicates.
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, bodyBytesMax: Int? = nil,
         publishedBytesMax: Int? = nil, log: Log = .silent, requestQueues: [String] = [],
@@ -83,7 +83,7 @@ final class LaneHarness {
         for lane in lanes { loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.start() } } }
     }
 
-    /// Ends everything, so that the leak sanitizer finds nothing left.
+    /// Closes everything, so that the leak sanitizer reports nothing.
     deinit {
         for lane in lanes.indices.dropFirst(ended) { drain(lane, deadlineSeconds: 1) }
         _ = run { unfinished != nil }
@@ -94,15 +94,16 @@ final class LaneHarness {
     var isReady: Bool { state.readyLanes.count == lanes.count }
     var stops: Int { state.stops }
     var publishingFailure: String? { state.publishingFailure }
-    /// How many deliveries the drains have left; nil before the end of the last.
+    /// The deliveries that the drains left unfinished; nil before the last drain has ended.
     var unfinished: Int? { state.unfinished.count >= lanes.count ? state.unfinished.reduce(0, +) : nil }
-    /// Lanes that have ended.
+    /// The number of ended lanes.
     var ended: Int { state.unfinished.count }
 
-    /// All that there were: one over which the lane publishes, one over which it takes messages, in no order.
+    /// All connections to the broker so far. Each lane has one that publishes and one that consumes, in no particular
+    /// order.
     var connections: [VirtualConnection] { loop.network.connections.filter { $0.endpoint == broker.endpoint } }
 
-    /// Declares what is missing at the broker.
+    /// Declares the missing objects at the broker.
     func mendTopology() {
         loop.enter { Topology(names: names).declare(at: broker) }
     }
@@ -114,12 +115,12 @@ final class LaneHarness {
         loop.run(limit: .seconds(7200), until: isDone) == .done
     }
 
-    /// - Parameter key: which of several queues of requests it is for.
+    /// - Parameter key: The routing key, which selects a request queue.
     func request(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         loop.enter { publish(text, headers: headers, key: key, deliveryCount: deliveryCount) }
     }
 
-    /// The same, to be called on the loop.
+    /// Like `request`, but to be called on the loop.
     func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         _ = broker.publish(
             exchange: names.requestsExchange, routingKey: key, messageID: text, headers: headers,
@@ -132,21 +133,21 @@ final class LaneHarness {
         }
     }
 
-    /// Looks at the first lane from within, or changes it; also while `run` asks whether it is done.
+    /// Runs a closure isolated to the first lane; also within the condition of `run`.
     func withLane<Result: Sendable>(_ body: @Sendable (isolated Lane) -> Result) -> Result {
         let lane = lanes[0]
         guard !loop.isOnLoop else { return lane.assumeIsolated { body($0) } }
         return loop.enter { lane.assumeIsolated { body($0) } }
     }
 
-    /// Shows what the first lane is delivered before it takes it.
+    /// Calls the closure before each delivery to the first lane.
     func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
         withLane { lane in
             for consumer in lane.pipeline.session.consumers { consumer.wrapHandler { DeliveryTap($0, before: see) } }
         }
     }
 
-    /// How the first lane stands.
+    /// Returns the status of the first lane.
     func status() -> LaneStatus? {
         state.status = nil
         loop.enter { [loop, state, lane = lanes[0]] in
@@ -156,7 +157,7 @@ final class LaneHarness {
         return state.status
     }
 
-    /// Whether all lanes know what is meant.
+    /// Pauses or resumes a scope in all lanes. Returns whether all lanes have the scope.
     func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
         lanes.allSatisfy { lane in
             state.isKnown = nil
@@ -168,12 +169,12 @@ final class LaneHarness {
         }
     }
 
-    /// What was handed over, where `traces` was wanted.
+    /// The exported spans, if `traces` is set.
     var spans: [Span] { state.spans.flatMap(\.self) }
-    /// How many at a time.
+    /// The number of spans in each batch.
     var spansHandedOver: [Int] { state.spans.map(\.count) }
 
-    /// The first lane.
+    /// Stops consumption of the first lane and finishes its deliveries.
     func finish(deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[0]] in
             _ = Task(executorPreference: loop) {
@@ -186,7 +187,7 @@ final class LaneHarness {
 
     var hasFinished: Bool { state.hasFinished }
 
-    /// Lanes end in their order.
+    /// Drains a lane. Lanes must be drained in order.
     func drain(_ lane: Int = 0, deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
@@ -195,7 +196,7 @@ final class LaneHarness {
         }
     }
 
-    /// Has the lane end as the lanes of a configuration before do.
+    /// Finishes and drains a lane, like a lane of a replaced configuration.
     func leave(_ lane: Int = 0) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
@@ -206,21 +207,21 @@ final class LaneHarness {
         }
     }
 
-    /// Forgets the lanes, which have ended, and tells whether nobody holds the first.
-    func letsGo() -> Bool {
+    /// Releases the ended lanes. Returns whether the first was deallocated.
+    func releasesLanes() -> Bool {
         weak let lane = lanes.first
         lanes = []
         pass(seconds: 60)
         return lane == nil
     }
 
-    /// Lets so much time pass.
+    /// Advances the time.
     func pass(seconds: Int64) {
         let end = loop.now.monotonic + .seconds(seconds)
         _ = run { loop.now.monotonic >= end }
     }
 
-    /// Of those that the lanes take requests from.
+    /// Returns a request queue; the first one by default.
     func queue(_ name: String? = nil) -> ScriptedQueue? { broker.queue(name ?? names.requestQueues[0]) }
     var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
 }

@@ -13,7 +13,7 @@ import Testing
 
 /// A lane with an app that has more to push than its limits allow; on virtual time.
 @Suite struct LaneLimitsTests {
-    private static func scene(
+    private static func fixture(
         _ limits: PushLimits, inFlightMax: Int = 100, apps: Int = 2, keys: Int = 1, requestQueues: [String] = [],
         log: Log = .silent
     ) throws -> LaneAPNSHarness {
@@ -22,10 +22,10 @@ import Testing
             log: log)
     }
 
-    /// When the first push of a message came to APNs.
-    private static func pushTimes(_ scene: LaneAPNSHarness) -> [Int: Int64] {
+    /// Returns when the first push of each request arrived at APNs.
+    private static func pushTimes(_ fixture: LaneAPNSHarness) -> [Int: Int64] {
         var times: [Int: Int64] = [:]
-        for push in scene.pushes {
+        for push in fixture.pushes {
             guard let id = push.apnsID else { continue }
             let number = Int(id.low & 0xFFFF_FFFF_FFFF)
             times[number] = times[number] ?? push.unixMilliseconds
@@ -33,200 +33,201 @@ import Testing
         return times
     }
 
-    private static func results(_ scene: LaneAPNSHarness) throws -> [JSONValue] {
-        try #require(scene.harness.broker.queue(scene.harness.names.resultsQueue)).ready.map {
+    private static func results(_ fixture: LaneAPNSHarness) throws -> [JSONValue] {
+        try #require(fixture.harness.broker.queue(fixture.harness.names.resultsQueue)).ready.map {
             try JSONDocument($0.body).root
         }
     }
 
-    private static func waitQueues(_ scene: LaneAPNSHarness) -> [ScriptedQueue] {
+    private static func waitQueues(_ fixture: LaneAPNSHarness) -> [ScriptedQueue] {
         WaitDelay.defaults.flatMap { delay in
             (0..<WaitDelay.siblings).compactMap {
-                scene.harness.broker.queue(scene.harness.names.waitQueue(delay, sibling: $0))
+                fixture.harness.broker.queue(fixture.harness.names.waitQueue(delay, sibling: $0))
             }
         }
     }
 
     @Test(arguments: [[], ["push.requests.urgent", "push.requests.bulk"]])
-    func aCampaignHurtsNoOtherApp(requestQueues: [String]) throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 10), requestQueues: requestQueues)
-        scene.request(1, from: 50_000, app: 1, key: "urgent")
-        try #require(scene.harness.run { scene.results == 1 })
-        let start = scene.harness.loop.now.unixMilliseconds
-        scene.request(1000, app: 0, key: "bulk")
+    func aCampaignDelaysNoOtherApp(requestQueues: [String]) throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 10), requestQueues: requestQueues)
+        fixture.request(1, from: 50_000, app: 1, key: "urgent")
+        try #require(fixture.harness.run { fixture.results == 1 })
+        let start = fixture.harness.loop.now.unixMilliseconds
+        fixture.request(1000, app: 0, key: "bulk")
         var published: [Int: Int64] = [:]
         for number in 10_000..<10_700 {
-            published[number] = scene.harness.loop.now.unixMilliseconds
-            scene.request(1, from: number, app: 1, key: number % 2 == 0 ? "urgent" : "bulk")
-            let next = scene.now + .milliseconds(100)
-            _ = scene.harness.run { scene.now >= next }
+            published[number] = fixture.harness.loop.now.unixMilliseconds
+            fixture.request(1, from: number, app: 1, key: number % 2 == 0 ? "urgent" : "bulk")
+            let next = fixture.now + .milliseconds(100)
+            _ = fixture.harness.run { fixture.now >= next }
         }
-        try #require(scene.harness.run { scene.results == 1701 })
+        try #require(fixture.harness.run { fixture.results == 1701 })
 
-        let pushed = Self.pushTimes(scene)
+        let pushed = Self.pushTimes(fixture)
         let delays = published.compactMap { number, time in pushed[number].map { $0 - time } }.sorted()
         #expect(delays.count == 700)
-        // The first stands behind the campaign; none waits for a turn of it.
+        // The first request is behind the campaign in the queue. None waits for a slot of the campaign.
         #expect(delays[693] <= 50 && delays[699] < 1000, "\(delays.suffix(8))")
         let inAMinute = (0..<1000).count { number in pushed[number].map { $0 < start + 60_000 } ?? false }
         #expect(540...660 ~= inAMinute, "\(inAMinute)")
-        let results = try Self.results(scene)
+        let results = try Self.results(fixture)
         #expect(results.allSatisfy { $0["outcome"]?.string == "accepted" && $0["attempts"]?.int == 1 })
-        #expect(scene.pushes.count == 1701)
-        // Each waited once at the broker, but for some whose turn was near.
-        #expect(scene.waits < 1100, "\(scene.waits)")
-        #expect(scene.harness.stops == 0 && scene.harness.status()?.breakers.isEmpty == true)
-        #expect(scene.harness.counters.held.value == 0 && scene.harness.counters.requeued.value == 0)
+        #expect(fixture.pushes.count == 1701)
+        // Each waited once at the broker, except those whose slot was near.
+        #expect(fixture.waits < 1100, "\(fixture.waits)")
+        #expect(fixture.harness.stops == 0 && fixture.harness.status()?.breakers.isEmpty == true)
+        #expect(fixture.harness.counters.held.value == 0 && fixture.harness.counters.requeued.value == 0)
     }
 
-    @Test func noMorePushesAreInFlightThanMayBe() throws {
-        let scene = try Self.scene(PushLimits(inFlightMax: 3))
-        scene.request(200, app: 0)
-        scene.request(20, from: 10_000, app: 1)
-        try #require(scene.harness.run { scene.results == 220 })
-        #expect(scene.pushes.count == 220)
-        let times = Self.pushTimes(scene).filter { $0.key < 10_000 }.values.sorted()
+    @Test func pushesInFlightStayWithinTheLimit() throws {
+        let fixture = try Self.fixture(PushLimits(inFlightMax: 3))
+        fixture.request(200, app: 0)
+        fixture.request(20, from: 10_000, app: 1)
+        try #require(fixture.harness.run { fixture.results == 220 })
+        #expect(fixture.pushes.count == 220)
+        let times = Self.pushTimes(fixture).filter { $0.key < 10_000 }.values.sorted()
         // An answer takes 100 ms.
         for (index, time) in times.enumerated() {
             #expect(times[..<index].count { $0 + 95 > time } < 3)
         }
     }
 
-    @Test func itIsSaidWhatWaitsForItsTurn() throws {
+    @Test func waitsForPermitsAreReported() throws {
         let captured = try CapturedLog()
-        let scene = try Self.scene(PushLimits(perSecondMax: 10), log: captured.log)
-        scene.request(300, app: 0)
-        try #require(scene.harness.run { scene.results >= 50 })
-        let limited = try #require(scene.harness.status()?.limitedApps.first)
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 10), log: captured.log)
+        fixture.request(300, app: 0)
+        try #require(fixture.harness.run { fixture.results >= 50 })
+        let limited = try #require(fixture.harness.status()?.limitedApps.first)
         #expect(limited.bundleID == SimulatedApps.bundleID(0))
         #expect(22...27 ~= limited.secondsBehind && limited.waiting <= 12, "\(limited)")
-        #expect(scene.harness.status()?.state.isReady == true)
-        try #require(scene.harness.run { scene.results == 300 })
-        scene.harness.pass(seconds: 130)
-        #expect(scene.harness.status()?.limitedApps == [])
+        #expect(fixture.harness.status()?.state.isReady == true)
+        try #require(fixture.harness.run { fixture.results == 300 })
+        fixture.harness.pass(seconds: 130)
+        #expect(fixture.harness.status()?.limitedApps == [])
         let lines = try captured.lines().map { try JSONDocument($0).root }
         #expect(lines.map { $0["event"]?.string } == ["app.limited", "app.unlimited"], "\(lines)")
         #expect(lines.allSatisfy { $0["message.app"]?.string == SimulatedApps.bundleID(0) })
-        let counts = scene.harness.counters.registry.counts(of: "martlet_app_limited_total")
+        let counts = fixture.harness.counters.registry.counts(of: "martlet_app_limited_total")
         let atBroker = counts.first { $0.labels.contains { $0.value == "broker" } }?.count ?? 0
-        #expect(250..<300 ~= atBroker && atBroker == scene.waits, "\(counts)")
+        #expect(250..<300 ~= atBroker && atBroker == fixture.waits, "\(counts)")
         #expect(counts.allSatisfy { $0.labels.contains { $0.value == SimulatedApps.bundleID(0) } })
     }
 
-    @Test func whatWaitsSaysWhyAndForHowLong() throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 1), inFlightMax: 10)
-        scene.request(20, app: 0)
-        let queues = Self.waitQueues(scene)
+    @Test func aWaitingRequestHasTheReasonAndNoAttempt() throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 1), inFlightMax: 10)
+        fixture.request(20, app: 0)
+        let queues = Self.waitQueues(fixture)
         var reasons: Set<String> = []
         try #require(
-            scene.harness.run {
+            fixture.harness.run {
                 for message in queues.flatMap(\.ready) {
                     let text = message.properties.header("push-reason-code")?.stringValue ?? "-"
                     reasons.insert("\(text) \(message.properties.header("push-attempt")?.integerValue ?? -1)")
                 }
-                return scene.results == 20
+                return fixture.results == 20
             })
         #expect(reasons == ["held-app-limit 0"])
     }
 
-    /// What is in flight for it alone does not count as held up.
-    @Test func aLimitedAppStopsNobody() throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 1), apps: 1)
-        scene.request(40, app: 0)
-        scene.harness.pass(seconds: 30)
-        #expect(scene.harness.stops == 0 && scene.harness.queue()?.ready.isEmpty == true)
-        #expect(scene.harness.run { scene.results == 40 })
+    /// Requests that wait for a permit do not count as held.
+    @Test func aLimitedAppDoesNotStopConsumption() throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 1), apps: 1)
+        fixture.request(40, app: 0)
+        fixture.harness.pass(seconds: 30)
+        #expect(fixture.harness.stops == 0 && fixture.harness.queue()?.ready.isEmpty == true)
+        #expect(fixture.harness.run { fixture.results == 40 })
     }
 
-    /// The broker delivers it again, perhaps to another worker.
-    @Test func whatLosesItsChannelWhileItWaitsForItsTurnIsNotPushed() throws {
-        let scene = try Self.scene(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
-        scene.request(2)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        #expect(scene.harness.withLane { $0.pipeline.permits.limits[0]?.waitingCount } == 1)
-        scene.harness.onLoop { scene.harness.broker.crash() }
-        scene.harness.pass(seconds: 30)
-        #expect(scene.pushes.count == 1)
+    /// The broker delivers the request again, perhaps to another worker.
+    @Test func aRequestThatLosesItsChannelWhileWaitingIsNotPushed() throws {
+        let fixture = try Self.fixture(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
+        fixture.request(2)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        #expect(fixture.harness.withLane { $0.pipeline.permits.limits[0]?.waitingCount } == 1)
+        fixture.harness.onLoop { fixture.harness.broker.crash() }
+        fixture.harness.pass(seconds: 30)
+        #expect(fixture.pushes.count == 1)
         #expect(
-            scene.harness.withLane {
+            fixture.harness.withLane {
                 [$0.pipeline.permits.limits[0]?.inFlight, $0.pipeline.permits.limits[0]?.waitingCount]
             } == [0, 0])
-        #expect(scene.harness.counters.inFlight.value == 1, "the first, whose result nobody takes")
+        #expect(fixture.harness.counters.inFlight.value == 1, "the first, whose result cannot be published")
     }
 
-    /// What an open breaker holds up takes no turn, and its own way.
-    @Test func whatIsHeldUpTakesNoTurn() throws {
-        let scene = try Self.scene(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)
-        scene.harness.onLoop { scene.revoke(0) }
-        scene.request(30, app: 0)
-        scene.request(5, from: 1000, app: 1)
-        scene.harness.pass(seconds: 100)
-        #expect(scene.harness.status()?.breakers.count == 1 && scene.harness.counters.held.value > 0)
-        scene.harness.onLoop { scene.restore(0) }
-        #expect(scene.harness.run { scene.results == 35 })
-        #expect(scene.pushes.count { $0.status == 200 } == 35)
-        #expect(scene.harness.deadLetters.isEmpty)
+    /// A request that an open breaker holds uses no permit and moves to a wait queue of its hold.
+    @Test func aHeldRequestUsesNoPermit() throws {
+        let fixture = try Self.fixture(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)
+        fixture.harness.onLoop { fixture.revoke(0) }
+        fixture.request(30, app: 0)
+        fixture.request(5, from: 1000, app: 1)
+        fixture.harness.pass(seconds: 100)
+        #expect(fixture.harness.status()?.breakers.count == 1 && fixture.harness.counters.held.value > 0)
+        fixture.harness.onLoop { fixture.restore(0) }
+        #expect(fixture.harness.run { fixture.results == 35 })
+        #expect(fixture.pushes.count { $0.status == 200 } == 35)
+        #expect(fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Each has its turn when the one before it has ended, which it does at once: however many there are, one after the other.
-    @Test func whoeverWaitsForATurnThatEndsAtOnceIsCalledAfterTheOther() throws {
+    /// Each permit is granted when the previous push ends, which is immediate. Thousands must not recurse.
+    @Test func permitsThatEndImmediatelyAreGrantedWithoutRecursion() throws {
         let count = 4000
-        let scene = try Self.scene(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
-        scene.harness.onLoop { scene.revoke(0) }
-        scene.request(count, app: 0)
-        try #require(scene.harness.run { scene.harness.counters.held.value == count })
-        let counts = scene.harness.counters.registry.counts(of: "martlet_app_limited_total")
-        let here = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
-        #expect(here > count / 2, "\(counts)")
+        let fixture = try Self.fixture(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
+        fixture.harness.onLoop { fixture.revoke(0) }
+        fixture.request(count, app: 0)
+        try #require(fixture.harness.run { fixture.harness.counters.held.value == count })
+        let counts = fixture.harness.counters.registry.counts(of: "martlet_app_limited_total")
+        let inLane = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
+        #expect(inLane > count / 2, "\(counts)")
     }
 
-    @Test func oneTryWaitsForANearTurnAlone() throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 5))
+    @Test func aRequestWithOneAttemptWaitsOnlyForANearSlot() throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 5))
         for number in 0..<30 {
-            scene.harness.request(
+            fixture.harness.request(
                 LaneAPNSHarness.message(number, app: 0).replacing(#""push_type""#, with: #""expiration":0,"push_type""#)
             )
         }
-        try #require(scene.harness.run { scene.results == 30 })
-        let outcomes = try Self.results(scene).map { $0["outcome"]?.string }
+        try #require(fixture.harness.run { fixture.results == 30 })
+        let outcomes = try Self.results(fixture).map { $0["outcome"]?.string }
         #expect(5...8 ~= outcomes.count { $0 == "accepted" })
         #expect(outcomes.allSatisfy { $0 == "accepted" || $0 == "expired" })
-        #expect(scene.waits == 0 && scene.harness.deadLetters.isEmpty)
+        #expect(fixture.waits == 0 && fixture.harness.deadLetters.isEmpty)
     }
 
-    @Test func whoWaitsForATurnIsGivenBackByADrain() throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 2), inFlightMax: 40)
-        scene.request(4, app: 0)
-        try #require(scene.harness.run { scene.results == 1 })
-        scene.harness.drain(deadlineSeconds: 30)
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        let waiting = Self.waitQueues(scene).reduce(0) { $0 + $1.ready.count }
-        #expect(scene.results + waiting + (scene.harness.queue()?.ready.count ?? 0) == 4)
-        #expect(scene.harness.queue()?.ready.count == 2)
-        // Once each: they did not come to this lane again.
-        #expect(scene.harness.broker.requeued == 2)
+    @Test func aDrainRequeuesRequestsThatWaitForAPermit() throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 2), inFlightMax: 40)
+        fixture.request(4, app: 0)
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.drain(deadlineSeconds: 30)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        let waiting = Self.waitQueues(fixture).reduce(0) { $0 + $1.ready.count }
+        #expect(fixture.results + waiting + (fixture.harness.queue()?.ready.count ?? 0) == 4)
+        #expect(fixture.harness.queue()?.ready.count == 2)
+        // Once each: this lane did not receive them again.
+        #expect(fixture.harness.broker.requeued == 2)
     }
 
-    /// Lanes of a configuration before finish what waits here.
-    @Test func whoWaitsForATurnIsFinishedByALaneThatLeaves() throws {
-        let scene = try Self.scene(PushLimits(perSecondMax: 2), inFlightMax: 40)
-        scene.request(3, app: 0)
-        try #require(scene.harness.run { scene.results == 1 })
-        scene.harness.leave()
-        #expect(scene.harness.run { scene.harness.unfinished == 0 })
-        #expect(scene.results == 3 && scene.harness.broker.requeued == 0)
+    /// Lanes of a replaced configuration finish the requests that wait in the lane.
+    @Test func aLeavingLaneFinishesRequestsThatWaitForAPermit() throws {
+        let fixture = try Self.fixture(PushLimits(perSecondMax: 2), inFlightMax: 40)
+        fixture.request(3, app: 0)
+        try #require(fixture.harness.run { fixture.results == 1 })
+        fixture.harness.leave()
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(fixture.results == 3 && fixture.harness.broker.requeued == 0)
     }
 
-    /// The limits are the worker's, so two lanes have half of them each.
+    /// The limits apply to the worker, so each of two lanes has half of them.
     @Test func lanesShareTheLimits() throws {
-        let scene = try LaneAPNSHarness(lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
-        scene.request(600, app: 0)
-        let start = scene.harness.loop.now.unixMilliseconds
-        try #require(scene.harness.run { scene.results == 600 })
-        let times = Self.pushTimes(scene).values.map { $0 - start }
+        let fixture = try LaneAPNSHarness(
+            lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
+        fixture.request(600, app: 0)
+        let start = fixture.harness.loop.now.unixMilliseconds
+        try #require(fixture.harness.run { fixture.results == 600 })
+        let times = Self.pushTimes(fixture).values.map { $0 - start }
         #expect(times.count { $0 < 20_000 } <= 20 * 20 + 4)
         #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "more than one lane may push")
-        // A lane alone, which may get most of them, needs a minute.
+        // A single lane, which may receive most requests, needs a minute.
         #expect(times.max() ?? 0 <= 60_000)
     }
 }

@@ -5,17 +5,17 @@ import Testing
 
 @testable import Delivery
 
-/// What a lane keeps of messages.
+/// The memory that a lane keeps for requests.
 @Suite struct LaneMemoryTests {
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var content: [UInt8] = []
     }
 
-    /// Whether it was pushed or not.
-    @Test func itHoldsNothingOfAMessageThatHasEnded() throws {
-        let scene = try LaneAPNSHarness()
-        let harness = scene.harness
+    /// Both for pushed and for invalid requests.
+    @Test func aCompletedRequestIsReleased() throws {
+        let fixture = try LaneAPNSHarness()
+        let harness = fixture.harness
         try #require(harness.run { harness.isReady })
         let seen = Seen()
         harness.watchDeliveries { seen.content = $0.content.bytes }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// An array that has another owner moves when it is changed.
+    /// A shared array is copied when it is modified.
     private func isHeldElsewhere(_ array: inout [UInt8]) -> Bool {
         let before = array.withUnsafeBufferPointer { $0.baseAddress }
         array[0] = 0

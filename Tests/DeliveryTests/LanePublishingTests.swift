@@ -10,9 +10,9 @@ import Testing
 
 @testable import Delivery
 
-/// A lane that cannot publish what became of its messages, on virtual time.
+/// A lane that cannot publish outcomes, on virtual time.
 @Suite struct LanePublishingTests {
-    @Test func itTakesNoMoreAfterTheFourthTryAndSaysWhy() throws {
+    @Test func aLaneStopsConsumingAfterTheFourthPublishAndReportsWhy() throws {
         let log = try CapturedLog()
         let harness = try LaneHarness(log: log.log)
         try #require(harness.run { harness.isReady })
@@ -20,22 +20,22 @@ import Testing
         harness.request("not JSON")
         #expect(harness.run { harness.counters.publishRepeats.value == 3 })
         #expect(harness.isReady)
-        #expect(log.lines().count { $0.contains("cannot be published") } == 0)
+        #expect(log.lines().count { $0.contains("publishing blocked") } == 0)
         #expect(harness.run { harness.counters.publishRepeats.value == 4 })
         #expect(!harness.isReady)
         #expect(
             harness.publishingFailure
-                == "exchange push.dead: a queue is full, or refuses it: have it read, or raise its limit "
-                + "(rabbitmqctl list_policies)")
+                == "exchange push.dead: a queue is full or refuses the message: consume from it, or raise its "
+                + "limit (rabbitmqctl list_policies)")
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)
-        #expect(log.lines().count { $0.contains("published") } == 2, "that it cannot be, and that it is again")
+        #expect(log.lines().count { $0.contains("publishing ") } == 2, "the failure and the recovery")
         let publishes = harness.counters.registry.counts(of: "martlet_publish_total").map(\.count)
-        #expect(publishes.sorted() == [2, 4], "the dead letter after four tries, and the result")
+        #expect(publishes.sorted() == [2, 4], "the dead letter after four failed publishes, and the result")
     }
 
-    @Test func whatIsOutWithTheLastOfThoseTriesEndsNoOutage() throws {
+    @Test func aPublishThatSucceedsAtTheLastRepeatEndsNoOutage() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         for (count, repeats) in [3, 4].enumerated() {
@@ -49,18 +49,18 @@ import Testing
         }
     }
 
-    @Test func itTakesNoMoreUntilTheLastOfThemIsOut() throws {
-        let scene = try LaneAPNSHarness()
-        let (harness, names) = (scene.harness, scene.harness.names)
+    @Test func aLaneConsumesAgainAfterTheLastStuckPublish() throws {
+        let fixture = try LaneAPNSHarness()
+        let (harness, names) = (fixture.harness, fixture.harness.names)
         harness.onLoop {
             harness.broker.behaviour.nackPercent = 100
             harness.broker.deleteQueue(names.deadQueue)
         }
-        scene.request(1)
+        fixture.request(1)
         harness.request("not JSON")
         try #require(harness.run { harness.counters.publishRepeats.value >= 12 })
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
-        #expect(harness.run { scene.results == 1 })
+        #expect(harness.run { fixture.results == 1 })
         harness.pass(seconds: 60)
         #expect(!harness.isReady)
         harness.mendTopology()
@@ -68,41 +68,41 @@ import Testing
         #expect(harness.deadLetters.count == 1)
     }
 
-    @Test func itTakesNoMoreThoughAnotherIsOutAfterAFewTries() throws {
-        let scene = try LaneAPNSHarness()
-        let (harness, names) = (scene.harness, scene.harness.names)
+    @Test func anotherRepeatedPublishDoesNotResumeConsumption() throws {
+        let fixture = try LaneAPNSHarness()
+        let (harness, names) = (fixture.harness, fixture.harness.names)
         harness.onLoop {
             harness.broker.behaviour.nackPercent = 100
             harness.broker.deleteQueue(names.deadQueue)
         }
         harness.request("not JSON")
         try #require(harness.run { harness.counters.publishRepeats.value == 3 })
-        scene.request(1)
+        fixture.request(1)
         try #require(harness.run { !harness.isReady })
         #expect(harness.counters.publishRepeats.value > 4)
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
-        #expect(harness.run { scene.results == 1 })
+        #expect(harness.run { fixture.results == 1 })
         harness.pass(seconds: 60)
         #expect(!harness.isReady)
         harness.mendTopology()
-        #expect(harness.run { harness.isReady && scene.results == 2 })
+        #expect(harness.run { harness.isReady && fixture.results == 2 })
     }
 
-    /// The broker hears a moment later that no more is wanted.
-    @Test func whatComesMeanwhileIsNotPushedUntilItIsOut() throws {
-        let scene = try LaneAPNSHarness()
-        let (harness, names) = (scene.harness, scene.harness.names)
+    /// The broker learns slightly later that the lane stopped consuming.
+    @Test func deliveriesAreParkedWhilePublishesAreStuck() throws {
+        let fixture = try LaneAPNSHarness()
+        let (harness, names) = (fixture.harness, fixture.harness.names)
         harness.onLoop { harness.broker.deleteQueue(names.deadQueue) }
         harness.request("not JSON")
         try #require(harness.run { !harness.isReady })
-        scene.request(1)
+        fixture.request(1)
         harness.pass(seconds: 60)
-        #expect(harness.queue()?.ready.count == 0 && scene.pushes.count == 0)
+        #expect(harness.queue()?.ready.count == 0 && fixture.pushes.count == 0)
         harness.mendTopology()
-        #expect(harness.run { harness.isReady && scene.results == 2 && scene.pushes.count == 1 })
+        #expect(harness.run { harness.isReady && fixture.results == 2 && fixture.pushes.count == 1 })
     }
 
-    /// Loses the connection that what the request leads to was published on, before it is confirmed.
+    /// Cuts the publishing connection after the publish for the request and before its confirm.
     private func cutPublishing(of harness: LaneHarness, after request: () -> Void, once isThere: () -> Bool) throws {
         let before = harness.connections.map(\.deliveredToServer)
         request()
@@ -111,8 +111,8 @@ import Testing
         harness.onLoop { publishing.cut() }
     }
 
-    /// What was not pushed is not said to have been, however often its dead letter comes.
-    @Test func aDeadLetterThatComesTwiceIsTheSame() throws {
+    /// A repeated dead letter of a request that was not pushed is not marked as a possible duplicate.
+    @Test func aRepeatedDeadLetterIsIdentical() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
@@ -123,16 +123,16 @@ import Testing
         #expect(harness.deadLetters[0].properties.headers == harness.deadLetters[1].properties.headers)
     }
 
-    /// Its times are those of the first, though it is made anew.
-    @Test func aResultThatComesTwiceIsTheSame() throws {
-        let scene = try LaneAPNSHarness()
-        let harness = scene.harness
+    /// The repeated result has the times of the first, although it is built again.
+    @Test func aRepeatedResultIsIdentical() throws {
+        let fixture = try LaneAPNSHarness()
+        let harness = fixture.harness
         harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
         var results: [ScriptedMessage] = []
         harness.broker.onAppend = { queue, message in
             if queue.name == harness.names.resultsQueue { results.append(message) }
         }
-        try cutPublishing(of: harness, after: { scene.request(1) }, once: { results.count == 1 })
+        try cutPublishing(of: harness, after: { fixture.request(1) }, once: { results.count == 1 })
         #expect(harness.run { results.count == 2 })
         harness.broker.onAppend = { _, _ in }
         #expect(results[0].body == results[1].body)
@@ -140,8 +140,8 @@ import Testing
         #expect(results[0].properties.headers == results[1].properties.headers)
     }
 
-    /// Not when its dead letter was confirmed.
-    @Test func itFinishedWhenItsOutcomeWasKnown() throws {
+    /// The time is not that of the dead letter's confirm.
+    @Test func aResultHasTheTimeOfItsOutcome() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 5000...5000 }
@@ -153,12 +153,12 @@ import Testing
         #expect(harness.deadLetters.first?.properties.header("push-failed-at")?.integerValue == finished)
     }
 
-    /// Two workers may get one of the two each, and both push it.
-    @Test func whatIsToBePushedAgainAndComesTwiceSaysThatItMayHaveBeenPushed() throws {
-        let scene = try LaneAPNSHarness()
-        let harness = scene.harness
+    /// Two workers may each receive one of the two messages and push it.
+    @Test func aRepeatedWaitIsMarkedAsPossibleDuplicate() throws {
+        let fixture = try LaneAPNSHarness()
+        let harness = fixture.harness
         try harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+            try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
             harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
         }
         var waiting: [FieldTable] = []
@@ -168,7 +168,7 @@ import Testing
             waiting.append(headers)
             queues.insert(queue.name)
         }
-        try cutPublishing(of: harness, after: { scene.request(1) }, once: { waiting.count == 1 })
+        try cutPublishing(of: harness, after: { fixture.request(1) }, once: { waiting.count == 1 })
         try #require(harness.run { waiting.count == 2 })
         harness.broker.onAppend = { _, _ in }
         let name = "push-possible-duplicate"
@@ -177,8 +177,8 @@ import Testing
         #expect(queues.count == 1)
     }
 
-    /// The producer's headers and the worker's together are more than a frame holds.
-    @Test func headersThatDoNotFitAreLeftOut() throws {
+    /// The producer's and the worker's headers together exceed a frame.
+    @Test func headersThatDoNotFitAreOmitted() throws {
         let harness = try LaneHarness()
         harness.broker.behaviour.frameBytesMax = 4096
         try #require(harness.run { harness.isReady })
@@ -188,18 +188,18 @@ import Testing
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
     }
 
-    /// Neither its dead letter nor its result.
-    @Test func whatCannotBePublishedAtAllIsMovedByTheBrokerAndSaid() throws {
+    /// Neither the dead letter nor the result can be published.
+    @Test func theBrokerMovesARequestWhoseMessagesCannotBePublished() throws {
         let log = try CapturedLog()
         let harness = try LaneHarness(publishedBytesMax: 4, log: log.log)
         try #require(harness.run { harness.isReady })
         harness.request("not JSON")
         #expect(harness.run { harness.deadLetters.count == 1 && harness.counters.rejected.value == 1 })
         #expect(harness.counters.publishRepeats.value == 0 && harness.isReady)
-        #expect(log.lines().count { $0.contains("a message cannot be published at all") } == 2)
+        #expect(log.lines().count { $0.contains("message not publishable") } == 2)
     }
 
-    @Test func whatIsNotConfirmedByTheEndIsNotRepeated() throws {
+    @Test func anUnconfirmedPublishIsNotRepeatedAfterTheEnd() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
@@ -210,7 +210,7 @@ import Testing
         #expect(harness.counters.publishRepeats.value == 0)
     }
 
-    @Test func whatWasNotPublishedIsNotCounted() throws {
+    @Test func anUnpublishedMessageIsNotCounted() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
@@ -222,25 +222,26 @@ import Testing
             harness.counters.registry.count(of: "martlet_dead_total") == 0 && harness.counters.count(of: .invalid) == 0)
     }
 
-    /// Its loop ends with it: what waited on would never be told, and the other would take for a copy of it what comes again.
-    @Test func whatWaitsToBePublishedAgainGoesBackBeforeTheLaneHasEnded() throws {
-        let scene = try LaneAPNSHarness(lanes: 2)
-        let harness = scene.harness
+    /// The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
+    /// its redelivery as a duplicate.
+    @Test func pendingRepeatsAreRequeuedBeforeTheLaneEnds() throws {
+        let fixture = try LaneAPNSHarness(lanes: 2)
+        let harness = fixture.harness
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
-        scene.request(2)
+        fixture.request(2)
         // The next pauses are longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 2 * 8 })
         harness.drain(0, deadlineSeconds: 1)
         #expect(harness.run { harness.ended == 1 })
         #expect(harness.counters.requeued.value == 1 && harness.counters.inFlight.value == 1)
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
-        #expect(harness.run { scene.results == 2 })
-        #expect(scene.pushes.count == 3)
+        #expect(harness.run { fixture.results == 2 })
+        #expect(fixture.pushes.count == 3)
         harness.drain(1, deadlineSeconds: 30)
         #expect(harness.run { harness.unfinished == 1 })
     }
 
-    @Test func whatWaitsToBePublishedAgainIsUnfinishedThoughTheBrokerIsSilent() throws {
+    @Test func pendingRepeatsAreUnfinishedIfTheBrokerIsSilent() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
@@ -251,17 +252,17 @@ import Testing
         #expect(harness.run { harness.unfinished == 1 })
     }
 
-    @Test func whatWasNotPublishedToWaitIsNotCountedAsThat() throws {
-        let scene = try LaneAPNSHarness()
-        let harness = scene.harness
+    @Test func anUnpublishedWaitIsNotCountedAsRetry() throws {
+        let fixture = try LaneAPNSHarness()
+        let harness = fixture.harness
         try harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests))))
+            try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests))))
             harness.broker.behaviour.nackPercent = 100
         }
-        scene.request(1)
+        fixture.request(1)
         #expect(harness.run { harness.counters.publishRepeats.value >= 1 })
         harness.drain(deadlineSeconds: 1)
         #expect(harness.run { harness.unfinished == 1 && harness.counters.requeued.value == 1 })
-        #expect(scene.pushes.count == 1 && scene.waits == 0)
+        #expect(fixture.pushes.count == 1 && fixture.waits == 0)
     }
 }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Delivery
 
-/// Forty apps with four keys at a steady rate, and then one of the keys is revoked for a while: exactly, since on virtual
-/// time nothing else takes any.
+/// Forty apps with four keys publish at a steady rate while one key is revoked for a time. Latencies are exact on
+/// virtual time.
 @Suite struct LaneRevokedKeyTests {
     private static let (keys, apps) = (4, 40)
     private static let pushesPerSecond = LongForm.pick(500, short: 100)
@@ -18,67 +18,68 @@ import Testing
     private static let secondsRevoked = LongForm.pick(180, short: 20)
     private static let healSecondsMax = 360
 
-    @Test func itDelaysNoOtherAppsPushes() throws {
-        let scene = try LaneAPNSHarness(inFlightMax: 400, connectionsMax: 2, keys: Self.keys, apps: Self.apps)
-        let record = Record(scene)
+    @Test func aRevokedKeyDelaysNoOtherApps() throws {
+        let fixture = try LaneAPNSHarness(inFlightMax: 400, connectionsMax: 2, keys: Self.keys, apps: Self.apps)
+        let record = Record(fixture)
         let count = (Self.secondsBefore + Self.secondsRevoked) * Self.pushesPerSecond
-        scene.harness.onLoop { record.publish(count, perSecond: Self.pushesPerSecond) }
-        let start = scene.now
-        #expect(scene.harness.run { scene.now >= start + .seconds(Self.secondsBefore) })
-        scene.harness.onLoop { scene.revoke(0) }
-        #expect(scene.harness.run { scene.now >= start + .seconds(Self.secondsBefore + Self.secondsRevoked) })
-        scene.harness.onLoop { scene.restore(0) }
-        let restored = scene.now
-        #expect(scene.harness.run { scene.results == count })
-        #expect(restored.duration(to: scene.now) <= .seconds(Self.healSecondsMax))
+        fixture.harness.onLoop { record.publish(count, perSecond: Self.pushesPerSecond) }
+        let start = fixture.now
+        #expect(fixture.harness.run { fixture.now >= start + .seconds(Self.secondsBefore) })
+        fixture.harness.onLoop { fixture.revoke(0) }
+        #expect(fixture.harness.run { fixture.now >= start + .seconds(Self.secondsBefore + Self.secondsRevoked) })
+        fixture.harness.onLoop { fixture.restore(0) }
+        let restored = fixture.now
+        #expect(fixture.harness.run { fixture.results == count })
+        #expect(restored.duration(to: fixture.now) <= .seconds(Self.healSecondsMax))
 
         let revoked = start + .seconds(Self.secondsBefore)
         let before = record.latencies { $0.published < revoked }
         let during = record.latencies { $0.published >= revoked && $0.app % Self.keys != 0 }
         #expect(during.p99 <= before.p99 * 1.5, "\(before.p99) before, \(during.p99) with a key revoked")
-        #expect(record.told.values.allSatisfy { $0 == "accepted after 1" })
-        #expect(scene.pushes.count { $0.status == 200 } == count)
+        #expect(record.outcomes.values.allSatisfy { $0 == "accepted after 1" })
+        #expect(fixture.pushes.count { $0.status == 200 } == count)
         print("p99 of other apps' pushes on virtual time: \(before.p99), with a key revoked \(during.p99)")
     }
 }
 
-/// When each message was published and told.
+/// Records when each request was published and when its result arrived.
 private final class Record {
     struct Message {
         let app: Int
         let published: MonotonicTime
-        var told: MonotonicTime?
+        var completed: MonotonicTime?
     }
 
-    private let scene: LaneAPNSHarness
+    private let fixture: LaneAPNSHarness
     private var messages: [String: Message] = [:]
-    /// By id.
-    private(set) var told: [String: String] = [:]
+    /// The outcomes by request id.
+    private(set) var outcomes: [String: String] = [:]
 
-    init(_ scene: LaneAPNSHarness) {
-        self.scene = scene
-        let results = scene.harness.names.resultsQueue
-        scene.harness.broker.onAppend = { [unowned self] queue, message in
+    init(_ fixture: LaneAPNSHarness) {
+        self.fixture = fixture
+        let results = fixture.harness.names.resultsQueue
+        fixture.harness.broker.onAppend = { [unowned self] queue, message in
             guard queue.name == results, let root = try? JSONDocument(message.body).root, let id = root["id"]?.string
             else { return }
-            told[id] = "\(root["outcome"]?.string ?? "-") after \(root["attempts"]?.int ?? 0)"
-            messages[id]?.told = scene.harness.loop.now.monotonic
+            outcomes[id] = "\(root["outcome"]?.string ?? "-") after \(root["attempts"]?.int ?? 0)"
+            messages[id]?.completed = fixture.harness.loop.now.monotonic
         }
     }
 
     /// To be called on the loop.
     func publish(_ count: Int, perSecond rate: Int) {
         for number in 0..<count {
-            scene.harness.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in
+            fixture.harness.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in
                 let app = number % 40
-                messages[LaneAPNSHarness.id(number)] = Message(app: app, published: scene.harness.loop.now.monotonic)
-                scene.harness.publish(LaneAPNSHarness.message(number, app: app))
+                messages[LaneAPNSHarness.id(number)] = Message(app: app, published: fixture.harness.loop.now.monotonic)
+                fixture.harness.publish(LaneAPNSHarness.message(number, app: app))
             }
         }
     }
 
-    func latencies(of isMeant: (Message) -> Bool) -> [Duration] {
-        messages.values.filter(isMeant).compactMap { message in message.told.map { message.published.duration(to: $0) }
+    func latencies(of isIncluded: (Message) -> Bool) -> [Duration] {
+        messages.values.filter(isIncluded).compactMap { message in
+            message.completed.map { message.published.duration(to: $0) }
         }
     }
 }

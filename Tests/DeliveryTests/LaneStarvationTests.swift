@@ -11,67 +11,68 @@ import Testing
 @Suite struct LaneStarvationTests {
     private static let healthy = 1_000_000
 
-    /// - Parameter prefetch: fewer than there are requests of the endpoint that is away.
-    private func scene(prefetch: Int) throws -> LaneAPNSHarness {
+    /// - Parameter prefetch: Less than the number of requests for the unreachable endpoint.
+    private func fixture(prefetch: Int) throws -> LaneAPNSHarness {
         try LaneAPNSHarness(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
     }
 
     @Test func requestsBehindThoseOfAnUnreachableEndpointArePushedSoon() throws {
-        let scene = try scene(prefetch: 100)
-        scene.network.set(.refused, to: .sandbox)
+        let fixture = try fixture(prefetch: 100)
+        fixture.network.set(.refused, to: .sandbox)
         let count = 1000
-        scene.request(count)
-        scene.request(5, from: Self.healthy, app: 1)
-        let began = scene.now
-        try #require(scene.harness.run { scene.accepted == 5 })
-        #expect(began.duration(to: scene.now) < .seconds(10))
-        #expect(scene.harness.stops == 0)
+        fixture.request(count)
+        fixture.request(5, from: Self.healthy, app: 1)
+        let began = fixture.now
+        try #require(fixture.harness.run { fixture.accepted == 5 })
+        #expect(began.duration(to: fixture.now) < .seconds(10))
+        #expect(fixture.harness.stops == 0)
 
-        scene.network.set(.open, to: .sandbox)
-        #expect(scene.harness.run { scene.accepted == count + 5 })
-        #expect(scene.pushes.count == count + 5 && scene.harness.deadLetters.isEmpty, "a request was tried while held")
+        fixture.network.set(.open, to: .sandbox)
+        #expect(fixture.harness.run { fixture.accepted == count + 5 })
+        #expect(
+            fixture.pushes.count == count + 5 && fixture.harness.deadLetters.isEmpty, "a held request was pushed")
     }
 
-    @Test func aFreshLanePushesWhatStandsBehindDeadRequests() throws {
-        let scene = try scene(prefetch: 100)
-        scene.network.set(.refused, to: .sandbox)
-        scene.request(20)
-        scene.request(1, from: Self.healthy, app: 1)
-        let began = scene.now
-        try #require(scene.harness.run { scene.results == 1 })
-        #expect(began.duration(to: scene.now) < .seconds(2))
+    @Test func aNewLanePushesRequestsBehindHeldOnes() throws {
+        let fixture = try fixture(prefetch: 100)
+        fixture.network.set(.refused, to: .sandbox)
+        fixture.request(20)
+        fixture.request(1, from: Self.healthy, app: 1)
+        let began = fixture.now
+        try #require(fixture.harness.run { fixture.results == 1 })
+        #expect(began.duration(to: fixture.now) < .seconds(2))
     }
 
-    /// That endpoint is reachable: it is probed by requests.
+    /// The endpoint is reachable, so requests probe it.
     @Test func requestsBehindThoseOfAFailingEndpointArePushedSoon() throws {
-        let scene = try scene(prefetch: 50)
+        let fixture = try fixture(prefetch: 50)
         let fault = Fault(
             id: "failing", match: FaultMatch(topic: SimulatedApps.bundleID(0)),
             action: .answer(.refused(.serviceUnavailable)))
-        try scene.harness.onLoop { try scene.apns.faults.put(fault) }
-        scene.request(500)
-        scene.request(5, from: Self.healthy, app: 1)
-        let began = scene.now
-        try #require(scene.harness.run { scene.results == 5 })
-        #expect(began.duration(to: scene.now) < .seconds(10))
-        scene.harness.pass(seconds: 60)
-        #expect(scene.harness.stops == 0 && scene.harness.queue()?.consumerCount == 1)
-        scene.harness.onLoop { scene.apns.faults.remove(id: "failing") }
-        let recovered = scene.now
-        #expect(scene.harness.run { scene.accepted == 6 })
-        #expect(recovered.duration(to: scene.now) <= .seconds(11))
-        #expect(scene.harness.run { scene.accepted == 505 })
+        try fixture.harness.onLoop { try fixture.apns.faults.put(fault) }
+        fixture.request(500)
+        fixture.request(5, from: Self.healthy, app: 1)
+        let began = fixture.now
+        try #require(fixture.harness.run { fixture.results == 5 })
+        #expect(began.duration(to: fixture.now) < .seconds(10))
+        fixture.harness.pass(seconds: 60)
+        #expect(fixture.harness.stops == 0 && fixture.harness.queue()?.consumerCount == 1)
+        fixture.harness.onLoop { fixture.apns.faults.remove(id: "failing") }
+        let recovered = fixture.now
+        #expect(fixture.harness.run { fixture.accepted == 6 })
+        #expect(recovered.duration(to: fixture.now) <= .seconds(11))
+        #expect(fixture.harness.run { fixture.accepted == 505 })
     }
 
     @Test func requestsBehindThoseOfARevokedKeyArePushedSoon() throws {
-        let scene = try scene(prefetch: 50)
-        scene.harness.onLoop { scene.revoke(0) }
-        scene.request(500)
-        scene.request(5, from: Self.healthy, app: 1)
-        let began = scene.now
-        try #require(scene.harness.run { scene.results == 5 })
-        #expect(began.duration(to: scene.now) < .seconds(10))
-        scene.harness.onLoop { scene.restore(0) }
-        #expect(scene.harness.run { scene.accepted == 505 })
+        let fixture = try fixture(prefetch: 50)
+        fixture.harness.onLoop { fixture.revoke(0) }
+        fixture.request(500)
+        fixture.request(5, from: Self.healthy, app: 1)
+        let began = fixture.now
+        try #require(fixture.harness.run { fixture.results == 5 })
+        #expect(began.duration(to: fixture.now) < .seconds(10))
+        fixture.harness.onLoop { fixture.restore(0) }
+        #expect(fixture.harness.run { fixture.accepted == 505 })
     }
 }

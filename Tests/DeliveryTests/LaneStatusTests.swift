@@ -10,18 +10,18 @@ import Testing
 
 @testable import Delivery
 
-/// What operators are told of a lane; on virtual time.
+/// The status, log and metrics of a lane, on virtual time.
 @Suite struct LaneStatusTests {
-    @Test func itSaysWhatIsOnItsWay() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(30)
-        try #require(scene.harness.run { scene.pushes.count >= 5 })
-        let status = try #require(scene.harness.status())
+    @Test func theStatusReportsDeliveriesInFlight() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.request(30)
+        try #require(fixture.harness.run { fixture.pushes.count >= 5 })
+        let status = try #require(fixture.harness.status())
         #expect(status.state.isReady && status.state.reasons.isEmpty && status.breakers.isEmpty)
         #expect(
             status.queues.map(\.name) == [
-                scene.harness.names.requestQueues[0], scene.harness.names.quarantineQueue,
-                scene.harness.names.expiredQueue,
+                fixture.harness.names.requestQueues[0], fixture.harness.names.quarantineQueue,
+                fixture.harness.names.expiredQueue,
             ])
         #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneHarness.inFlightMax)
         #expect(status.inFlight == LaneHarness.inFlightMax)
@@ -30,47 +30,47 @@ import Testing
         #expect(pool.streams > 0)
         #expect(pool.credential == .key(id: SimulatedApps.keyID(0), team: SimulatedApps.teamID(0)))
         #expect(pool.tokenAgeSeconds != nil)
-        try #require(scene.harness.run { scene.results == 30 })
-        scene.harness.pass(seconds: 1)
-        let idle = try #require(scene.harness.status())
+        try #require(fixture.harness.run { fixture.results == 30 })
+        fixture.harness.pass(seconds: 1)
+        let idle = try #require(fixture.harness.status())
         #expect(idle.inFlight == 0 && idle.queues[0].unsettled == 0 && idle.unconfirmed == 0)
         #expect(idle.pools[0].streams == 0 && idle.pools[0].waiting == 0)
     }
 
-    @Test func itSaysWhatIsHeldUpAndSinceWhen() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.onLoop { scene.revoke(0) }
-        scene.request(1)
-        try #require(scene.harness.run { !scene.areBreakersClosed })
-        scene.harness.pass(seconds: 90)
-        let status = try #require(scene.harness.status())
+    @Test func theStatusReportsOpenBreakersWithTheirAge() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.onLoop { fixture.revoke(0) }
+        fixture.request(1)
+        try #require(fixture.harness.run { !fixture.areBreakersClosed })
+        fixture.harness.pass(seconds: 90)
+        let status = try #require(fixture.harness.status())
         let breaker = try #require(status.breakers.first)
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
-        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
+        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("it was not revoked"))
         #expect(status.state.isReady)
     }
 
-    /// No answer ever came, so only the way there can be at fault; a certificate is no matter of waiting.
+    /// Without any answer, the network is the probable cause. A wrong certificate is reported without a wait.
     @Test(arguments: [
-        (SimulatedNetwork.Way.wrongCertificate, "certificate", 1, "look who signed it"),
-        (.refused, "unreachable", 8, "look at DNS and firewalls from here"),
+        (SimulatedNetwork.State.wrongCertificate, "certificate", 1, "check its issuer"),
+        (.refused, "unreachable", 8, "check DNS and firewalls on this host"),
     ])
-    func itSaysWhyNoConnectionOpens(
-        _ way: SimulatedNetwork.Way, code: String, withinSeconds: Int, remedy: String
+    func theStatusReportsWhyNoConnectionOpens(
+        _ state: SimulatedNetwork.State, code: String, withinSeconds: Int, remedy: String
     ) throws {
-        let scene = try LaneAPNSHarness()
-        scene.network.set(way, to: .sandbox)
-        scene.request(1)
-        let asked = scene.now
-        try #require(scene.harness.run { !scene.areBreakersClosed })
-        #expect(scene.now <= asked + .seconds(withinSeconds))
-        let breaker = try #require(scene.harness.status()?.breakers.first)
+        let fixture = try LaneAPNSHarness()
+        fixture.network.set(state, to: .sandbox)
+        fixture.request(1)
+        let asked = fixture.now
+        try #require(fixture.harness.run { !fixture.areBreakersClosed })
+        #expect(fixture.now <= asked + .seconds(withinSeconds))
+        let breaker = try #require(fixture.harness.status()?.breakers.first)
         #expect(breaker.code == code && breaker.sentence.contains(remedy), "\(breaker)")
-        scene.network.set(.open, to: .sandbox)
-        #expect(scene.harness.run { scene.results == 1 })
+        fixture.network.set(.open, to: .sandbox)
+        #expect(fixture.harness.run { fixture.results == 1 })
     }
 
-    @Test func itSaysWhatTheBrokerLacks() throws {
+    @Test func theStatusReportsMissingQueues() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.deleteQueue(harness.names.requestQueues[0]) }
@@ -87,8 +87,8 @@ import Testing
         #expect(try #require(harness.status()).state.consumingFailure == nil)
     }
 
-    @Test func beforeItBeginsItSaysWhatItLacks() {
-        #expect(LaneState().reasons == ["it is not consuming yet", "it is not connected for publishing yet"])
+    @Test func aNewLaneReportsMissingConnections() {
+        #expect(LaneState().reasons == ["not consuming yet", "not connected for publishing yet"])
     }
 
     @Test func wantsTheQuarantineAlsoWithoutAPNS() {
@@ -100,39 +100,40 @@ import Testing
         }
     }
 
-    @Test func eachMessageIsALineForWhoeverAskedForThatMuch() throws {
+    @Test func eachRequestIsLoggedAtLevelDebug() throws {
         let captured = try CapturedLog(level: .debug)
-        let scene = try LaneAPNSHarness(log: captured.log)
-        scene.request(2)
-        try #require(scene.harness.run { scene.results == 2 && scene.harness.counters.inFlight.value == 0 })
+        let fixture = try LaneAPNSHarness(log: captured.log)
+        fixture.request(2)
+        try #require(fixture.harness.run { fixture.results == 2 && fixture.harness.counters.inFlight.value == 0 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
-        let ended = lines.filter { $0["message"]?.string == "a message has ended" }
+        let ended = lines.filter { $0["message"]?.string == "request completed" }
         #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
     }
 
-    /// What is held up is said once for each route.
-    @Test func itLogsWhatItHoldsUp() throws {
+    /// Each open breaker is logged once.
+    @Test func openedBreakersAreLogged() throws {
         let captured = try CapturedLog()
-        let scene = try LaneAPNSHarness(log: captured.log)
-        scene.harness.onLoop { scene.revoke(0) }
-        scene.request(1)
-        scene.harness.pass(seconds: 4)
+        let fixture = try LaneAPNSHarness(log: captured.log)
+        fixture.harness.onLoop { fixture.revoke(0) }
+        fixture.request(1)
+        fixture.harness.pass(seconds: 4)
         let held = try captured.lines().map { try JSONDocument($0).root }
         #expect(
-            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == ["pushes are held up"])
-        let breaker = try #require(held.first { $0["message"]?.string == "pushes are held up" })
+            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string }
+                == ["breaker opened, pushes held"])
+        let breaker = try #require(held.first { $0["message"]?.string == "breaker opened, pushes held" })
         #expect(breaker["apns.reason"]?.string == "InvalidProviderToken")
         #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))
     }
 
     @Test func itLogsThatNoEndpointAcceptsConnections() throws {
         let captured = try CapturedLog()
-        let scene = try LaneAPNSHarness(log: captured.log)
-        scene.network.set(.refused, to: .sandbox)
-        scene.request(1)
-        scene.harness.pass(seconds: 10)
-        scene.network.set(.open, to: .sandbox)
-        try #require(scene.harness.run { scene.results == 1 })
+        let fixture = try LaneAPNSHarness(log: captured.log)
+        fixture.network.set(.refused, to: .sandbox)
+        fixture.request(1)
+        fixture.harness.pass(seconds: 10)
+        fixture.network.set(.open, to: .sandbox)
+        try #require(fixture.harness.run { fixture.results == 1 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
         let events = ["routes.all_held", "breaker.opened", "routes.open", "breaker.closed"]
         let seen = lines.compactMap { $0["event"]?.string }.filter { events.contains($0) }
@@ -141,13 +142,13 @@ import Testing
         #expect(open["duration_ms"]?.int ?? 0 >= 8000)
     }
 
-    /// What the metrics say of messages, by labels of our own.
+    /// The metrics of requests, by label.
     @Test func itCountsByQueueOutcomeAppAndReason() throws {
-        let scene = try LaneAPNSHarness()
-        scene.request(3)
-        scene.harness.request("{}")
-        try #require(scene.harness.run { scene.results == 4 && scene.harness.counters.inFlight.value == 0 })
-        let metrics = scene.harness.counters.registry
+        let fixture = try LaneAPNSHarness()
+        fixture.request(3)
+        fixture.harness.request("{}")
+        try #require(fixture.harness.run { fixture.results == 4 && fixture.harness.counters.inFlight.value == 0 })
+        let metrics = fixture.harness.counters.registry
         func labels(_ name: String) -> [String] {
             metrics.counts(of: name).map { series in
                 series.labels.map { "\($0.key)=\($0.value)" }.joined(separator: " ") + ": \(series.count)"
@@ -171,11 +172,11 @@ import Testing
         let answer = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": "apns"]))
         #expect(answer.sum >= 300_000_000 && answer.sum < 400_000_000)
 
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
         }
-        scene.request(1, from: 3)
-        try #require(scene.harness.run { scene.results == 5 })
+        fixture.request(1, from: 3)
+        try #require(fixture.harness.run { fixture.results == 5 })
         let refused = "app=\(app) environment=sandbox status=400 reason=BadDeviceToken: 1"
         #expect(labels("martlet_apns_answers_total").contains(refused))
     }

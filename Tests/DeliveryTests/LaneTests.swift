@@ -11,16 +11,16 @@ import Testing
 
 @testable import Delivery
 
-/// A lane between a scripted broker and nothing, on virtual time.
+/// A lane with a scripted broker and without APNs, on virtual time.
 @Suite struct LaneTests {
-    @Test func aBrokerThatFallsSilentDoesNotHoldUpTheEnd() throws {
+    @Test func aSilentBrokerDoesNotDelayTheDrain() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         let began = harness.loop.now.monotonic
         harness.onLoop { harness.broker.setSilent(true) }
         harness.drain(deadlineSeconds: 3)
         #expect(harness.run { harness.unfinished == 0 })
-        // The deadline, two for what was settled, and a second for each of the two connections.
+        // The deadline, two seconds for settlements, and a second for each of the two connections.
         #expect(began.duration(to: harness.loop.now.monotonic) <= .seconds(7))
     }
 
@@ -31,14 +31,14 @@ import Testing
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         for number in 1...10 { harness.request("nor is \(number)") }
         #expect(harness.run { harness.counters.publishRepeats.value >= 50 })
-        #expect(log.lines().count { $0.contains("cannot be published") } == 1)
+        #expect(log.lines().count { $0.contains("publishing blocked") } == 1)
         let hourLater = harness.loop.now.monotonic + .seconds(3600)
         #expect(harness.run { harness.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "one a minute")
     }
 
-    /// A lane that kept counting it would take no more in the end.
-    @Test func whatALostChannelDeliveredIsNoLongerInFlight() throws {
+    /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
+    @Test func deliveriesOfALostChannelAreNotInFlight() throws {
         let harness = try LaneHarness(bodyBytesMax: 20_000)
         try #require(harness.run { harness.isReady })
         var results = 0
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
+    @Test func aDeadLetterHasTheFirstFailureAndThePossibleDuplicate() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.request("not JSON")
@@ -67,7 +67,7 @@ import Testing
         (#""collapse_id":"\#(String(repeating: "ü", count: 33))","payload":{"aps":{"alert":"x"}}"#, "collapse_id"),
         (#""payload":{"aps":{"alert":"\#(String(repeating: "x", count: 4096))"}}"#, "payload"),
     ])
-    func whatApnsWouldNotTakeForItsBytesIsRefused(_ members: String, _ name: String) throws {
+    func aRequestThatExceedsALimitInBytesIsInvalid(_ members: String, _ name: String) throws {
         let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
         let harness = try LaneHarness(apps: [app])
         try #require(harness.run { harness.isReady })
@@ -83,31 +83,31 @@ import Testing
         #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
-    @Test func whatGoesInTheBackgroundGoesWithPriorityFive() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.request(
+    @Test func aBackgroundPushHasPriorityFive() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.request(
             #"""
             {"id":"\#(LaneAPNSHarness.id(0))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
              "push_type":"background","payload":{"aps":{"content-available":1}}}
             """#)
-        #expect(scene.harness.run { scene.results == 1 })
-        #expect(scene.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
+        #expect(fixture.harness.run { fixture.results == 1 })
+        #expect(fixture.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
-    /// Row 50: whoever keeps device tokens finds it as it wrote it.
-    @Test func aDeviceTokenIsSentAndToldAsItWasWritten() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
-        #expect(scene.harness.run { scene.results == 1 })
-        #expect(scene.pushes.map(\.status) == [200] && scene.pushes.first?.deviceToken == "AAbbCC0d")
-        let result = try #require(scene.harness.queue(scene.harness.names.resultsQueue)?.ready.first)
+    /// Row 50: a producer finds the device token as it wrote it.
+    @Test func aDeviceTokenIsSentAndReportedUnchanged() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
+        #expect(fixture.harness.run { fixture.results == 1 })
+        #expect(fixture.pushes.map(\.status) == [200] && fixture.pushes.first?.deviceToken == "AAbbCC0d")
+        let result = try #require(fixture.harness.queue(fixture.harness.names.resultsQueue)?.ready.first)
         #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
     }
 
     /// Bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
-    func whatIsExactlyAsLongAsAllowedIsSentAndNoMore(type: String, bytesMax: Int, character: String) throws {
-        let scene = try LaneAPNSHarness()
+    func theLargestPayloadIsSentAndALargerOneIsNot(type: String, bytesMax: Int, character: String) throws {
+        let fixture = try LaneAPNSHarness()
         let aps =
             type == "liveactivity" ? #"{"timestamp":1,"event":"update","content-state":{}}"# : #"{"alert":"x"}"#
         func payload(_ bytes: Int) -> String {
@@ -117,19 +117,19 @@ import Testing
             return #"{"aps":\#(aps),"x":"\#(text)"}"#
         }
         for (number, bytes) in [bytesMax, bytesMax + 1].enumerated() {
-            scene.harness.request(
+            fixture.harness.request(
                 #"""
                 {"id":"\#(LaneAPNSHarness.id(number))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
                  "push_type":"\#(type)","payload":\#(payload(bytes))}
                 """#)
         }
-        #expect(scene.harness.run { scene.results == 2 })
-        #expect(scene.pushes.map(\.payloadByteCount) == [bytesMax])
-        let headers = try #require(scene.harness.deadLetters.first?.properties)
+        #expect(fixture.harness.run { fixture.results == 2 })
+        #expect(fixture.pushes.map(\.payloadByteCount) == [bytesMax])
+        let headers = try #require(fixture.harness.deadLetters.first?.properties)
         #expect(headers.header("push-reason-class") == "limit" && headers.header("push-error-path") == "/payload")
     }
 
-    @Test func aPushThatNoCredentialIsForIsRefused() throws {
+    @Test func aPushWithoutACredentialIsInvalid() throws {
         let app = AppDirectory.App(
             bundleID: "com.example.shop", defaultEnvironment: .sandbox,
             sandbox: .init { $0 == .device(.voip) ? 0 : nil })
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: [(64, nil), (65, "collapse_id")])
-    func theLongestCollapseIDIsTaken(_ bytes: Int, _ code: String?) throws {
+    func theLongestCollapseIDIsAccepted(_ bytes: Int, _ code: String?) throws {
         let id = String(repeating: "c", count: bytes)
         let message = try JSONDocument(Array(#"{"push_type":"alert","payload":{},"collapse_id":"\#(id)"}"#.utf8))
         #expect(MessageLimits.violation(of: message.root)?.code == code)
@@ -163,14 +163,14 @@ import Testing
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
             "com.example.shop.voip", nil,
-            #"No app "com.example.shop.voip" is configured here: app goes without .voip, which push_type adds."#
+            #"No app "com.example.shop.voip" is configured here: remove .voip from app, push_type adds it."#
         ),
         (
             String(repeating: "0a1b", count: 16), nil,
             #"No app "0a1b0a1b…+56" is configured here: correct app, or add it to apps of the configuration."#
         ),
     ])
-    func anUnknownAppIsNamedAndTheNearestSuggested(_ app: String, _ nearest: String?, _ sentence: String) {
+    func anUnknownAppIsReportedWithASuggestion(_ app: String, _ nearest: String?, _ sentence: String) {
         let violation = RequestViolation.unknownApp(app, nearest: nearest)
         #expect(violation == RequestViolation(.app, "unknown", path: "/app", sentence))
     }
@@ -186,8 +186,8 @@ import Testing
         #expect(apps.nearest(to: name) == nearest)
     }
 
-    /// Its producer knows it by that.
-    @Test func whatCannotBeReadIsToldByItsMessageID() throws {
+    /// The producer can match the result by the message id.
+    @Test func anUnreadableRequestIsReportedByItsMessageID() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
@@ -197,40 +197,40 @@ import Testing
         #expect(harness.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
-    /// A result repeats whom a broken message was for, as far as that is a text of a size that can be one.
+    /// A result repeats the device token of an invalid request if it is a text of a plausible length.
     @Test(arguments: [
         (#""aabb""#, "aabb"), (#""\u0061abb""#, "aabb"), ("7", nil),
         (#""\#(String(repeating: "a", count: 600))""#, nil),
     ])
-    func aRefusedMessageSaysWhomItWasFor(_ token: String, _ told: String?) throws {
+    func anInvalidRequestReportsItsDeviceToken(_ token: String, _ reported: String?) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.request(#"{"app":"com.example.shop","device_token":\#(token),"push_type":"none","payload":{}}"#)
         try #require(harness.run { harness.queue(harness.names.resultsQueue)?.ready.count == 1 })
         let result = try #require(harness.queue(harness.names.resultsQueue)?.ready.first)
-        #expect(try JSONDocument(result.body).root["device_token"]?.string == told)
+        #expect(try JSONDocument(result.body).root["device_token"]?.string == reported)
     }
 
-    @Test func bodiesThatAreTooLargeAreMovedByTheBroker() throws {
+    @Test func theBrokerMovesOversizedBodies() throws {
         let harness = try LaneHarness(bodyBytesMax: 100)
         try #require(harness.run { harness.isReady })
         let body = Array(repeating: UInt8(ascii: "x"), count: 101)
         harness.onLoop {
-            // The dead letter that the broker makes keeps its request's id, as it was written.
+            // The broker's dead letter keeps the message id of the request unchanged.
             for id in [nil, nil, "6F1C7C1E-3C52-4A53-9C1B-0D6C0A4BE1AA"] {
                 _ = harness.broker.publish(
                     exchange: harness.names.requestsExchange, routingKey: "-", messageID: id, body: body)
             }
         }
-        let isTold = harness.run {
+        let hasResults = harness.run {
             harness.queue(harness.names.resultsQueue)?.ready.count == 3 && harness.deadLetters.count == 3
         }
-        try #require(isTold)
+        try #require(hasResults)
         let results = try #require(harness.queue(harness.names.resultsQueue)).ready
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
-        #expect(Set(results.map(\.properties.messageID)).count == 3, "nothing is known to tell two of them apart by")
+        #expect(Set(results.map(\.properties.messageID)).count == 3, "no two of them share a message id")
         #expect(results.last?.properties.messageID == harness.deadLetters.last?.properties.messageID)
         #expect(harness.counters.rejected.value == 3 && harness.counters.acknowledged.value == 0)
     }
@@ -241,7 +241,7 @@ import Testing
         ("8bit", "json"), ("ascii", "json"), ("utf8", "json"), ("none", "json"),
         (String(repeating: "x", count: 255), "json"),
     ])
-    func aBodyThatIsSaidToBeCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
+    func aBodyMarkedAsCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop {
@@ -254,8 +254,8 @@ import Testing
         #expect(harness.deadLetters.first?.properties.contentEncoding == encoding)
     }
 
-    /// The property may be wrong: a body that can be read says whose refusal it is.
-    @Test(arguments: [false, true]) func aBodyThatIsSaidToBeCompressedKeepsItsID(_ isEvent: Bool) throws {
+    /// The property may be wrong. A readable body identifies the request.
+    @Test(arguments: [false, true]) func aBodyMarkedAsCompressedKeepsItsID(_ isEvent: Bool) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         let request = LaneAPNSHarness.message(7, app: 0)
@@ -273,8 +273,8 @@ import Testing
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
-    /// The same for the app: what is longer than any is not repeated.
-    @Test(arguments: [(512, true), (513, false)]) func aRefusedMessageSaysWhichAppItNamed(_ bytes: Int, _ isTold: Bool)
+    /// A result repeats the app too, unless it is too long for an app.
+    @Test(arguments: [(512, true), (513, false)]) func anInvalidRequestReportsItsApp(_ bytes: Int, _ isReported: Bool)
         throws
     {
         let harness = try LaneHarness()
@@ -283,46 +283,48 @@ import Testing
         harness.request(#"{"app":"\#(app)"}"#)
         try #require(harness.run { harness.queue(harness.names.resultsQueue)?.ready.count == 1 })
         let result = try #require(harness.queue(harness.names.resultsQueue)?.ready.first)
-        #expect(try JSONDocument(result.body).root["app"]?.string == (isTold ? app : nil))
+        #expect(try JSONDocument(result.body).root["app"]?.string == (isReported ? app : nil))
     }
 
-    /// A message that may be what ends the workers.
-    @Test func aMessageThatIsDeliveredAgainAndAgainIsSaid() throws {
+    /// The request may be the cause of crashes.
+    @Test func aRepeatedlyDeliveredRequestIsLogged() throws {
         let log = try CapturedLog()
-        let scene = try LaneAPNSHarness(log: log.log)
-        try scene.harness.onLoop { try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000)))) }
-        scene.request(1)
-        try #require(scene.harness.run { scene.pushes.count == 1 })
-        for delivery in 2...4 {
-            scene.harness.onLoop { scene.harness.broker.closeChannels(541, "INTERNAL_ERROR") }
-            let deliveries = { scene.harness.counters.registry.count(of: "martlet_deliveries_total") }
-            try #require(scene.harness.run { deliveries() >= delivery })
+        let fixture = try LaneAPNSHarness(log: log.log)
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000))))
         }
-        #expect(scene.harness.run { scene.harness.counters.quarantined.value == 1 && scene.results == 1 })
-        let lines = log.lines().filter { $0.contains("moves to the quarantine") }
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        for delivery in 2...4 {
+            fixture.harness.onLoop { fixture.harness.broker.closeChannels(541, "INTERNAL_ERROR") }
+            let deliveries = { fixture.harness.counters.registry.count(of: "martlet_deliveries_total") }
+            try #require(fixture.harness.run { deliveries() >= delivery })
+        }
+        #expect(fixture.harness.run { fixture.harness.counters.quarantined.value == 1 && fixture.results == 1 })
+        let lines = log.lines().filter { $0.contains("moved to the quarantine") }
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 
-    /// The broker's own count comes with what it delivers again, and with nothing else.
-    @Test func whatAProducerSaysOfItsDeliveriesDoesNotCount() throws {
-        let scene = try LaneAPNSHarness()
-        scene.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])
-        #expect(scene.harness.run { scene.results == 1 })
-        #expect(scene.pushes.count == 1 && scene.harness.counters.quarantined.value == 0)
+    /// Only redeliveries carry the broker's own count.
+    @Test func aProducersDeliveryCountIsIgnored() throws {
+        let fixture = try LaneAPNSHarness()
+        fixture.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])
+        #expect(fixture.harness.run { fixture.results == 1 })
+        #expect(fixture.pushes.count == 1 && fixture.harness.counters.quarantined.value == 0)
     }
 
     @Test(arguments: [
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data_base64":"e30="}"#,
-            "because this event has no data, which would be the request; data_base64 is not read."
+            "because this event has no data, which must be the request; data_base64 is not supported."
         ),
         (
             #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
-            "because this is a batch of CloudEvents: publish each as a message of its own."
+            "because this is a batch of CloudEvents: publish each event as a separate message."
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,
-            "because events of CloudEvents 1.0 are read, and this is one of 0.3."
+            "because only CloudEvents 1.0 is supported, and this is version 0.3."
         ),
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":"text"}"#,
@@ -334,15 +336,15 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{"alert":"hi"}}"#,
-            "; aps belongs into payload."
+            "; aps belongs in payload."
         ),
         (
             #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{},"payload":{"aps":{"alert":"x"}}}"#,
-            "/aps is not a known property; aps belongs into payload."
+            "/aps is not a known property; aps belongs in payload."
         ),
         (
             #"{"app":"com.example.shop","device_token":"aabb","type":"alert","payload":{"aps":{"alert":"x"}}}"#,
-            "; type is called push_type."
+            "; use push_type instead of type."
         ),
         (
             #""{\"app\": \"com.example.shop\"}""#,
@@ -354,19 +356,19 @@ import Testing
         ),
         (
             #"{"app":"com.example.shop","payload":{"aps":{"badge":1,"badge":2}}}"#,
-            "the object has this key already, /payload/aps/badge."
+            "the object already has this key, /payload/aps/badge."
         ),
     ])
-    func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
+    func commonMistakesAreExplained(_ body: String, _ sentence: String) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.request(body)
         #expect(harness.run { harness.deadLetters.count == 1 })
-        let told = try #require(harness.deadLetters.first?.properties.header("push-reason")?.stringValue)
-        #expect(told.hasSuffix(sentence), "\(told)")
+        let reason = try #require(harness.deadLetters.first?.properties.header("push-reason")?.stringValue)
+        #expect(reason.hasSuffix(sentence), "\(reason)")
     }
 
-    @Test func aMessageWithoutAnIDIsTold() throws {
+    @Test func aRequestWithoutAnIDIsReported() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop {
@@ -380,14 +382,14 @@ import Testing
                 exchange: harness.names.requestsExchange, routingKey: "-", headers: [:], body: [0x1F, 0x8B, 8, 0, 0])
         }
         #expect(harness.run { harness.deadLetters.count == 3 })
-        let told = harness.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
-        #expect(told.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
+        let reasons = harness.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
+        #expect(reasons.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
-            told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
-                + "write it as it is.")
+            reasons.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
+                + "write it uncompressed.")
     }
 
-    @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {
+    @Test func anAppsPayloadSchemaAppliesAndCanBeReplaced() throws {
         func schemas(_ text: String) throws -> PayloadSchemas {
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])
         }

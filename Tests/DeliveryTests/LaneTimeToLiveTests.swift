@@ -11,30 +11,30 @@ import Testing
 
 /// Requests with the AMQP property `expiration`, on virtual time.
 @Suite struct LaneTimeToLiveTests {
-    private let scene: LaneAPNSHarness
+    private let fixture: LaneAPNSHarness
 
-    init() throws { scene = try LaneAPNSHarness() }
+    init() throws { fixture = try LaneAPNSHarness() }
 
     /// The broker removes the property when a request leaves a wait queue.
     @Test func aRequestIsNotPushedAgainAfterItsTimeToLive() throws {
         try refuse(1)
         request(1, expiration: "1000")
-        try #require(scene.harness.run { scene.results == 1 })
+        try #require(fixture.harness.run { fixture.results == 1 })
         #expect(try outcomes() == ["expired"])
-        #expect(scene.pushes.map(\.status) == [429])
-        scene.harness.pass(seconds: 3600)
-        #expect(scene.pushes.count == 1 && scene.results == 1)
+        #expect(fixture.pushes.map(\.status) == [429])
+        fixture.harness.pass(seconds: 3600)
+        #expect(fixture.pushes.count == 1 && fixture.results == 1)
     }
 
     @Test func theDeadlineSurvivesWaitsAndEndsThem() throws {
         try refuse(100)
         let start = unixMilliseconds
         request(1, expiration: "60000")
-        try #require(scene.harness.run { scene.results == 1 })
+        try #require(fixture.harness.run { fixture.results == 1 })
         #expect(try outcomes() == ["expired"])
-        #expect(scene.pushes.count > 1, "waits shorter than the time to live")
-        #expect(scene.pushes.allSatisfy { $0.unixMilliseconds < start + 61_000 })
-        #expect(Set(scene.pushes.map(expiration)).count == 1, "the same at each attempt")
+        #expect(fixture.pushes.count > 1, "waits shorter than the time to live")
+        #expect(fixture.pushes.allSatisfy { $0.unixMilliseconds < start + 61_000 })
+        #expect(Set(fixture.pushes.map(expiration)).count == 1, "the same at each attempt")
     }
 
     @Test func apnsStoresThePushNoLongerThanTheRequestLives() throws {
@@ -44,8 +44,8 @@ import Testing
         request(3, #","expiration":\#(start + 3600)"#, expiration: "60000")
         request(4, #","expiration":0"#, expiration: "60000")
         request(5)
-        try #require(scene.harness.run { scene.results == 5 })
-        let seconds = scene.pushes.map { expiration($0).map { $0 - start } }
+        try #require(fixture.harness.run { fixture.results == 5 })
+        let seconds = fixture.pushes.map { expiration($0).map { $0 - start } }
         #expect(seconds[1] == 10 && seconds[3] == -start && seconds[4] == nil)
         for bounded in [seconds[0], seconds[2]] { #expect(60...62 ~= bounded ?? 0) }
     }
@@ -56,9 +56,9 @@ import Testing
         request(2, expiration: "60000", timestampSeconds: now - 30)
         request(3, expiration: "60000", timestampSeconds: now + 3600)
         request(4, expiration: "60000", timestampSeconds: 0)
-        try #require(scene.harness.run { scene.results == 4 })
+        try #require(fixture.harness.run { fixture.results == 4 })
         #expect(try outcomes().sorted() == ["accepted", "accepted", "accepted", "expired"])
-        let seconds = scene.pushes.map { expiration($0).map { $0 - Int64(now) } }
+        let seconds = fixture.pushes.map { expiration($0).map { $0 - Int64(now) } }
         #expect(30...32 ~= seconds[0] ?? 0 && 60...62 ~= seconds[1] ?? 0 && 60...62 ~= seconds[2] ?? 0)
     }
 
@@ -66,23 +66,23 @@ import Testing
         for (number, text) in ["", "soon", "-1", "99999999999999999999"].enumerated() {
             request(number, expiration: text)
         }
-        try #require(scene.harness.run { scene.results == 4 })
-        #expect(scene.pushes.map(expiration) == [nil, nil, nil, nil])
+        try #require(fixture.harness.run { fixture.results == 4 })
+        #expect(fixture.pushes.map(expiration) == [nil, nil, nil, nil])
     }
 
     /// A producer that writes the worker's header can shorten nothing but its own request.
-    @Test(arguments: [Int64.min, -1, 0, .max]) func aForgedDeadlineEndsItsRequestAlone(_ deadline: Int64) throws {
-        scene.harness.request(
+    @Test(arguments: [Int64.min, -1, 0, .max]) func aForgedDeadlineAffectsOnlyItsRequest(_ deadline: Int64) throws {
+        fixture.harness.request(
             LaneAPNSHarness.message(1, app: 0),
             headers: ["push-retry-rounds": 1, "push-expires-at": .integer(deadline)])
         request(2)
-        try #require(scene.harness.run { scene.results == 2 })
+        try #require(fixture.harness.run { fixture.results == 2 })
         #expect(try outcomes().count { $0 == "accepted" } == (deadline == .max ? 2 : 1))
     }
 
     private func refuse(_ count: Int) throws {
-        try scene.harness.onLoop {
-            try scene.apns.faults.put(
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(
                 Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: count))
         }
     }
@@ -91,17 +91,17 @@ import Testing
         _ number: Int, _ members: String = "", expiration: String? = nil, timestampSeconds: UInt64? = nil
     ) {
         let body = LaneAPNSHarness.message(number, app: 0).replacing("}}}", with: "}}" + members + "}")
-        scene.harness.onLoop {
-            _ = scene.harness.broker.publish(
-                exchange: scene.harness.names.requestsExchange, routingKey: "-", expiration: expiration,
+        fixture.harness.onLoop {
+            _ = fixture.harness.broker.publish(
+                exchange: fixture.harness.names.requestsExchange, routingKey: "-", expiration: expiration,
                 timestampSeconds: timestampSeconds, body: Array(body.utf8))
         }
     }
 
-    private var unixMilliseconds: Int64 { scene.harness.loop.now.unixMilliseconds }
+    private var unixMilliseconds: Int64 { fixture.harness.loop.now.unixMilliseconds }
 
     private func outcomes() throws -> [String] {
-        let results = scene.harness.broker.queue(scene.harness.names.resultsQueue)?.ready ?? []
+        let results = fixture.harness.broker.queue(fixture.harness.names.resultsQueue)?.ready ?? []
         return try results.compactMap { try JSONDocument($0.body).root["outcome"]?.string }
     }
 

@@ -19,7 +19,7 @@ import Testing
             expiration: expiration, collapseID: nil, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8),
             payloadRange: 0..<2)
         return OutcomePolicy.Subject(
-            notification: PushRequest(
+            request: PushRequest(
                 push: push, app: 0, route: Route(pool: 0, number: 0), registeredAtMilliseconds: registeredAt),
             attempts: attempts, nowMilliseconds: Self.now * 1000)
     }
@@ -44,69 +44,71 @@ import Testing
         if case .conclude(let finalOutcome) = verdict { finalOutcome } else { nil }
     }
 
-    @Test func anAcceptedPushIsTold() {
-        let told = finalOutcome(verdict(200))
-        #expect(told?.outcome == .accepted)
-        #expect(told?.tokenState == .valid)
-        #expect(told?.deadLetter == nil)
+    @Test func anAcceptedPushIsConcluded() {
+        let concluded = finalOutcome(verdict(200))
+        #expect(concluded?.outcome == .accepted)
+        #expect(concluded?.tokenState == .valid)
+        #expect(concluded?.deadLetter == nil)
     }
 
-    /// The development environment says them.
+    /// The sandbox returns these ids.
     @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
-    func idsOfAnAcceptedPushAreTold(unique: String?, request: String?) {
+    func idsOfAnAcceptedPushAreReported(unique: String?, request: String?) {
         let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
-        let told = finalOutcome(policy.verdict(on: .answered(answer), of: subject()))
-        #expect(told?.outcome == .accepted && told?.tokenState == .valid)
-        #expect(told?.answer == FinalOutcome.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
+        let concluded = finalOutcome(policy.verdict(on: .answered(answer), of: subject()))
+        #expect(concluded?.outcome == .accepted && concluded?.tokenState == .valid)
+        #expect(concluded?.answer == FinalOutcome.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
     }
 
-    /// It goes to no device, whatever APNs says.
+    /// A broadcast has no device, regardless of the answer.
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
-    func aBroadcastTellsOfNoDevice(status: Int, reason: Reason?) {
+    func aBroadcastHasNoTokenState(status: Int, reason: Reason?) {
         var subject = subject()
         subject.notification.push = .broadcast(
             channel: ArraySlice("YWJj".utf8), bundleID: Array("com.example.app".utf8), id: UUIDValue(high: 1, low: 2),
             payload: Array("{}".utf8))
         let answer = PushAnswer(status: status, reason: reason)
-        let told = finalOutcome(policy.verdict(on: .answered(answer), of: subject))
-        #expect(told != nil && told?.tokenState == nil)
-        #expect((told?.deadLetter == nil) == (status == 200))
+        let concluded = finalOutcome(policy.verdict(on: .answered(answer), of: subject))
+        #expect(concluded != nil && concluded?.tokenState == nil)
+        #expect((concluded?.deadLetter == nil) == (status == 200))
     }
 
     @Test func anUnregisteredDeviceIsNoDeadLetter() {
-        let told = finalOutcome(verdict(410, .unregistered, timestamp: 1_700_000_000_123))
-        #expect(told?.outcome == .rejected)
-        #expect(told?.tokenState == .unregistered)
-        #expect(told?.answer?.timestampMilliseconds == 1_700_000_000_123)
-        #expect(told?.deadLetter == nil)
+        let concluded = finalOutcome(verdict(410, .unregistered, timestamp: 1_700_000_000_123))
+        #expect(concluded?.outcome == .rejected)
+        #expect(concluded?.tokenState == .unregistered)
+        #expect(concluded?.answer?.timestampMilliseconds == 1_700_000_000_123)
+        #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97: nothing says that the device has registered since.
-    @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsBelieved(registeredAt: Int64?) {
+    /// Row 97: there is no evidence that the device has registered since.
+    @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
-            let told = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
-            #expect(told?.outcome == .rejected && told?.tokenState == .unregistered && told?.deadLetter == nil)
-            #expect(told?.answer?.timestampMilliseconds == nil)
+            let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
+            #expect(
+                concluded?.outcome == .rejected && concluded?.tokenState == .unregistered
+                    && concluded?.deadLetter == nil)
+            #expect(concluded?.answer?.timestampMilliseconds == nil)
         }
     }
 
     @Test func aDeviceThatRegisteredLaterThanThe410KeepsItsToken() {
-        let told = finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1001))
-        #expect(told?.tokenState == .valid)
-        #expect(told?.deadLetter?.code == "Unregistered")
+        let concluded = finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1001))
+        #expect(concluded?.tokenState == .valid)
+        #expect(concluded?.deadLetter?.code == "Unregistered")
         #expect(
             finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1000))?.tokenState == .unregistered)
     }
 
-    @Test func aDoubtfulTokenIsSuspectAndSomebodyLooks() {
-        let told = finalOutcome(verdict(400, .badDeviceToken))
-        #expect(told?.tokenState == .suspect)
-        #expect(told?.deadLetter?.deadClass == "apns")
-        #expect(told?.deadLetter?.code == "BadDeviceToken")
+    @Test func aDoubtfulTokenIsSuspectAndDeadLettered() {
+        let concluded = finalOutcome(verdict(400, .badDeviceToken))
+        #expect(concluded?.tokenState == .suspect)
+        #expect(concluded?.deadLetter?.deadClass == "apns")
+        #expect(concluded?.deadLetter?.code == "BadDeviceToken")
     }
 
     @Test(arguments: [(429, Reason.tooManyRequests, 5), (500, .internalServerError, 900), (503, .shutdown, 900)])
-    func aTransientRefusalIsTriedAgainAndCounted(status: Int, reason: Reason, seconds: Int) {
+    func aTransientRefusalIsRetriedAndCounted(status: Int, reason: Reason, seconds: Int) {
         let wait = wait(verdict(status, reason))
         #expect(wait?.delay == WaitDelay(seconds: seconds))
         #expect(wait?.reason == reason.text)
@@ -118,14 +120,14 @@ import Testing
         #expect(last?.deadLetter?.code == reason.text)
     }
 
-    @Test(arguments: [(0, 1), (1, 1), (2, 2)]) func oneTryIsTheLeast(attemptsMax: Int, tries: Int) {
+    @Test(arguments: [(0, 1), (1, 1), (2, 2)]) func oneAttemptIsTheMinimum(attemptsMax: Int, tries: Int) {
         let policy = OutcomePolicy(schedule: RetrySchedule(attemptsMax: attemptsMax))
         let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
         let last = (0..<3).first { wait(policy.verdict(on: throttled, of: subject(Attempts(before: $0)))) == nil }
         #expect(last.map { $0 + 1 } == tries)
     }
 
-    @Test func theWaitsGrowAndWhatTheServiceAsksForIsKept() {
+    @Test func waitsGrowAndRespectRetryAfter() {
         let policy = OutcomePolicy(schedule: RetrySchedule(attemptsMax: 100))
         let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
         let waits = (0..<8).map { before in
@@ -134,10 +136,10 @@ import Testing
         #expect(waits == [5, 30, 120, 600, 900, 3600, 3600, 3600])
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 31))?.delay.seconds == 120)
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "the longest")
-        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes are not a proxy's")
+        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes do not apply to a proxy")
     }
 
-    @Test func whatWouldComeBackTooLateWaitsShorterOrHasExpired() {
+    @Test func aRequestWaitsShorterOrExpiresBeforeItsDeadline() {
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 3600))?.delay.seconds == 900)
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "a sibling is later")
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 8))?.delay.seconds == 5)
@@ -145,14 +147,14 @@ import Testing
         #expect(expired?.outcome == .expired && expired?.answer?.status == 503)
     }
 
-    @Test func anExpirationOfZeroIsOneTry() {
+    @Test func anExpirationOfZeroAllowsOneAttempt() {
         #expect(finalOutcome(verdict(429, .tooManyRequests, expiration: 0))?.outcome == .expired)
         #expect(finalOutcome(policy.verdict(on: .unknown(.timedOut), of: subject(expiration: 0)))?.outcome == .unknown)
         let cause = HoldReason("unreachable", "")
         #expect(finalOutcome(policy.hold(cause, of: subject(expiration: 0)))?.outcome == .expired)
     }
 
-    @Test func afterADayItIsGivenUp() {
+    @Test func aRequestIsGivenUpAfterADay() {
         var attempts = Attempts(before: 1)
         attempts.firstTriedAtMilliseconds = (Self.now - 86_400) * 1000
         let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
@@ -171,7 +173,7 @@ import Testing
         #expect(finalOutcome(verdict(403, .unknown("NewReason")))?.deadLetter?.code == "status-403")
     }
 
-    @Test func anUnknownOutcomeIsSentAgainUntilTheTriesEnd() {
+    @Test func anUnknownOutcomeIsRetriedUntilTheLastAttempt() {
         let wait = wait(policy.verdict(on: .unknown(.timedOut), of: subject()))
         #expect(wait?.delay.seconds == 5 && wait?.reason == "unknown")
         #expect(wait?.attempts.before == 1 && wait?.attempts.possibleDuplicate == true)
@@ -180,12 +182,12 @@ import Testing
         #expect(last?.deadLetter?.deadClass == "unknown")
     }
 
-    @Test func byConfigurationAnUnknownOutcomeIsToldAtOnce() {
-        let told = OutcomePolicy(resendsUnknown: false).verdict(on: .unknown(.timedOut), of: subject())
-        #expect(finalOutcome(told)?.outcome == .unknown)
+    @Test func anUnknownOutcomeIsFinalIfConfigured() {
+        let concluded = OutcomePolicy(resendsUnknown: false).verdict(on: .unknown(.timedOut), of: subject())
+        #expect(finalOutcome(concluded)?.outcome == .unknown)
     }
 
-    @Test func whatWasNotSentCountsNoTry() {
+    @Test func anUnsentPushCountsNoAttempt() {
         let attempts = Attempts(before: 1, possibleDuplicate: true)
         #expect(policy.verdict(on: .notSent(.draining), of: subject(attempts)) == .requeue)
         #expect(finalOutcome(policy.verdict(on: .notSent(.expired), of: subject(attempts)))?.outcome == .expired)
@@ -197,7 +199,7 @@ import Testing
     @Test(arguments: [
         (NotSentReason.noConnection, "no-connection"), (.overloaded, "overloaded"), (.refused, "refused-stream"),
         (.noToken, "token"), (.notWritten(silentConnection: 1), "no-connection"),
-    ]) func whyItIsHeldIsOneWordForQueuesAndTools(_ reason: NotSentReason, _ code: String) {
+    ]) func holdReasonsHaveOneCode(_ reason: NotSentReason, _ code: String) {
         #expect(wait(policy.verdict(on: .notSent(reason), of: subject()))?.reason == "held-\(code)")
     }
 
@@ -210,7 +212,7 @@ import Testing
         }
     }
 
-    /// The shortest delay is the least that there is.
+    /// The shortest delay is the minimum.
     @Test(arguments: [(800, 600), (700, 120), (100, 30), (20, 5), (1, 5)])
     func heldRequestsWaitNoLongerThanTheyAreHeld(secondsLeft: Int, delay: Int) {
         var attempts = Attempts()
@@ -219,7 +221,7 @@ import Testing
         #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
     }
 
-    /// Of those that are configured.
+    /// The nearest of the configured delays.
     @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
     func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
         let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })
@@ -230,7 +232,7 @@ import Testing
         #expect(schedule.hold(round: 0, secondsLeft: 86_400, latestSeconds: 1) == nil)
     }
 
-    @Test func heldMessagesWaitLongerFromTheThirdRoundAndEndAfterAll() {
+    @Test func heldRequestsWaitLongerFromTheThirdRoundAndEnd() {
         let cause = HoldReason("InvalidProviderToken", "It was revoked.")
         var attempts = Attempts(before: 2)
         for seconds in [30, 30, 120, 120] {
@@ -247,7 +249,7 @@ import Testing
         #expect(end?.deadLetter?.deadClass == "held" && end?.deadLetter?.code == "InvalidProviderToken")
     }
 
-    @Test func aTryThatCountsEndsTheHolding() {
+    @Test func anAttemptEndsTheHolding() {
         var attempts = Attempts(before: 1)
         attempts.holds = 4
         attempts.heldSinceMilliseconds = 5
@@ -255,25 +257,25 @@ import Testing
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 
-    /// In the queue of the next longer delay, with others that wait about as long.
+    /// The request waits in the queue of the next longer delay, with others of similar waits.
     @Test(arguments: [
         (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
         (3_600_000, 3600, 3_600_000, 2),
     ])
-    func whoKnowsItsTurnWaitsUntilThen(milliseconds: Int64, delay: Int, exact: Int64, sibling: Int) {
+    func aRequestWithAKnownSlotWaitsUntilThen(milliseconds: Int64, delay: Int, exact: Int64, sibling: Int) {
         let wait = wait(policy.hold(.appLimit, of: subject(), permitAfterMilliseconds: milliseconds))
         #expect(wait?.delay == WaitDelay(seconds: delay) && wait?.reason == "held-app-limit")
         #expect(wait?.exact == Wait.Exact(milliseconds: exact, sibling: sibling))
         #expect(wait?.attempts.before == 0 && wait?.attempts.holds == 1)
     }
 
-    @Test func noTurnIsWaitedForBeyondTheLongestDelay() {
+    @Test func noWaitForASlotExceedsTheLongestDelay() {
         let wait = wait(policy.hold(.appLimit, of: subject(), permitAfterMilliseconds: 3_600_001))
         #expect(wait?.delay == WaitDelay(seconds: 3600) && wait?.exact == nil)
     }
 
-    /// One whose turn would come too late comes back before, in case there is room after all.
-    @Test func noTurnIsWaitedForBeyondTheExpiration() {
+    /// A request whose slot would be too late returns earlier, in case a slot becomes free.
+    @Test func noWaitForASlotExceedsTheExpiration() {
         func verdict(_ secondsLeft: Int64, permitAfterSeconds: Int64) -> Verdict {
             policy.hold(
                 .appLimit, of: subject(expiration: Self.now + secondsLeft),
@@ -282,20 +284,20 @@ import Testing
         #expect(wait(verdict(60, permitAfterSeconds: 20))?.exact?.milliseconds == 20_000)
         let early = wait(verdict(60, permitAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
-        // Behind others it might come after 37 seconds.
+        // Behind others, it might return after 37 seconds.
         #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
-        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
+        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "no delay is shorter")
         #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), permitAfterMilliseconds: 1)
         #expect(finalOutcome(oneTry)?.outcome == .expired)
     }
 
-    @Test func aTurnThatDoesNotComeIsGivenUp() {
+    @Test func aRequestWithoutASlotIsGivenUp() {
         var attempts = Attempts()
         attempts.holds = 5
         attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
-        let told = finalOutcome(policy.hold(.appLimit, of: subject(attempts), permitAfterMilliseconds: 1))
-        #expect(told?.outcome == .rejected)
-        #expect(told?.deadLetter?.deadClass == "held" && told?.deadLetter?.code == "app-limit")
+        let concluded = finalOutcome(policy.hold(.appLimit, of: subject(attempts), permitAfterMilliseconds: 1))
+        #expect(concluded?.outcome == .rejected)
+        #expect(concluded?.deadLetter?.deadClass == "held" && concluded?.deadLetter?.code == "app-limit")
     }
 }

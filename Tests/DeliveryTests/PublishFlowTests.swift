@@ -30,7 +30,7 @@ import Testing
         #expect(flow.unstick() == nil)
     }
 
-    @Test func handsOutParkedRecordsOnce() {
+    @Test func returnsParkedRecordsOnce() {
         var flow = PublishFlow.flowing
         #expect(flow.takeParked().isEmpty)
         _ = flow.stick("first")

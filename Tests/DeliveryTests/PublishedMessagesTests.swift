@@ -8,7 +8,7 @@ import Text
 
 @testable import Delivery
 
-/// What is published of a request, word for word: other programs and workers of other versions read it.
+/// The published messages in full, since other programs and workers of other versions read them.
 @Suite struct PublishedMessagesTests {
     private static let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
     private static let origin: FieldTable = [
@@ -19,7 +19,7 @@ import Text
 
     private static let worker = WorkerIdentity(name: "tested", user: "worker")
 
-    /// With all properties that a producer may set.
+    /// Returns a record with all properties that a producer may set.
     private func record(
         _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000,
         priority: UInt8? = nil, userID: String? = nil
@@ -58,10 +58,10 @@ import Text
         #expect(message.headers == headers && message.carriesUserID)
     }
 
-    /// As another worker reads it.
+    /// Reads the message like another worker.
     private func attempts(of message: OutgoingMessage) -> Attempts { record(message.headers).attempts }
 
-    @Test func aDeadLetterSaysWhyAndWhereItCameFrom() {
+    @Test func aDeadLetterHasItsReasonAndOrigin() {
         let reason = DeadLetterReason("apns", "BadTopic", path: "/app", "APNs has refused it.")
         let answer = FinalOutcome.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
         let message = DeadLetterMessage.make(
@@ -87,7 +87,7 @@ import Text
         #expect(message.priority == nil)
     }
 
-    @Test func aDeadLetterSaysHowLongItsRequestWasHeld() {
+    @Test func aDeadLetterHasTheHoldTimeOfItsRequest() {
         let reason = DeadLetterReason("held", "unreachable", "It was held.")
         let message = DeadLetterMessage.make(
             for: record([
@@ -114,16 +114,16 @@ import Text
     ]
 
     /// Any producer can write these headers, and set the user ID of its own user.
-    @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotBelieved(_ userID: String?) {
+    @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotTrusted(_ userID: String?) {
         for message in republished(record(Self.forged, userID: userID)) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
-        // These concern the request alone; those of earlier versions, which set no user ID, still count.
+        // These headers concern only the request. Headers of earlier versions, which set no user ID, still count.
         #expect(record(Self.forged, userID: userID).attempts.before == 2)
     }
 
-    /// Without an exchange or a message ID there is nothing that would take the place of a forged header.
-    @Test func ofAForgedProvenanceNothingIsCopied() {
+    /// Without an exchange or a message id, no other value would replace a forged header.
+    @Test func aForgedProvenanceIsNotCopied() {
         let record = DeliveryRecord(
             of: IncomingMessage(
                 tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests", isRedelivered: false,
@@ -143,7 +143,7 @@ import Text
         return writer.bytes
     }
 
-    /// What another worker with the same user wrote is kept, however often the request returns.
+    /// The provenance that a worker with the same user wrote survives any number of returns.
     @Test func theProvenanceOfAWorkerIsKept() {
         for message in republished(record(Self.forged, userID: "worker")) {
             for name in ["queue", "exchange", "routing-key"].map({ "push-origin-\($0)" }) {
@@ -154,15 +154,15 @@ import Text
         }
     }
 
-    /// With a certificate a worker does not know its own user: nothing is believed.
-    @Test func withoutAKnownUserNoProvenanceIsBelieved() {
-        let nobody = WorkerIdentity(name: "tested", user: nil)
-        for message in republished(record(Self.forged, userID: "worker"), by: nobody) {
+    /// A worker that logs in with a certificate does not know its user, so it trusts no provenance.
+    @Test func withoutAKnownUserNoProvenanceIsTrusted() {
+        let anonymous = WorkerIdentity(name: "tested", user: nil)
+        for message in republished(record(Self.forged, userID: "worker"), by: anonymous) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
     }
 
-    /// As a wait message, a dead letter and a quarantined request.
+    /// Returns the request as a wait message, a dead letter and a quarantined request.
     private func republished(_ record: DeliveryRecord, by worker: WorkerIdentity = worker) -> [OutgoingMessage] {
         [
             WaitMessage.make(
@@ -176,8 +176,8 @@ import Text
         ]
     }
 
-    /// A priority inside a wait queue would let others starve there; everywhere else it is what its producer set.
-    @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPriorityOutlivesAWait(_ priority: UInt8?) {
+    /// A priority inside a wait queue would starve other requests. All other messages have the producer's priority.
+    @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPrioritySurvivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(
                 for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
@@ -203,24 +203,24 @@ import Text
             #expect(
                 waiting.headers.entries.filter { $0.name == "push-priority" }.map(\.value.integerValue)
                     == (priority.map { [Int64($0)] } ?? []))
-            // It comes back with what the wait queue carried.
+            // The request returns with the headers of the wait message.
             record = self.record(waiting.headers)
         }
     }
 
     @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
-    func whatIsNoPriorityIsNone(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
+    func aMalformedPriorityIsIgnored(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
-    /// While it waits for the broker, there is one body and not two.
-    @Test func whatIsPublishedOfADeliveryHasItsBody() {
+    /// Messages share the storage of the body while they wait for the broker.
+    @Test func publishedMessagesShareTheBodyOfTheDelivery() {
         let record = record()
         let message = record.republished(exchange: "push.dead", routingKey: "dead")
         #expect(
             message.content.withUnsafeBytes { $0.baseAddress } == record.delivery.content.withBody { $0.baseAddress })
     }
 
-    /// One frame has to hold them and ours.
-    @Test func ofAProducersHeadersAsManyAreCopiedAsThereIsRoomFor() {
+    /// One frame must hold the producer's and the worker's headers.
+    @Test func aProducersHeadersAreCopiedUpToTheLimit() {
         var headers = FieldTable()
         for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
         headers.append("small", 1)
@@ -231,7 +231,7 @@ import Text
         #expect(names.filter { !$0.hasPrefix("push-") } == (0..<8).map { "note-\($0)" } + ["small"])
     }
 
-    @Test func whatWaitsIsReadAsItWasWritten() {
+    @Test func aWaitingRequestIsReadAsWritten() {
         var waiting = Attempts(before: 2, possibleDuplicate: true, rounds: 5)
         waiting.waitID = 77
         waiting.beforeQuarantine = Attempts.BeforeQuarantine(waitID: 66, deliveries: 3, movedAtMilliseconds: 9)
@@ -258,7 +258,7 @@ import Text
     ]
 
     @Test(arguments: trips)
-    func onlyATripIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
+    func onlyARoundIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
         #expect(record(headers).attempts == attempts)
     }
 
@@ -273,7 +273,7 @@ import Text
         #expect("aüçb".cut(to: count) == cut)
     }
 
-    @Test func whatMovesToTheQuarantineIsReadAsItWasWritten() {
+    @Test func aQuarantinedRequestIsReadAsWritten() {
         let record = record(
             [
                 "push-attempt": 1, "push-retry-rounds": 4, "push-wait-id": 66, "push-first-failed-at": 5,
@@ -286,14 +286,14 @@ import Text
             [
                 "push-attempt": 1, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
                 "push-wait-id-before": 66, "push-deliveries-before": 3,
-                "push-reason": "Delivered 3 times without an end.", "push-failed-at": 9,
+                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9,
             ] + Self.origin + ["push-first-failed-at": 5])
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }
 
-    /// - Parameter members: bytes of each.
+    /// - Parameter members: The size of each member, in bytes.
     @Test(arguments: [([400, 111], 512), ([400, 112], 400), ([512, 1], 512), ([512], 512), ([513], nil)])
-    func ofATraceStateWholeMembersAreCopied(members: [Int], bytes: Int?) {
+    func wholeMembersOfATraceStateAreCopied(members: [Int], bytes: Int?) {
         let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")
         let record = record(["traceparent": "00-nonsense", "tracestate": .string(state)])
         let dead = DeadLetterMessage.make(
@@ -306,7 +306,7 @@ import Text
         }
     }
 
-    @Test func aResultIsNamedByItsRequestAndItsKind() {
+    @Test func aResultHasTheIDOfItsRequest() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let message = ResultMessage.make(
             for: record(["traceparent": .string(trace), "note": "producer's"]), FinalOutcome(outcome: .expired),

@@ -14,17 +14,17 @@ import Testing
         ("/\(long.dropLast())ö", "/\(long.dropLast())…"), ("/a\u{1B}[1m\0", "/a?[1m?"),
         ("/a\u{202E}b\u{9B}c\u{2028}d", "/a?b?c?d"),
     ])
-    func longKeysAndTokensAreNotTold(_ pointer: String, _ shown: String) {
+    func longKeysAndTokensAreRedacted(_ pointer: String, _ shown: String) {
         #expect(RedactedText.pointer(pointer) == shown)
     }
 
-    @Test func deepPointersEnd() {
+    @Test func deepPointersAreTruncated() {
         let shown = RedactedText.pointer(String(repeating: "/level", count: 100))
         #expect(shown.hasPrefix("/level/level/") && shown.hasSuffix("/level/…"))
         #expect(shown.utf8.count <= RedactedText.pointerBytesMax + "/…".utf8.count)
     }
 
-    @Test func sentencesTellNoTokens() {
+    @Test func sentencesContainNoTokens() {
         let sentence = "/x must be 5, because /payload/\(Self.token)/kind is \"a\"."
         #expect(RedactedText.sentence(sentence) == "/x must be 5, because /payload/8f3a1c5e…+56/kind is \"a\".")
     }

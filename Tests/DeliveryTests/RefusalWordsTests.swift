@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// What operators read of a refusal by APNs.
+/// The explanations of refusals by APNs.
 @Suite struct RefusalWordsTests {
     @Test(arguments: Reason.known) func everyRefusalHasASentenceAndARemedy(_ reason: Reason) throws {
         let explained = PushAnswer(status: reason.status ?? 400, reason: reason).explained
@@ -16,7 +16,7 @@ import Testing
         #expect(sentence.utf8.count <= 150, "\(sentence)")
     }
 
-    @Test func theRemedyFitsTheReason() {
+    @Test func theRemedyMatchesTheReason() {
         let words = PushAnswer(status: 400, reason: .deviceTokenNotForTopic).explained
         #expect(
             words

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// Where a reply to a command is published, and how often.
+/// The destinations and repeats of a reply.
 @Suite struct ReplyDeliveryTests {
     private static let direct = ReplyAddressTests.direct
 
@@ -19,37 +19,37 @@ import Testing
         .unknown(AMQPError(.connectionLost, "gone", isRetriable: isRetriable))
     }
 
-    @Test func aQueueThatIsGoneLeavesItToTheResults() {
+    @Test func aReplyToAMissingQueueIsRedirected() {
         var reply = reply(to: "shop.a")
         #expect(reply.message.exchange == "" && reply.message.routingKey == "shop.a" && reply.consumer == nil)
-        #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .redirected("who asked has gone"))
+        #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .redirected("receiver not found"))
         #expect(reply.message.exchange == "push.results" && reply.message.routingKey == "result.channel.a")
         #expect(reply.message.correlationID == "c" && reply.ended(.confirmed) == .done)
     }
 
-    /// The broker returns it either way; whether somebody is there was asked before.
-    @Test func whatIsReturnedIsDeliveredWhereADirectRequesterIs() {
+    /// The broker returns the reply in both cases. The consumer's existence was checked before.
+    @Test func aReturnedReplyToADirectConsumerIsDelivered() {
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .done)
-        #expect(reply.consumerHasGone() == .redirected("who asked has gone"))
+        #expect(reply.consumerMissing() == .redirected("receiver not found"))
         #expect(reply.consumer == nil && reply.message.exchange == "push.results")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .again(milliseconds: 100))
     }
 
     @Test(arguments: [PublishOutcome.nacked, lost()])
-    func oneQueueThatDoesNotTakeItStopsNobody(_ outcome: PublishOutcome) {
+    func aRefusingQueueIsGivenUpAfterRepeats(_ outcome: PublishOutcome) {
         var reply = reply(to: "shop.full")
         let steps = (0..<4).map { _ in reply.ended(outcome) }
         #expect(
             steps == [100, 200, 400].map { .again(milliseconds: $0) } + [.redirected(outcome.advice)])
-        // There it is repeated for as long as it takes.
+        // At the results exchange, the reply is repeated without a limit.
         let further = (0..<9).map { _ in reply.ended(outcome) }
         #expect(further.first == .again(milliseconds: 100) && further.last == .again(milliseconds: 10_000))
         #expect(reply.message.exchange == "push.results")
     }
 
-    @Test func whatTheUserMayNotIsNotRepeated() {
+    @Test func aForbiddenPublishIsNotRepeated() {
         var reply = reply(to: "shop.a")
         guard case .redirected = reply.ended(Self.lost(isRetriable: false)) else {
             Issue.record("\(reply)")
@@ -58,8 +58,8 @@ import Testing
         #expect(reply.ended(Self.lost(isRetriable: false)) == .again(milliseconds: 100))
     }
 
-    /// The broker crashed the channel, and would crash the next.
-    @Test func whatTheBrokerFailsAtIsNotRepeated() {
+    /// The broker crashed the channel and would crash the next one.
+    @Test func anInternalErrorIsNotRepeated() {
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
             let crash = PublishOutcome.unknown(AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541))
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    /// A broker that is away says nothing against the queue.
-    @Test func whatWasNotSentIsNoFaultOfTheQueue() {
+    /// An unavailable broker is no evidence against the queue.
+    @Test func anUnsentReplyIsRepeated() {
         var reply = reply(to: "shop.a")
         let away = PublishOutcome.notSent(AMQPError(.timedOut, "not connected"))
         for _ in 0..<10 {
@@ -83,7 +83,7 @@ import Testing
         #expect(reply.ended(.nacked) == .redirected(PublishOutcome.nacked.advice))
     }
 
-    @Test func whatCannotBeEncodedGoesWithoutTheProducersWords() {
+    @Test func anUnencodableReplyOmitsTheProducersProperties() {
         var reply = reply(to: "shop.a")
         #expect(reply.ended(.refused(.shortStringTooLong)) == .redirected("shortStringTooLong"))
         #expect(reply.message.correlationID == nil && reply.message.messageID == "-")
@@ -91,7 +91,7 @@ import Testing
         #expect(reply.ended(.refused(.shortStringTooLong)) == .impossible(.shortStringTooLong))
     }
 
-    @Test func withoutAnAddressItIsAResultAtOnce() {
+    @Test func aReplyWithoutAnAddressGoesToTheResults() {
         #expect(reply(to: nil).message.exchange == "push.results")
     }
 }

@@ -5,7 +5,7 @@ import Threads
 
 @testable import EventLoop
 
-/// What the kernel says of a connected socket on the loopback interface.
+/// Options of a connected socket on the loopback interface, as the kernel reports them.
 @Suite struct ConnectOptionsTests {
     private struct Seen: Sendable, Equatable {
         var noDelay: Int32 = 0
@@ -18,7 +18,7 @@ import Threads
         var typeOfService: Int32 = 0
         var trafficClass: Int32 = 0
         var localHost: [UInt8] = []
-        /// As the listener sees it.
+        /// As seen by the listener.
         var peerHost: [UInt8] = []
 
         init() {}
@@ -59,7 +59,7 @@ import Threads
         override func closed(_ error: TransportError?) { ended(error) }
     }
 
-    /// Connects to a listener on `host`, and looks at the client's socket.
+    /// Connects to a listener on `host`, and reads the options of the client's socket.
     private static func connect(
         to host: String, _ options: ConnectOptions
     ) async -> Result<Seen, TransportError> {
@@ -70,7 +70,7 @@ import Threads
             loop.post {
                 let listener = try? loop.listen(on: Endpoint(host: host, port: 0)) { transport in
                     seen.peerHost = transport.peerAddress
-                    // Stays open until the client resets it.
+                    // Stays open until the client resets the connection.
                     transport.handler = ByteStreamHandler()
                 }
                 guard let listener else { return loop.stop() }
@@ -82,7 +82,7 @@ import Threads
                     },
                     ended: { error in
                         failure = error
-                        // The listener may accept only after the client has connected.
+                        // The listener may accept after the client has connected.
                         loop.schedule(after: .milliseconds(50)) {
                             listener.close()
                             loop.stop()
@@ -95,7 +95,7 @@ import Threads
         }
     }
 
-    @Test func timesReachTheSocket() async throws {
+    @Test func timeLimitsReachTheSocket() async throws {
         var options = ConnectOptions()
         options.userTimeoutSeconds = 7
         options.keepaliveSeconds = 90
@@ -108,7 +108,7 @@ import Threads
         #expect(short.keepaliveIdle == 20 && short.keepaliveInterval == 20)
     }
 
-    /// The kernel reserves as much again for its own bookkeeping (socket(7)).
+    /// The kernel doubles the size for its own bookkeeping (socket(7)).
     @Test func buffersReachTheSocket() async throws {
         var options = ConnectOptions()
         (options.sendBufferBytes, options.receiveBufferBytes) = (40_000, 50_000)
@@ -144,12 +144,12 @@ import Threads
         #expect(seen.userTimeout == 60_000 && seen.keepalive == 1)
         #expect(seen.keepaliveIdle == plain.keepaliveIdle && seen.keepaliveInterval == plain.keepaliveInterval)
         #expect(seen.typeOfService == 0 && seen.localHost == [127, 0, 0, 1])
-        // A fixed size would be twice as large as asked for, and would not be adapted.
+        // A fixed size would be doubled, and not adapted.
         #expect(seen.sendBuffer >= plain.sendBuffer && seen.receiveBuffer >= plain.receiveBuffer)
     }
 
-    /// 192.0.2.0/24 is for documentation (RFC 5737).
-    @Test func anAddressOfAnotherMachineIsAFailureThatPasses() async {
+    /// 192.0.2.0/24 is reserved for documentation (RFC 5737).
+    @Test func anAddressOfAnotherMachineIsARetriableFailure() async {
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")
         guard case .failure(let error) = await Self.connect(to: "127.0.0.1", options) else {
@@ -177,12 +177,12 @@ import Threads
     }
 
     @Test(arguments: ["", "localhost", "127.1", "10.0.0.0/8", "10.0.0.5:80", "[::1]", "::1:g", "10.0.0.256", "eth0"])
-    func othersAreNot(_ text: String) {
+    func otherTextsAreNoSourceAddresses(_ text: String) {
         #expect(SourceAddress(text) == nil)
     }
 
-    /// There is no kernel that could know the address or the class.
-    @Test func aVirtualLoopHonorsTimesOnly() {
+    /// A virtual loop has no kernel that could use the address or the class.
+    @Test func aVirtualLoopHonorsOnlyTimeLimits() {
         let loop = VirtualLoop(seed: 1)
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")

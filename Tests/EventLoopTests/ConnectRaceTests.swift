@@ -9,16 +9,16 @@ import Testing
         ConnectRace(addresses: addresses, limit: .seconds(seconds))
     }
 
-    @Test func theNextAddressIsTriedAfterTheDelayAndTheFirstToConnectWins() {
+    @Test func nextAddressIsTriedAfterTheDelayAndTheFirstConnectionWins() {
         var race = race(3)
         #expect(race.start(at(0)) == [.connect(0), .arm(at(250))])
         #expect(race.timerFired(at(250)) == [.connect(1), .arm(at(500))])
-        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the rest is waited for")
+        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the other attempts continue")
         #expect(race.connected(1) == [.cancel(0), .cancel(2), .finish(.connected(1))])
         #expect(race.triedCount == 3)
     }
 
-    @Test func aFailureBeginsTheNextAttemptAtOnce() {
+    @Test func aFailureBeginsTheNextAttemptImmediately() {
         var race = race(4)
         _ = race.start(at(0))
         #expect(race.failed(0, at(10)) == [.connect(1), .arm(at(260))])
@@ -28,7 +28,7 @@ import Testing
         #expect(race.connected(2) == [.finish(.connected(2))])
     }
 
-    @Test func allFailed() {
+    @Test func raceFailsIfAllAttemptsFail() {
         var race = race(2)
         _ = race.start(at(0))
         _ = race.failed(0, at(1))
@@ -48,7 +48,7 @@ import Testing
         #expect(race.timerFired(at(249)) == [.arm(at(250))])
     }
 
-    @Test func eventsAfterTheEndMeanNothing() {
+    @Test func eventsAfterTheEndAreIgnored() {
         var race = race(2)
         _ = race.start(at(0))
         _ = race.timerFired(at(250))
@@ -58,7 +58,7 @@ import Testing
         #expect(race.timerFired(at(8000)) == [])
     }
 
-    @Test func aFurtherAddressTakesThePlaceOfTheOldestAttempt() {
+    @Test func aFurtherAddressReplacesTheOldestAttempt() {
         var race = race(ConnectRace.attemptsMax + 1)
         _ = race.start(at(0))
         for number in 1..<ConnectRace.attemptsMax { _ = race.timerFired(at(Int64(number) * 250)) }
@@ -95,7 +95,7 @@ import Testing
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
     private static func address(_ host: String) -> SocketAddress {
-        // Numbers only: the name service is not asked.
+        // Numbers only, so the name service is not queried.
         Resolver.numeric(Endpoint(host: host, port: 443))![0]
     }
 
@@ -106,7 +106,7 @@ import Testing
         var memory = AddressMemory()
         #expect(memory.ordered(v6 + v4, of: Self.place, start) == [v6[0], v4[0], v6[1], v4[1], v4[2]])
         #expect(memory.ordered(v4 + v6, of: Self.place, start) == [v4[0], v6[0], v4[1], v6[1], v4[2]])
-        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "each once")
+        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "no address twice")
         #expect(memory.ordered([], of: Self.place, start) == [])
     }
 
@@ -116,10 +116,11 @@ import Testing
         #expect(memory.ordered(v4, of: Self.place, start) == [v4[2], v4[0], v4[1]])
         let other = Endpoint(host: "other.example.com", port: 443)
         #expect(memory.ordered(v4, of: other, start) == v4)
-        #expect(memory.ordered([v4[0], v4[1]], of: Self.place, start) == [v4[0], v4[1]], "its name has it no more")
+        let orderWithoutIt = memory.ordered([v4[0], v4[1]], of: Self.place, start)
+        #expect(orderWithoutIt == [v4[0], v4[1]], "the name no longer has the address")
     }
 
-    @Test func whereTheFirstAddressWorksTheResolversOrderIsKept() {
+    @Test func resolverOrderIsKeptWhileTheFirstAddressWorks() {
         var memory = AddressMemory()
         memory.connected(to: v4[0], wasFirst: true, of: Self.place, start)
         #expect(memory.ordered([v4[1], v4[0]], of: Self.place, start) == [v4[1], v4[0]])
@@ -135,7 +136,7 @@ import Testing
         #expect(memory.ordered(v4, of: Self.place, start) == v4)
     }
 
-    @Test func itForgets() {
+    @Test func entriesExpire() {
         var memory = AddressMemory()
         memory.connected(to: v4[2], wasFirst: false, of: Self.place, start)
         memory.connected(to: v4[2], wasFirst: true, of: Self.place, start + .seconds(599))

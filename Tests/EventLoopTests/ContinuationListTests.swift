@@ -3,10 +3,10 @@ import Testing
 @testable import EventLoop
 
 @Suite struct ContinuationListTests {
-    /// The values that two tasks get, which wait at most one and two seconds.
+    /// Returns the values of two tasks that wait at most one and two seconds.
     private func values(_ resume: @escaping (EventLoop, ContinuationList<Int>) -> Void) -> [Int] {
         let loop = VirtualLoop(seed: 1)
-        // The loop runs on the test's own thread.
+        // The loop runs on the test's thread.
         nonisolated(unsafe) var values: [Int] = []
         nonisolated(unsafe) let list = ContinuationList<Int>()
         loop.enter {
@@ -50,7 +50,7 @@ import Testing
                 values.append("c\(await list.wait(on: loop, for: .seconds(1)) { -1 })")
             }
             loop.schedule(after: .seconds(5000)) { list.resume(returning: 7) }
-            // Nobody waits any more.
+            // No task waits anymore.
             loop.schedule(after: .seconds(6000)) { list.resume(returning: 8) }
         }
         #expect(loop.run(limit: .seconds(9000), until: { false }) == .idle)

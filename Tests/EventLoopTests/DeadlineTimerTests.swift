@@ -7,10 +7,10 @@ import Testing
         var firedAt: [Duration] = []
     }
 
-    /// The times at which the timer fires.
+    /// Returns the times at which the timer fires.
     private func fired(_ body: (VirtualLoop, @escaping (Int64) -> Void, DeadlineTimer) -> Void) -> [Duration] {
         let loop = VirtualLoop(seed: 1)
-        // The loop runs on the test's own thread.
+        // The loop runs on the test's thread.
         nonisolated(unsafe) let owner = Owner()
         loop.enter {
             let start = loop.now.monotonic

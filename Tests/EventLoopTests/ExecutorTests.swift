@@ -14,14 +14,14 @@ private actor Owner {
         self.loop = loop
     }
 
-    /// What a delivery does: waits twice for something that the loop brings.
+    /// Waits twice for a resumption by the loop, like a delivery.
     func handle() async {
-        await turn()
-        await turn()
+        await waitForLoop()
+        await waitForLoop()
         finished += 1
     }
 
-    private func turn() async {
+    private func waitForLoop() async {
         await withUnsafeContinuation { continuation in
             waiting.append(continuation)
             if waiting.count == 1 { loop.schedule(after: .zero) { self.assumeIsolated { $0.resumeAll() } } }
@@ -36,7 +36,7 @@ private actor Owner {
 }
 
 @Suite struct ExecutorTests {
-    /// Returns the jobs that reached the loop from other threads while `tasks` ran to their end.
+    /// Returns the number of jobs from other threads until `tasks` had completed.
     private func run(
         tasks: Int, executor: (@Sendable (EpollLoop) -> any TaskExecutor)?
     ) async throws -> Int {
@@ -71,17 +71,18 @@ private actor Owner {
         #expect(try await run(tasks: 2_000, executor: { $0 }) == 0)
     }
 
-    /// A lane's tasks have none: what the runtime would resume on its global pool stays on the thread (decision 20).
-    @Test func tasksWithoutItDoNotEither() async throws {
+    /// A lane's tasks have no preference: jobs that the runtime would resume on its global pool stay on the thread
+    /// (decision 20).
+    @Test func tasksWithoutThePreferenceNeverLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: nil) == 0)
     }
 
-    @Test func tasksThatPreferAnotherDo() async throws {
+    @Test func tasksThatPreferAnotherExecutorLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: { _ in globalConcurrentExecutor }) >= 2_000)
     }
 
-    /// Its jobs are nobody's but the pool's.
-    @Test func whatIsOnNoLoopGoesToTheGlobalPool() async throws {
+    /// Its jobs run only on the pool.
+    @Test func jobsOutsideOfLoopsRunOnTheGlobalPool() async throws {
         let loop = try EpollLoop()
         let before = loop.jobsFromOtherThreads
         let values = await withTaskGroup(of: Int.self) { group in
@@ -104,8 +105,8 @@ private actor Owner {
         }
     }
 
-    /// It may hold the loop, which would keep both for ever.
-    @Test func aLoopThatHasEndedLetsGoOfWhatIsPosted() async throws {
+    /// The work may hold the loop, which would keep both alive forever.
+    @Test func anEndedLoopReleasesPostedWork() async throws {
         final class Held: Sendable {}
         let loop = try EpollLoop()
         weak var before: Held?

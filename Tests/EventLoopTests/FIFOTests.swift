@@ -3,8 +3,8 @@ import Testing
 @testable import EventLoop
 
 @Suite struct FIFOTests {
-    /// As long as it is never empty, it has no other occasion to forget what was taken.
-    @Test func whatIsTakenLeavesNoGapAndKeepsNoRoom() {
+    /// A queue that is never empty must still release removed elements.
+    @Test func removedElementsAreReleasedAndMemoryIsBounded() {
         var queue = FIFO<Int>()
         for number in 0..<1500 { queue.append(number) }
         for number in 1500..<20_000 {

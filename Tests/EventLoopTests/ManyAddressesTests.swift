@@ -9,7 +9,7 @@ import Threads
 @Suite struct ManyAddressesTests {
     private static let place = Endpoint(host: "push.example.com", port: 443)
 
-    /// A listener whose queue is full: the kernel drops what comes, as a network does that forwards nothing.
+    /// A listener with a full queue: the kernel drops further connects, like a network that forwards nothing.
     private final class BlackHole {
         private var descriptors: [Int32] = []
 
@@ -30,7 +30,7 @@ import Threads
         }
     }
 
-    /// Notes what becomes of a connection.
+    /// Records the outcome of a connection.
     private final class Client: ByteStreamHandler {
         enum Outcome: Sendable, Equatable {
             case connected([UInt8])
@@ -57,7 +57,7 @@ import Threads
         override func closed(_ error: TransportError?) { ended(outcome ?? .failed(error)) }
     }
 
-    /// Greets whom it accepts, or closes the connection at once.
+    /// Greets accepted clients, or closes the connection immediately.
     private final class Server: ByteStreamHandler {
         private let greets: Bool
         private var transport: ByteTransport?
@@ -72,9 +72,9 @@ import Threads
         override func peerFinished() { transport?.close() }
     }
 
-    private struct Desk {
+    private struct Network {
         let loop: EpollLoop
-        /// 127.0.0.1 at the port of the one that greets.
+        /// 127.0.0.1 at the port of the greeting server.
         let greeting: SocketAddress
 
         func address(_ host: String) -> SocketAddress {
@@ -82,7 +82,7 @@ import Threads
         }
     }
 
-    private struct Ending: Sendable {
+    private struct RunResult: Sendable {
         var outcomes: [Client.Outcome] = []
         var port: UInt16 = 0
         var addresses: [SocketAddress] = []
@@ -92,39 +92,39 @@ import Threads
 
     private static func outcomes(
         _ count: Int, options: ConnectOptions = ConnectOptions(),
-        _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
+        _ prepare: @escaping @Sendable (Network) -> (addresses: [SocketAddress], keep: AnyObject?)
     ) async -> [Client.Outcome] {
-        await ending(count, options: options, prepare).outcomes
+        await run(count, options: options, prepare).outcomes
     }
 
-    /// Connects `count` times, one after the other, to a name that has the addresses that `prepare` returns.
-    private static func ending(
+    /// Connects `count` times in sequence to a name with the addresses that `prepare` returns.
+    private static func run(
         _ count: Int, options: ConnectOptions = ConnectOptions(), closesAtOnce: Bool = false,
-        _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
-    ) async -> Ending {
+        _ prepare: @escaping @Sendable (Network) -> (addresses: [SocketAddress], keep: AnyObject?)
+    ) async -> RunResult {
         await DetachedThread.run {
             // Both stay on this thread, which runs the loop.
-            nonisolated(unsafe) var ending = Ending()
+            nonisolated(unsafe) var result = RunResult()
             nonisolated(unsafe) var kept: AnyObject?
-            guard let loop = try? EpollLoop() else { return ending }
+            guard let loop = try? EpollLoop() else { return result }
             loop.post {
                 let listener = try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) {
                     $0.handler = Server(greets: true)
                 }
                 guard let listener, let greeting = Resolver.numeric(listener.endpoint)?[0] else { return loop.stop() }
-                let (addresses, keep) = prepare(Desk(loop: loop, greeting: greeting))
+                let (addresses, keep) = prepare(Network(loop: loop, greeting: greeting))
                 kept = keep
                 loop.nameLookups = NameLookups { _ in .success(addresses.map { $0.with(port: 0) }) }
                 let place = Endpoint(host: "push.example.com", port: greeting.port)
-                ending.port = greeting.port
-                ending.addresses = addresses
+                result.port = greeting.port
+                result.addresses = addresses
                 func connect() {
-                    guard ending.outcomes.count < count else {
-                        ending.order = loop.addressMemory.ordered(addresses, of: place, loop.now.monotonic)
+                    guard result.outcomes.count < count else {
+                        result.order = loop.addressMemory.ordered(addresses, of: place, loop.now.monotonic)
                         return loop.stop()
                     }
                     let client = Client(closesAtOnce: closesAtOnce) {
-                        ending.outcomes.append($0)
+                        result.outcomes.append($0)
                         connect()
                     }
                     _ = loop.connect(to: place, options: options, handler: client)
@@ -133,33 +133,33 @@ import Threads
             }
             loop.run()
             _ = kept
-            return ending
+            return result
         }
     }
 
     private static let home: [UInt8] = [127, 0, 0, 1]
 
-    @Test func addressesThatRefuseArePassedOver() async {
-        let outcomes = await Self.outcomes(2) { desk in
-            let dead = (2...5).map { desk.address("127.0.0.\($0)") } + [desk.address("::1")]
-            return (dead + [desk.greeting], nil)
+    @Test func refusingAddressesAreSkipped() async {
+        let outcomes = await Self.outcomes(2) { network in
+            let dead = (2...5).map { network.address("127.0.0.\($0)") } + [network.address("::1")]
+            return (dead + [network.greeting], nil)
         }
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
     }
 
-    /// With one address after the other, each with an equal share of the time, this took 8 s.
-    @Test func addressesThatSwallowEverythingArePassedOver() async {
+    /// With sequential attempts and equal shares of the time, this took 8 s.
+    @Test func silentAddressesAreSkipped() async {
         final class Holes {
             var holes: [BlackHole] = []
         }
         var options = ConnectOptions()
         options.connectSecondsMax = 4
-        let outcomes = await Self.outcomes(2, options: options) { desk in
-            let dead = (2...5).map { desk.address("127.0.0.\($0)") }
+        let outcomes = await Self.outcomes(2, options: options) { network in
+            let dead = (2...5).map { network.address("127.0.0.\($0)") }
             let holes = Holes()
             holes.holes = dead.compactMap { BlackHole($0) }
             #expect(holes.holes.count == 4)
-            return (dead + [desk.greeting], holes)
+            return (dead + [network.greeting], holes)
         }
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
     }
@@ -167,19 +167,21 @@ import Threads
     @Test func onlyDeadAddresses() async {
         var options = ConnectOptions()
         options.connectSecondsMax = 1
-        let ending = await Self.ending(1, options: options) { desk in
-            let (hole, refusing) = (desk.address("127.0.0.2"), desk.address("127.0.0.3"))
+        let result = await Self.run(1, options: options) { network in
+            let (hole, refusing) = (network.address("127.0.0.2"), network.address("127.0.0.3"))
             return ([refusing, hole], BlackHole(hole))
         }
-        let place = "push.example.com:\(ending.port)"
+        let place = "push.example.com:\(result.port)"
         #expect(
-            ending.outcomes == [
+            result.outcomes == [
                 .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))
             ])
     }
 
-    @Test func theLastFailureIsTold() async {
-        let outcomes = await Self.outcomes(1) { desk in ([desk.address("127.0.0.2"), desk.address("127.0.0.3")], nil) }
+    @Test func lastFailureIsReported() async {
+        let outcomes = await Self.outcomes(1) { network in
+            ([network.address("127.0.0.2"), network.address("127.0.0.3")], nil)
+        }
         guard case .failed(let error?) = outcomes.first else {
             Issue.record("connected")
             return
@@ -192,32 +194,32 @@ import Threads
             let listener: ByteListener?
             init(_ listener: ByteListener?) { self.listener = listener }
         }
-        let outcomes = await Self.outcomes(3) { desk in
-            let other = desk.address("127.0.0.2")
-            let listener = try? desk.loop.listen(on: Endpoint(host: "127.0.0.2", port: desk.greeting.port)) {
+        let outcomes = await Self.outcomes(3) { network in
+            let other = network.address("127.0.0.2")
+            let listener = try? network.loop.listen(on: Endpoint(host: "127.0.0.2", port: network.greeting.port)) {
                 $0.handler = Server(greets: false)
             }
             #expect(listener != nil)
-            return ([other, desk.greeting], Listener(listener))
+            return ([other, network.greeting], Listener(listener))
         }
         #expect(outcomes == [.connected([127, 0, 0, 2]), .connected(Self.home), .connected(Self.home)])
     }
 
-    @Test func anAddressWhoseConnectionWeCloseAtOnceKeepsItsPlace() async {
-        let ending = await Self.ending(1, closesAtOnce: true) { desk in
-            ([desk.greeting, desk.address("127.0.0.2")], nil)
+    @Test func anAddressWhoseConnectionWeCloseImmediatelyKeepsItsPlace() async {
+        let result = await Self.run(1, closesAtOnce: true) { network in
+            ([network.greeting, network.address("127.0.0.2")], nil)
         }
-        #expect(ending.outcomes == [.connected(Self.home)])
-        #expect(ending.order == ending.addresses && ending.order.count == 2)
+        #expect(result.outcomes == [.connected(Self.home)])
+        #expect(result.order == result.addresses && result.order.count == 2)
     }
 
     @Test func theAddressThatWorkedIsRemembered() async {
-        let ending = await Self.ending(2) { desk in ([desk.address("127.0.0.2"), desk.greeting], nil) }
-        #expect(ending.outcomes == [.connected(Self.home), .connected(Self.home)])
-        #expect(ending.order == ending.addresses.reversed() && ending.order.count == 2)
+        let result = await Self.run(2) { network in ([network.address("127.0.0.2"), network.greeting], nil) }
+        #expect(result.outcomes == [.connected(Self.home), .connected(Self.home)])
+        #expect(result.order == result.addresses.reversed() && result.order.count == 2)
     }
 
-    @Test func aClientThatGivesUpLeavesNothingOpen() async {
+    @Test func aCancelledConnectLeavesNoDescriptorOpen() async {
         let error = await DetachedThread.run { () -> TransportError?? in
             guard let loop = try? EpollLoop() else { return nil }
             nonisolated(unsafe) var result: TransportError??

@@ -42,7 +42,7 @@ import Threads
         }
         let answers = await withTaskGroup(of: Resolver.Answer.self) { group in
             for _ in 0..<20 { group.addTask { await found(lookups, "push.example.com") } }
-            // The first may be answered before the others ask, but never by another thread at the same time.
+            // The first request may be answered before the others start, but never by another thread at the same time.
             while lookups.threadCount == 0 { await Task.yield() }
             #expect(lookups.threadCount == 1)
             gate.open()
@@ -52,7 +52,7 @@ import Threads
         for answer in answers { #expect(try answer.get() == Self.answer.get()) }
     }
 
-    @Test func threadsAreBoundedAndAFurtherNameFailsAtOnce() async {
+    @Test func threadsAreBoundedAndAFurtherNameFailsImmediately() async {
         let gate = Gate()
         let lookups = NameLookups { _ in
             gate.wait()
@@ -60,7 +60,7 @@ import Threads
         }
         let tickets = (0..<NameLookups.threadsMax).map { lookups.find("\($0).example.com") { _ in } }
         #expect(lookups.threadCount == NameLookups.threadsMax)
-        // A lookup that nothing waits for any more counts until its thread returns.
+        // A lookup without requests counts until its thread returns.
         for ticket in tickets { lookups.cancel(ticket) }
         for _ in 0..<100 {
             guard case .failure(let error) = await found(lookups, "more.example.com") else {
@@ -91,7 +91,7 @@ import Threads
         }
         let errors = await DetachedThread.run { () -> [TransportError?] in
             guard let loop = try? EpollLoop() else { return [] }
-            // Touched on this thread alone, by the loop that runs on it.
+            // Used only on this thread, by the loop that runs on it.
             nonisolated(unsafe) var errors: [TransportError?] = []
             loop.post {
                 loop.nameLookups = lookups

@@ -5,7 +5,7 @@ import Testing
 @Suite struct GuestLoopTests {
     private static let place = Endpoint(host: "server", port: 1)
 
-    /// Sends back what comes, and notes whether the guest ran when it came.
+    /// Echoes received bytes, and records whether the guest ran at that time.
     private final class Echo: ByteStreamHandler {
         var events: [String] = []
         let bytesMax: Int
@@ -40,7 +40,7 @@ import Testing
         override func closed(_: TransportError?) { note("closed") }
     }
 
-    @Test func onlyWhatBelongsToTheGuestRunsInIt() throws {
+    @Test func onlyTheGuestsCodeRunsInTheGuest() throws {
         let loop = VirtualLoop(seed: 1)
         loop.network.wholePiecesPercent = 100
         let guest = NestedLoop(on: loop)
@@ -56,7 +56,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { client.events.last == "closed in" }) == .done)
         #expect(client.events.first == "connected in" && client.events.dropFirst().allSatisfy { $0.hasSuffix(" in") })
         #expect(server.events.count > 2 && server.events.allSatisfy { $0.hasSuffix(" out") })
-        // It enters and leaves in turns.
+        // The guest enters and leaves alternately.
         #expect(switches.enumerated().allSatisfy { $1 == $0.isMultiple(of: 2) })
         #expect(switches.last == false)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
     }
 
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var time: MonotonicTime?
         var isOnGuest = false

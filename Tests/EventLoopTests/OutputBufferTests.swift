@@ -3,21 +3,21 @@ import Testing
 @testable import EventLoop
 
 @Suite struct OutputBufferTests {
-    /// Takes what it is told to.
-    private final class Miser: ByteTransport {
-        var taken: [UInt8] = []
+    /// Accepts a limited number of bytes.
+    private final class LimitedTransport: ByteTransport {
+        var written: [UInt8] = []
         var allowance = 0
 
         override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
             let count = min(allowance, bytes.count)
-            taken += bytes.prefix(count)
+            written += bytes.prefix(count)
             allowance -= count
             return count
         }
     }
 
-    @Test func bytesLeaveInOrderHoweverLittleIsTaken() {
-        let transport = Miser(loop: VirtualLoop(seed: 0), handler: nil)
+    @Test func bytesAreWrittenInOrderInSmallParts() {
+        let transport = LimitedTransport(loop: VirtualLoop(seed: 0), handler: nil)
         var buffer = OutputBuffer(bytesMax: 1000, initialCapacity: 1)
         var random = SeededRandom(seed: 5)
         var appended: [UInt8] = []
@@ -34,6 +34,6 @@ import Testing
         transport.allowance = .max
         let isDrained = buffer.write(to: transport)
         #expect(isDrained)
-        #expect(transport.taken == appended)
+        #expect(transport.written == appended)
     }
 }

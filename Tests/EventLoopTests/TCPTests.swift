@@ -5,7 +5,7 @@ import Threads
 @testable import EventLoop
 
 @Suite struct TCPTests {
-    /// Sends back what it receives; ends when the peer does.
+    /// Echoes received bytes; closes when the peer does.
     private final class Echo: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: 1 << 20)
@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    /// Sends `count` bytes, ends its direction and collects what comes back.
+    /// Sends `count` bytes, closes its direction and collects the answer.
     private final class Sender: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: .max)
@@ -67,7 +67,7 @@ import Threads
     }
 
     @Test(arguments: [0, 1, 100_000, 20_000_000])
-    func everyByteComesBack(count: Int) async throws {
+    func everyByteIsEchoed(count: Int) async throws {
         let outcome = await DetachedThread.run { () -> (Int, Bool, TransportError?) in
             guard let loop = try? EpollLoop() else { return (-1, true, nil) }
             nonisolated(unsafe) var result = (-1, true, TransportError?.none)
@@ -89,7 +89,7 @@ import Threads
         #expect(outcome.2 == nil)
     }
 
-    @Test func theOtherEndHasAnAddress() async throws {
+    @Test func peerHasAnAddress() async throws {
         for (host, bytes) in [("127.0.0.1", [127, 0, 0, 1]), ("::1", Array(repeating: 0, count: 15) + [1])]
             as [(String, [UInt8])]
         {
@@ -136,10 +136,10 @@ import Threads
         #expect(error?.code == .refused)
     }
 
-    @Test func anAddressThatChangedIsTakenAtTheNextConnect() async throws {
+    @Test func aChangedAddressIsUsedAtTheNextConnect() async throws {
         let hosts = await DetachedThread.run { () -> [Int] in
             guard let loop = try? EpollLoop() else { return [] }
-            // Touched on this thread alone, by the loop that runs on it.
+            // Used only on this thread, by the loop that runs on it.
             nonisolated(unsafe) var accepted: [Int] = []
             loop.post {
                 let listeners = (0..<2).compactMap { number in
@@ -169,13 +169,13 @@ import Threads
         #expect(hosts == [0, 1])
     }
 
-    @Test func anUnknownNameIsToldWithItsHost() async throws {
+    @Test func anUnknownNameIsReportedWithItsHost() async throws {
         let error = await errorOfConnecting(to: Endpoint(host: "no-such-host.invalid", port: 1))
         #expect(error?.code == .resolve)
         #expect(error?.message.contains("no-such-host.invalid") == true)
     }
 
-    @Test func aResetPeerIsToldAndNoSignalEndsTheProcess() async throws {
+    @Test func aResetIsReportedAndNoSignalEndsTheProcess() async throws {
         final class Resetter: ByteStreamHandler {
             override func connected(_ transport: ByteTransport) { transport.reset() }
         }

@@ -16,19 +16,19 @@ import Testing
         }
     }
 
-    @Test func itIsItsUsersAloneAndGoesWithItsListener() async throws {
+    @Test func socketIsPrivateAndRemovedWithItsListener() async throws {
         let directory = try TemporaryDirectory()
         try await listen(at: directory.file("a.sock"))
     }
 
-    @Test func whatIsNoSocketIsLeftAlone() async throws {
+    @Test func otherFilesAreNotReplaced() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("martlet.yaml", "amqp: {}\n")
         await #expect(throws: TransportError.self) { try await listen(at: path) }
         #expect(try Files.lines(of: path) == ["amqp: {}"])
     }
 
-    @Test func aSocketThatNobodyListensOnIsReplacedAndOneInUseIsNot() async throws {
+    @Test func onlyAnUnusedSocketIsReplaced() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("a.sock")
         let address = try #require(SocketAddress(unix: path))
@@ -36,13 +36,13 @@ import Testing
         try #require(address.withPointer { bind(descriptor, $0, $1) } == 0 && Glibc.listen(descriptor, 1) == 0)
         await #expect(throws: TransportError.self) { try await listen(at: path) }
         #expect(access(path, F_OK) == 0)
-        // A process that another test begins just now may still hold it.
+        // A process that another test has just started may still hold the socket.
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         try await listen(at: path)
     }
 
-    @Test func aPathThatIsTooLongIsNone() async throws {
+    @Test func aPathThatIsTooLongIsRejected() async throws {
         let path = "/tmp/" + String(repeating: "x", count: 200)
         await #expect(throws: TransportError.self) { try await listen(at: path) }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct VirtualLoopTests {
-    /// Greets, counts what comes, and answers each piece with its length until told to stop.
+    /// Greets, counts received bytes, and answers each piece with its length until it is stopped.
     private final class Talker: ByteStreamHandler {
         var transport: ByteTransport?
         var received = 0
@@ -15,16 +15,16 @@ import Testing
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
-            say()
+            sendNext()
         }
         override func received(_ bytes: UnsafeRawBufferPointer) {
             received += bytes.count
-            say()
+            sendNext()
         }
         override func peerFinished() { transport?.close() }
         override func closed(_ error: TransportError?) { ended.append(error) }
 
-        private func say() {
+        private func sendNext() {
             guard let transport else { return }
             guard sent < rounds else { return transport.close() }
             sent += 1
@@ -46,8 +46,8 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    /// Those that are added meanwhile come after the others, and none is kept.
-    @Test func whatIsToRunLaterRunsInOrderInTheSameTurn() {
+    /// Actions that are added meanwhile run after the others, and none is kept.
+    @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
         weak var held: Talker?
@@ -66,20 +66,20 @@ import Testing
         #expect(ran == [0, 1, 2, 10, 11, 12] && held == nil)
     }
 
-    @Test func theSameSeedGivesTheSameHistoryAndAnotherDoesNot() {
+    @Test func historyDependsOnlyOnTheSeed() {
         #expect(history(seed: 1, cutAfter: nil).hash == history(seed: 1, cutAfter: nil).hash)
         #expect(history(seed: 1, cutAfter: nil).hash != history(seed: 2, cutAfter: nil).hash)
     }
 
     @Test(arguments: [1, 101, 777, 2_000])
-    func aCutLosesAllAfterItsByte(bytes: Int) {
+    func aCutLosesAllLaterBytes(bytes: Int) {
         let result = history(seed: 3, cutAfter: bytes)
         #expect(result.received == bytes)
         #expect(result.clientEnds.first??.code == .reset)
         #expect(result.clientEnds.count == 1)
     }
 
-    @Test func timePassesOnlyWhenNothingElseIsLeft() {
+    @Test func timePassesOnlyWithoutWork() {
         let loop = VirtualLoop(seed: 1)
         var fired: [Duration] = []
         loop.enter {
@@ -93,7 +93,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
     }
 
-    @Test func aWindowThatIsFullHoldsTheWriterUp() {
+    @Test func aFullWindowStopsTheWriter() {
         final class Silent: ByteStreamHandler {
             override func connected(_ transport: ByteTransport) { transport.pauseReading() }
         }
@@ -114,8 +114,8 @@ import Testing
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
 
-    /// Whoever makes thousands of worlds in one process wants their memory back.
-    @Test func aWorldThatIsEndedInTheMidstOfItsWorkGoesWhole() throws {
+    /// A process that creates thousands of worlds needs their memory back.
+    @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []
         try {
@@ -137,7 +137,7 @@ import Testing
         #expect(kept == nil)
     }
 
-    @Test func connectionsThatHaveEndedAreNotKept() throws {
+    @Test func endedConnectionsAreReleased() throws {
         let loop = VirtualLoop(seed: 1)
         weak var kept: Talker?
         try {

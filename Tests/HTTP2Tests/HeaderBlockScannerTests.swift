@@ -4,8 +4,8 @@ import Testing
 @testable import HTTP2
 
 @Suite struct HeaderBlockScannerTests {
-    /// The examples of RFC 7541, appendix C, and what they say.
-    private static let examples: [(hex: String, says: String)] = [
+    /// The examples of RFC 7541, appendix C, and their representations.
+    private static let examples: [(hex: String, expected: String)] = [
         ("400a637573746f6d2d6b65790d637573746f6d2d686561646572", "incremental"),
         ("040c2f73616d706c652f70617468", "without name"),
         ("100870617373776f726406736563726574", "never"),
@@ -24,30 +24,30 @@ import Testing
         ),
     ]
 
-    @Test(arguments: examples) func readsTheExamplesOfTheStandard(hex: String, says: String) throws {
-        #expect(read([try bytes(hex)]) == says)
+    @Test(arguments: examples) func readsTheExamplesOfTheStandard(hex: String, expected: String) throws {
+        #expect(read([try bytes(hex)]) == expected)
     }
 
-    @Test(arguments: examples) func readsThemCutAnywhere(hex: String, says: String) throws {
+    @Test(arguments: examples) func readsTheExamplesInParts(hex: String, expected: String) throws {
         let block = try bytes(hex)
         for cut in 0...block.count {
-            #expect(read([Array(block[..<cut]), Array(block[cut...])]) == says)
+            #expect(read([Array(block[..<cut]), Array(block[cut...])]) == expected)
         }
-        #expect(read(block.map { [$0] }) == says)
+        #expect(read(block.map { [$0] }) == expected)
     }
 
-    @Test func changesOfTheTableAreNoFields() throws {
+    @Test func tableSizeUpdatesAreNotFields() throws {
         #expect(read([try bytes("20")]) == "")
         #expect(read([try bytes("3fe11f82")]) == "indexed name")
         #expect(read([try bytes("203fe11f82")]) == "indexed name")
     }
 
-    @Test func whatOneFieldSaysIsNotSaidOfTheNext() {
+    @Test func theStateIsResetForEachField() {
         #expect(read([[0x40, 0x81, 0x1F, 0x81, 0x1F, 0x82]]) == "incremental namehuffman huffman, indexed name")
     }
 
     @Test func emptyTextsAndLongIntegers() throws {
-        #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of one")
+        #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of another")
         #expect(read([[0x0F, 0x80, 0x00, 0x00]]) == "without name", "an index of 15, written in three bytes")
         #expect(read([[0xFF, 0x80, 0x80, 0x80, 0x80, 0x00]]) == "indexed name")
         let long = [UInt8](repeating: 0x61, count: 300)
@@ -58,16 +58,16 @@ import Testing
     @Test func integersWithoutEndStopTheScan() {
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 100) + [0x82]]) == "indexed name")
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 10) + [0x00, 0x82]]) == "indexed name")
-        #expect(read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name", "of zeros alone")
+        #expect(read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name", "only zeros")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x82]]) == "indexed name")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0x82]]) == "indexed name")
     }
 
-    @Test func whatItSaysOfRandomBytesDoesNotDependOnTheirCuts() {
+    @Test func theResultForRandomBytesDoesNotDependOnTheirParts() {
         var random = SeededRandom(seed: 8)
         for _ in 0..<2000 {
             let block = (0..<random.below(80)).map { _ in
-                // Small numbers, so that lengths are often within the block.
+                // Small numbers keep most lengths within the block.
                 UInt8(random.chance(percent: 70) ? random.below(16) : random.below(256))
             }
             var pieces: [[UInt8]] = []
@@ -85,9 +85,9 @@ import Testing
 
     private func read(_ pieces: [[UInt8]]) -> String {
         var scanner = HeaderBlockScanner()
-        var said: [String] = []
-        for piece in pieces { piece.withUnsafeBytes { scanner.scan($0) { said.append(words($0)) } } }
-        return said.joined(separator: ", ")
+        var texts: [String] = []
+        for piece in pieces { piece.withUnsafeBytes { scanner.scan($0) { texts.append(representationText($0)) } } }
+        return texts.joined(separator: ", ")
     }
 }
 
@@ -96,8 +96,8 @@ func bytes(_ hex: String) throws -> [UInt8] {
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-/// A representation in words, such as `incremental name huffman`.
-func words(_ representation: HeaderRepresentation) -> String {
+/// Returns the text of a representation, such as `incremental name huffman`.
+func representationText(_ representation: HeaderRepresentation) -> String {
     let form =
         switch representation.form {
         case .indexed: "indexed"

@@ -46,7 +46,7 @@ import Testing
         ("trail ", false), ("\ttab", false), ("new\nline", false), ("return\r", false), ("nul\0", false),
         ("del\u{7F}", false), ("bell\u{7}", false),
     ])
-    func valuesThatAPeerWouldRefuseAreKnown(value: String, isWellFormed: Bool) {
+    func valuesThatAPeerWouldRefuseAreDetected(value: String, isWellFormed: Bool) {
         #expect(Array(value.utf8).withUnsafeBytes { HeaderBlock.isWellFormedValue($0) } == isWellFormed)
     }
 }

@@ -32,13 +32,13 @@ import Testing
             write(block(("password", "secret", .never)), &encoder)
                 == bytes("1008 7061 7373 776f 7264 0673 6563 7265 74"))
         #expect(write(block((":method", "GET", .indexed)), &encoder) == [0x82])
-        // What was added, whole and by its name.
+        // The added entry, by name and value, and by name only.
         #expect(write(block(("custom-key", "custom-header", .indexed)), &encoder) == [0x80 | 62])
         #expect(write(block(("custom-key", "x", .never)), &encoder) == [0x1F, 62 - 15, 1, UInt8(ascii: "x")])
     }
 
-    /// RFC 7541, 4.2, with the integer of C.1.2: the smallest size since the last block, then the one that holds.
-    @Test func theTableIsAsSmallAsThePeerSays() {
+    /// RFC 7541, 4.2, with the integer of C.1.2: the smallest size since the last block, then the current size.
+    @Test func theTableFollowsThePeersSize() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 4096)
         encoder.limitTable(to: .max)
@@ -52,8 +52,8 @@ import Testing
         #expect(write(method, &encoder) == [0x83])
     }
 
-    /// RFC 7541, 4.4: the name of an entry that makes room for the field is known all the same.
-    @Test func aFieldMayTakeThePlaceOfTheOneThatItsNameIsOf() {
+    /// RFC 7541, 4.4: a field may refer to the name of an entry that its insertion evicts.
+    @Test func aFieldMayEvictTheEntryOfItsName() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 100)
         let value = String(repeating: "v", count: 30)
@@ -61,15 +61,15 @@ import Testing
         let second = write(block(("name", value + "2", .indexed)), &encoder)
         #expect(second.prefix(2) == [0x40 | 62, 31])
         #expect(write(block(("name", value + "2", .indexed)), &encoder) == [0x80 | 62])
-        #expect(write(block(("name", value + "1", .indexed)), &encoder).count > 30, "it is there no more")
+        #expect(write(block(("name", value + "1", .indexed)), &encoder).count > 30, "the entry was evicted")
         encoder.limitTable(to: 1)
         encoder.limitTable(to: 100)
         #expect(write(block(("name", value + "1", .indexed)), &encoder).prefix(5) == [0x21, 0x3F, 69, 0x40, 4])
     }
 
-    /// Against nghttp2's decoder: fields that push each other out of the table, whose size changes again and again,
-    /// requests that are given up before they leave, and a connection that takes no more for a while.
-    @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerReadsWhatWasWritten(seed: UInt64) throws {
+    /// Against nghttp2's decoder: fields that evict each other, repeated changes of the table size, requests that are reset
+    /// before they are sent, and a transport that accepts no output for a while.
+    @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerDecodesTheEncodedBlocks(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
         let harness = try Harness(
@@ -110,8 +110,8 @@ import Testing
         #expect(harness.server.requests.mapValues(\.headers) == sent)
     }
 
-    /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that says it twice has emptied the peer's table.
-    @Test func aTableThatAPeerHasEmptiedInPassingIsEmptyHereToo() throws {
+    /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that sets the size to 0 and back empties the peer's table.
+    @Test func aTableThatThePeerEmptiedIsEmptiedHere() throws {
         let loop = VirtualLoop(seed: 1)
         let peer = RawPeer(HTTP2Frame.settings().bytes)
         let client = RecordingClient()
@@ -137,7 +137,7 @@ import Testing
         settle()
         let blocks = headerBlocks(in: peer.received.dropFirst(HTTP2Frame.preface.count))
         try #require(blocks.count == 3)
-        #expect(blocks[1].contains(0x80 | 62), "the last of an added field")
+        #expect(blocks[1].contains(0x80 | 62), "the index of an added field")
         #expect(blocks[2].prefix(5) == [0x20, 0x3F, 0xE1, 0x1F, 0x83])
         #expect(!blocks[2].contains(0x80 | 62))
         loop.enter {

@@ -7,86 +7,87 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
 @Suite struct HeaderFrameScannerTests {
     private static let block: [UInt8] = [0x82, 0x40, 0x01, 0x61, 0x01, 0x62, 0x10, 0x01, 0x61, 0x81, 0x1F]
-    private static let says = "indexed name, incremental, never huffman"
+    private static let expected = "indexed name, incremental, never huffman"
 
     @Test func findsTheBlockOfAHeadersFrame() {
-        #expect(read(frame(1, 0x4, stream: 1, Self.block), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0x4, stream: 1, Self.block), streams: [1]) == [Self.expected])
     }
 
     @Test func skipsPaddingAndPriority() {
         let priority: [UInt8] = [0x80, 0, 0, 3, 16]
         let padding: [UInt8] = [0x82, 0x82, 0x82]
-        #expect(read(frame(1, 0xC, stream: 1, [3] + Self.block + padding), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.says])
-        #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0xC, stream: 1, [3] + Self.block + padding), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.expected])
+        #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.expected])
         let nothingElse = frame(1, 0x20, stream: 1, priority) + frame(9, 0x4, stream: 1, Self.block)
-        #expect(read(nothingElse, streams: [1]) == [Self.says])
+        #expect(read(nothingElse, streams: [1]) == [Self.expected])
     }
 
-    @Test func goesOnInContinuations() {
+    @Test func continuesInContinuationFrames() {
         for cut in 0...Self.block.count {
             let parts =
                 frame(1, 0x8, stream: 5, [2] + Self.block[..<cut] + [0, 0]) + frame(9, 0, stream: 5, [])
                 + frame(9, 0x4, stream: 5, Array(Self.block[cut...]))
-            #expect(read(parts + frame(1, 0x5, stream: 7, [0x83]), streams: [5, 7]) == [Self.says, "indexed name"])
+            #expect(
+                read(parts + frame(1, 0x5, stream: 7, [0x83]), streams: [5, 7]) == [Self.expected, "indexed name"])
         }
     }
 
-    @Test func passesOverOtherFrames() {
+    @Test func skipsOtherFrames() {
         let frames =
             frame(4, 0, stream: 0, [0, 3, 0, 0, 0, 1]) + frame(1, 0x4, stream: 1, Self.block)
             + frame(0, 0x1, stream: 1, [UInt8](repeating: 0x82, count: 1000)) + frame(6, 0, stream: 0, Self.block)
             + frame(1, 0x5, stream: 3, [0x82])
-        #expect(read(frames, streams: [1, 3]) == [Self.says, "indexed name"])
+        #expect(read(frames, streams: [1, 3]) == [Self.expected, "indexed name"])
     }
 
-    @Test func blocksThatNobodyReportsArePassedOver() {
+    @Test func skipsUnreportedBlocks() {
         let frames =
             frame(1, 0x5, stream: 1, [0x83]) + frame(1, 0x5, stream: 3, Self.block)
             + frame(1, 0x5, stream: 5, [0x82, 0x82])
-        #expect(read(frames, streams: [3]) == [Self.says])
+        #expect(read(frames, streams: [3]) == [Self.expected])
         #expect(read(frames, streams: [5]) == ["indexed name, indexed name"])
         #expect(read(frames, streams: [7]) == [""])
     }
 
-    @Test func aHeaderBlockThatIsInterruptedIsGivenUp() {
+    @Test func anInterruptedHeaderBlockStopsTheScan() {
         for wrong in [frame(0, 0, stream: 1, [1]), frame(1, 4, stream: 1, [0x83]), frame(9, 4, stream: 3, [0x83])] {
             #expect(read(frame(1, 0, stream: 1, [0x82]) + wrong, streams: [1]) == ["indexed name"])
         }
         #expect(read(frame(9, 4, stream: 1, [0x82]), streams: [1]) == [""])
         #expect(read(frame(1, 0xC, stream: 1, [5, 0x82]), streams: [1]) == [""], "more padding than frame")
-        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "no room for a priority")
+        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "too short for a priority")
     }
 
-    /// nghttp2 reports a block from its prefix on, or when a later piece has completed that.
-    @Test(arguments: [true, false]) func aBlockGoesOnInTheNextPiece(isReportedAtOnce: Bool) {
+    /// nghttp2 reports a block once its prefix is complete, which may be in a later part.
+    @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedAtOnce: Bool) {
         let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
         for cut in 9..<headers.count {
             var scanner = HeaderFrameScanner()
-            var said: [String] = []
+            var texts: [String] = []
             scan(&scanner, first + headers[..<cut]) { scanner in
                 scanner.blockBegan(streamID: 1)
                 while scanner.next() != nil {}
                 guard isReportedAtOnce else { return }
                 scanner.blockBegan(streamID: 3)
-                while let field = scanner.next() { said.append(words(field)) }
+                while let field = scanner.next() { texts.append(representationText(field)) }
             }
             scan(&scanner, headers[cut...] + frame(1, 0x5, stream: 5, [0x82])) { scanner in
                 if !isReportedAtOnce {
                     #expect(scanner.next() == nil)
                     scanner.blockBegan(streamID: 3)
                 }
-                while said.count < 3, let field = scanner.next() { said.append(words(field)) }
+                while texts.count < 3, let field = scanner.next() { texts.append(representationText(field)) }
                 scanner.blockBegan(streamID: 5)
-                while let field = scanner.next() { said.append(words(field)) }
+                while let field = scanner.next() { texts.append(representationText(field)) }
             }
-            #expect(said.joined(separator: ", ") == Self.says + ", indexed name", "cut at \(cut)")
+            #expect(texts.joined(separator: ", ") == Self.expected + ", indexed name", "cut at \(cut)")
         }
     }
 
-    @Test func aBlockThatIsNotFoundHasNoFieldsInTheNextPieceEither() {
+    @Test func anUnknownBlockHasNoFieldsInTheNextPart() {
         var scanner = HeaderFrameScanner()
         scan(&scanner, preface + frame(1, 0, stream: 1, [0x82])) { scanner in
             scanner.blockBegan(streamID: 1)
@@ -96,12 +97,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         scan(&scanner, frame(9, 4, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
     }
 
-    @Test func noFieldIsToldBeforeItsBlockHasBegun() {
+    @Test func noFieldIsReturnedBeforeItsBlockBegan() {
         var scanner = HeaderFrameScanner()
         scan(&scanner, preface + frame(1, 0x5, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
     }
 
-    @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
+    @Test func limitsTheFieldsOfABlock() {
         var scanner = HeaderFrameScanner()
         var reported = 0
         scan(&scanner, preface)
@@ -115,7 +116,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(reported == HeaderFrameScanner.fieldsPerBlockMax)
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>) func anyBytesInAnyPieces(seed: UInt64) {
+    @Test(arguments: 0..<200 as Range<UInt64>) func anyBytesInAnyParts(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var bytes = preface
         for _ in 0..<30 {
@@ -140,19 +141,19 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// What is said of the blocks of these streams.
+    /// Returns the representations in the blocks of these streams.
     private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
         var scanner = HeaderFrameScanner()
-        var said: [String] = []
+        var texts: [String] = []
         scan(&scanner, preface + frames) { scanner in
             for stream in streams {
                 scanner.blockBegan(streamID: stream)
                 var fields: [String] = []
-                while let field = scanner.next() { fields.append(words(field)) }
-                said.append(fields.joined(separator: ", "))
+                while let field = scanner.next() { fields.append(representationText(field)) }
+                texts.append(fields.joined(separator: ", "))
             }
         }
-        return said
+        return texts
     }
 
     private func scan(
@@ -169,12 +170,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     }
 }
 
-/// The scanner between our encoder at one end and nghttp2's decoder at the other.
+/// The scanner between Martlet's encoder and nghttp2's decoder.
 @Suite struct HeaderRepresentationTests {
-    /// Name, value, and whether it is never to be indexed.
+    /// Name, value, and whether the field is never indexed.
     private typealias Field = (name: String, value: String, isNever: Bool)
 
-    @Test(arguments: [false, true]) func tellsHowOurClientWrites(byteByByte: Bool) throws {
+    @Test(arguments: [false, true]) func reportsTheRepresentationsOfTheClient(byteByByte: Bool) throws {
         let harness = try Harness(wrap: { byteByByte ? ByteByByte($0) : $0 })
         #expect(harness.open())
         let first = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "1", true)]))
@@ -182,17 +183,17 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         let second = try #require(send(harness, [("apns-topic", "com.example.app", false), ("apns-id", "2", true)]))
         harness.settle()
         #expect(
-            harness.server.requests[first.id]?.representations.map(words) == [
+            harness.server.requests[first.id]?.representations.map(representationText) == [
                 "indexed name", "indexed name", "never name", "incremental name", "never name", "incremental",
                 "never",
             ])
         #expect(
-            harness.server.requests[second.id]?.representations.map(words) == [
+            harness.server.requests[second.id]?.representations.map(representationText) == [
                 "indexed name", "indexed name", "never name", "indexed name", "never name", "indexed name", "never",
             ])
     }
 
-    @Test func nothingIsKeptOfRequestsThatAreOver() throws {
+    @Test func discardsCompletedRequests() throws {
         let harness = try Harness()
         #expect(harness.open())
         for _ in 0..<3 { #expect(send(harness, []) != nil) }
@@ -201,27 +202,27 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(harness.server.server.scanner?.fields.isEmpty == true)
     }
 
-    @Test func aTableOfNoBytesIsObeyed() throws {
+    @Test func respectsATableOfZeroBytes() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 10, headerTableBytes: 0))
         #expect(harness.open())
         harness.settle()
         for _ in 0..<2 {
             let stream = try #require(send(harness, [("apns-topic", "com.example.app", false)]))
             harness.settle()
-            let seen = try #require(harness.server.requests[stream.id]?.representations.map(words))
+            let seen = try #require(harness.server.requests[stream.id]?.representations.map(representationText))
             #expect(seen.last == "without")
             #expect(!seen[3...].contains("indexed name"))
         }
     }
 
-    /// What is in a table is indexed, and all else is added unless it is marked. The table is large enough for all that is
-    /// sent.
+    /// Fields in a table are indexed. Others are added unless they are never indexed. The table is large enough for all
+    /// fields.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try Harness(
             seed: seed, serverLimits: HTTP2Limits(streamsMax: 3),
             onRequest: { server, stream in
-                // Some stay open, so that others are refused in the middle of all this.
+                // Some streams stay open, so others are refused.
                 if stream.id % 10 != 1 { server.server.respond(stream, status: 200) }
             })
         #expect(harness.open())
@@ -249,7 +250,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 }
             }
             harness.settle()
-            // nil when it was refused, as one too many.
+            // nil if the stream exceeded the limit.
             guard let request = harness.server.requests[stream.id] else { continue }
             #expect(request.representations.map(\.form) == expected)
         }

@@ -31,12 +31,12 @@ import Testing
         expect(isSpent: true, at: 0)
     }
 
-    @Test mutating func timeGivesSomeBack() {
+    @Test mutating func timeRefillsTheBudget() {
         spend(frames: 109)
         expect(isSpent: false, at: 1)
         spend(frames: 2)
         expect(isSpent: true, at: 1)
-        // Never more than there was at first.
+        // Never more than the initial budget.
         expect(isSpent: false, at: 86_400)
         spend(frames: 100)
         expect(isSpent: false, at: 86_400)
@@ -44,8 +44,8 @@ import Testing
         expect(isSpent: true, at: 86_400)
     }
 
-    /// A push of the largest size: header block, two frames of body and a window's update, over and over.
-    @Test mutating func whatIsAnsweredCostsNothing() {
+    /// Repeated pushes of the maximum size: header block, two frames of body and a window update.
+    @Test mutating func answeredRequestsCostNothing() {
         for _ in 0..<1000 {
             spend(frames: 4)
             budget.spend(bytes: 8000 + 5120)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test mutating func aStreamGivenUpAtOnceCosts() {
+    @Test mutating func anImmediatelyResetStreamCosts() {
         for _ in 0..<4 {
             spend(frames: 5)
             budget.streamEnded(wasAnswered: false, wasRefused: false, began: Self.second(0), at: Self.second(0))
@@ -62,12 +62,12 @@ import Testing
         expect(isSpent: false, at: 0)
         spend(frames: 1)
         expect(isSpent: true, at: 0)
-        // One whose answer was waited for does not.
+        // A stream that was reset after a wait costs nothing.
         budget.streamEnded(wasAnswered: false, wasRefused: false, began: Self.second(0), at: Self.second(1))
         expect(isSpent: false, at: 1)
     }
 
-    @Test mutating func aStreamThatIsRefusedCostsItsFramesOnly() {
+    @Test mutating func aRefusedStreamCostsOnlyItsFrames() {
         for _ in 0..<100 {
             spend(frames: 1)
             budget.streamEnded(wasAnswered: false, wasRefused: true, began: Self.second(0), at: Self.second(0))

@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTP2
 
-/// Windows, limits, and peers that keep to neither.
+/// Windows, limits, and peers that violate them.
 @Suite struct LimitTests {
     /// Bodies many times larger than the windows, in both directions.
-    @Test func smallWindowsSlowDownAndLoseNothing() throws {
+    @Test func smallWindowsLoseNothing() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 10, initialWindowBytes: 1000),
@@ -24,8 +24,8 @@ import Testing
         }
     }
 
-    /// So many at once are too many for nghttp2's own limit, which knows the time of no virtual loop.
-    @Test func whoGivesUpWaitingIsNotHeldForAFlood() throws {
+    /// This burst exceeds nghttp2's own limit, which does not use virtual time.
+    @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         for _ in 0..<3 {
@@ -39,7 +39,7 @@ import Testing
         #expect(harness.server.closes.isEmpty)
     }
 
-    @Test func anAnswerThatIsBrokenOffPaysForNothing() throws {
+    @Test func anIncompleteAnswerEarnsNoBudget() throws {
         let harness = try Harness(
             serverLimits: HTTP2Limits(idleFramesMax: 100, idleFramesPerSecondMax: 1),
             onRequest: { server, stream in
@@ -56,8 +56,8 @@ import Testing
         #expect(harness.client.goAways.map(\.code) == [.enhanceYourCalm])
     }
 
-    /// What an answer pays for is no idle traffic, however much of it comes at once.
-    @Test func answersPayForTheirRequests() throws {
+    /// Frames of answered requests are not idle traffic, even in large bursts.
+    @Test func answersEarnTheBudgetOfTheirRequests() throws {
         let harness = try Harness(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
         #expect(harness.open())
         for count in 1...100 {
@@ -100,11 +100,11 @@ import Testing
     }
 
     @Test func aRequestWithTooManyHeaderBytesIsReset() throws {
-        var asked: [Int32] = []
+        var completed: [Int32] = []
         let harness = try Harness(
             serverLimits: HTTP2Limits(headerBytesMax: 1000),
             onRequest: { server, stream in
-                asked.append(stream.id)
+                completed.append(stream.id)
                 server.server.respond(stream, status: 200)
             })
         #expect(harness.open())
@@ -115,7 +115,7 @@ import Testing
         #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
         #expect(harness.client.responses[1]?.end == .reset(.enhanceYourCalm))
         #expect(harness.client.responses[3]?.end == .complete)
-        #expect(asked == [3])
+        #expect(completed == [3])
     }
 
     @Test func aHeaderBlockThatIsLargerThanAFrameIsNotSent() throws {
@@ -144,9 +144,9 @@ import Testing
         #expect(harness.server.requests.count == 5)
     }
 
-    /// A client that asks for much and reads nothing: the server stops reading it, and holds at most one answer more
+    /// A client that sends many requests and reads nothing: the server stops reading, and stores at most one answer more
     /// than its limit.
-    @Test func aClientThatDoesNotReadIsNotServedForEver() throws {
+    @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
             serverLimits: HTTP2Limits(outputBytesMax: 20_000),
@@ -158,20 +158,20 @@ import Testing
         for _ in 0..<2000 { harness.request() }
         _ = harness.loop.run(limit: .seconds(59), until: { false })
         #expect(harness.client.ended == 0)
-        #expect(harness.server.server.outputWaiting <= 20_000 + 16_500)
+        #expect(harness.server.server.pendingOutputBytes <= 20_000 + 16_500)
         #expect(harness.server.requests.count <= 2000)
-        // Nor is it waited for.
+        // The server disconnects the client.
         harness.settle()
         #expect(harness.server.closes.count == 1)
     }
 
-    /// Of requests that never left our buffer nothing can have been processed.
-    @Test func whatTheTransportDidNotTakeIsUnprocessed() throws {
+    /// The peer cannot have processed requests that are still in the output buffer.
+    @Test func unwrittenRequestsAreUnprocessed() throws {
         let harness = try Harness(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
         #expect(harness.open())
         for _ in 0..<20 { harness.request("/" + String(repeating: "a", count: 12_000)) }
         harness.settle()
-        #expect(harness.client.client.outputWaiting > 50_000)
+        #expect(harness.client.client.pendingOutputBytes > 50_000)
         harness.loop.enter { harness.client.client.abort() }
         harness.settle()
         let ends = harness.client.responses.sorted { $0.key < $1.key }.map(\.value.end)
@@ -183,21 +183,21 @@ import Testing
     @Test(arguments: [
         "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
     ])
-    func aPeerThatIsNoHTTP2ServerIsAnError(bytes: String) throws {
+    func aServerWithoutHTTP2IsAnError(bytes: String) throws {
         let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer(Array(bytes.utf8))
         try harness.connect(client, to: peer)
         let ending = harness.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
         if bytes.isEmpty {
-            #expect(ending == .idle, "waiting is the caller's matter")
+            #expect(ending == .idle, "the caller sets the timeout")
         } else {
             #expect(client.closes.first??.code == .protocolViolation)
             #expect(peer.received.contains(7), "GOAWAY, frame type 7")
         }
     }
 
-    @Test func aPeerThatIsNoHTTP2ClientIsAnError() throws {
+    @Test func aClientWithoutHTTP2IsAnError() throws {
         let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let peer = RawPeer(Array("GET / HTTP/1.1\r\nHost: server\r\n\r\n".utf8))
@@ -206,7 +206,7 @@ import Testing
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
-    /// A hundred thousand PINGs at once are more than may wait to be answered.
+    /// A hundred thousand PINGs exceed the limit of pending acknowledgements.
     @Test func aFloodEndsTheConnection() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100
@@ -223,7 +223,7 @@ import Testing
     }
 }
 
-/// Reads its peer's first bytes and then no more.
+/// Reads its peer's first bytes, then nothing.
 private final class Deaf: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private var transport: ByteTransport?

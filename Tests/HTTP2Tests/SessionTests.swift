@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTP2
 
-/// Client and server of ours against each other.
+/// `HTTP2Client` against `HTTP2Server`.
 @Suite struct SessionTests {
-    @Test func aRequestArrivesAsItWasSentAndItsAnswerToo() throws {
+    @Test func requestsAndResponsesArriveUnchanged() throws {
         let harness = try Harness { server, stream in
             var headers = HeaderBlock()
             headers.append("apns-id", "abc")
@@ -40,7 +40,7 @@ import Testing
                 == RecordingClient.Response(headerBlocks: 1, status: 200, end: .complete))
     }
 
-    /// Each answer carries the request's body, so that a mix-up shows. Slots are used again.
+    /// Each answer contains the request's body, to detect mix-ups. Slots are reused.
     @Test(arguments: [false, true]) func thousandsOfRequestsAtOnce(byteByByte: Bool) throws {
         let total = byteByByte ? 500 : 5_000
         let harness = try Harness(
@@ -73,7 +73,7 @@ import Testing
         harness.client.onEnd = { _, _ in }
     }
 
-    @Test func oneStreamUntilTheSettingsHaveComeAndAsManyAsTheySayAfterwards() throws {
+    @Test func oneStreamUntilTheSettingsThenTheirLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
         #expect(harness.request() == nil, "not connected yet")
         #expect(harness.run(until: { harness.client.client.isOpen }) == .done)
@@ -92,7 +92,7 @@ import Testing
         #expect(harness.request() == nil)
     }
 
-    @Test func settingsWithoutAStreamLimitLeaveOurOwn() throws {
+    @Test func settingsWithoutAStreamLimitKeepTheLocalLimit() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(), clientLimits: HTTP2Limits(streamsMax: 7), onRequest: { _, _ in })
         #expect(harness.open())
@@ -100,7 +100,7 @@ import Testing
         #expect(harness.client.client.streamsFree == 7)
     }
 
-    @Test func theStreamLimitChangesWhileTheConnectionLives() throws {
+    @Test func theStreamLimitChangesDuringTheConnection() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 4), onRequest: { _, _ in })
         #expect(harness.open())
         let streams = (0..<4).map { _ in harness.request() }
@@ -116,11 +116,11 @@ import Testing
         #expect(harness.run(until: { harness.client.client.streamsFree == 900 }) == .done)
     }
 
-    @Test func theServerHearsOfStreamsAboveWhatItAnnounced() throws {
+    @Test func theServerReportsStreamsAboveTheAnnouncedLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
         #expect(harness.run(until: { harness.servers.first?.acknowledgements == 1 }) == .done)
         harness.loop.enter {
-            // The limit falls while three are on their way, so that the client cannot know.
+            // The limit decreases while three requests are in flight.
             for _ in 0..<3 { _ = harness.client.request("/") }
             harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
         }
@@ -128,7 +128,7 @@ import Testing
         let excesses = harness.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
         #expect(excesses == [.none, .unacknowledged, .unacknowledged])
         #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
-        #expect(harness.server.closes.isEmpty, "the connection lives")
+        #expect(harness.server.closes.isEmpty, "the connection remains open")
     }
 
     @Test func refusedStreamsCountAsUnprocessedAndOtherResetsDoNot() throws {
@@ -145,15 +145,15 @@ import Testing
     }
 
     @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
-        var asked: HTTP2Stream?
+        var requested: HTTP2Stream?
         let harness = try Harness { server, stream in
-            asked = stream
+            requested = stream
             server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
         }
         #expect(harness.open())
         let stream = try #require(harness.request())
         #expect(harness.run(until: { harness.client.responses[stream.id]?.status == 200 }) == .done)
-        let answered = try #require(asked)
+        let answered = try #require(requested)
         harness.loop.enter { harness.server.server.reset(answered, .refusedStream) }
         #expect(harness.run(until: { harness.client.ended == 1 }) == .done)
         #expect(harness.client.responses[stream.id]?.end == .reset(.refusedStream))
@@ -173,15 +173,15 @@ import Testing
         #expect(streams[5...].allSatisfy { harness.client.responses[$0.id]?.end == .refusedUnprocessed })
         #expect(!harness.client.client.isOpen)
         #expect(harness.request() == nil)
-        // The others are still answered; then the connection closes by itself.
+        // The other streams are answered; then the connection closes.
         harness.loop.enter { for stream in streams[..<5] { harness.server.server.respond(stream, status: 200) } }
         #expect(harness.run(until: { harness.client.closes.count == 1 && harness.server.closes.count == 1 }) == .done)
         #expect(streams[..<5].allSatisfy { harness.client.responses[$0.id]?.end == .complete })
         #expect(harness.client.closes == [nil])
     }
 
-    /// What has come in the same piece: the peer may send it again elsewhere.
-    @Test func nothingBehindAGoAwayIsServed() throws {
+    /// Requests that arrived in the same part of the input. The peer may send them again elsewhere.
+    @Test func noStreamAfterAGoAwayIsServed() throws {
         let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
             server.server.goAway()
@@ -207,22 +207,22 @@ import Testing
         #expect(harness.client.responses[1]?.end == nil)
     }
 
-    @Test func ourGoAwayClosesOnceAllIsAnswered() throws {
-        var held: [HTTP2Stream] = []
-        let harness = try Harness(onRequest: { _, stream in held.append(stream) })
+    @Test func aSentGoAwayClosesAfterTheLastAnswer() throws {
+        var openRequests: [HTTP2Stream] = []
+        let harness = try Harness(onRequest: { _, stream in openRequests.append(stream) })
         #expect(harness.open())
         harness.request()
-        #expect(harness.run(until: { held.count == 1 }) == .done)
+        #expect(harness.run(until: { openRequests.count == 1 }) == .done)
         harness.loop.enter { harness.client.client.goAway() }
         #expect(harness.request() == nil)
         harness.settle()
         #expect(harness.client.closes.isEmpty)
-        harness.loop.enter { harness.server.server.respond(held[0], status: 200) }
+        harness.loop.enter { harness.server.server.respond(openRequests[0], status: 200) }
         #expect(harness.run(until: { harness.client.closes.count == 1 }) == .done)
         #expect(harness.client.responses[1]?.end == .complete)
     }
 
-    @Test func aServerClosesWithoutAWord() throws {
+    @Test func aServerMayCloseWithoutAGoAway() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -249,7 +249,7 @@ import Testing
         #expect(server.closes.count == 1)
     }
 
-    @Test func aConnectionThatLingersEndsWhenThePeerBreaksTheRules() throws {
+    @Test func aLingeringConnectionEndsAfterAProtocolViolation() throws {
         let harness = BareHarness()
         let server = ScriptedServer { _, _ in }
         let request: [UInt8] = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
@@ -269,7 +269,7 @@ import Testing
         #expect(server.closes.map { $0?.code } == [.protocolViolation])
     }
 
-    @Test func aServerReadsWhenItLikes() throws {
+    @Test func aServerMayPauseReading() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter { harness.server.server.pauseReading() }
@@ -281,7 +281,7 @@ import Testing
         #expect(harness.client.responses[1]?.end == .complete)
     }
 
-    @Test func aLostConnectionLeavesWhatWasSentUnknownAndTheRestUnprocessed() throws {
+    @Test func aLostConnectionMakesSentRequestsUnknownAndOthersUnprocessed() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -305,7 +305,7 @@ import Testing
         #expect(harness.request() == nil)
     }
 
-    @Test func theEndOfTheStreamAfterAGoAwayIsOneToWhoStillWaits() throws {
+    @Test func theEndOfTheStreamAfterAGoAwayIsAnErrorForOpenRequests() throws {
         let harness = try Harness(onRequest: { server, _ in
             server.server.goAway()
             server.server.close()
@@ -318,7 +318,7 @@ import Testing
         #expect(harness.client.closes[0]?.code == .reset)
     }
 
-    @Test func askedToConnectTwiceItConnectsOnce() throws {
+    @Test func theSecondConnectIsIgnored() throws {
         let harness = try Harness()
         #expect(harness.open())
         let other = RecordingClient()
@@ -334,11 +334,11 @@ import Testing
         #expect(other.closes.count == 1)
         harness.loop.enter { other.client.connect(through: connector) }
         harness.settle()
-        #expect(harness.servers.count == 2, "it has ended for good")
+        #expect(harness.servers.count == 2, "no further connection")
     }
 
-    /// What it was made for is over, but the peer sees whole HTTP/2.
-    @Test func closedWhileItConnectsItLeavesInOrder() throws {
+    /// The peer receives complete HTTP/2 frames nevertheless.
+    @Test func aCloseWhileConnectingIsOrderly() throws {
         let harness = try Harness()
         #expect(harness.open())
         let other = RecordingClient()
@@ -349,10 +349,10 @@ import Testing
         }
         harness.settle()
         #expect(other.closes == [nil])
-        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
+        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "no protocol violation")
     }
 
-    @Test func whatThePeerHasEndedTakesNoMoreAtOnce() throws {
+    @Test func aClosedPeerImmediatelyStopsNewRequests() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -363,7 +363,7 @@ import Testing
         #expect(harness.client.closes.count == 1)
     }
 
-    @Test func whoBreaksTheRulesIsLeftWhateverIsUnderWay() throws {
+    @Test func aProtocolViolationEndsTheConnectionDespiteOpenStreams() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         harness.request()
@@ -375,7 +375,7 @@ import Testing
         #expect(harness.server.closes.map { $0?.code } == [.protocolViolation])
     }
 
-    @Test func aRequestCanBeBrokenOff() throws {
+    @Test func aRequestCanBeReset() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
         let stream = try #require(harness.request())
@@ -392,20 +392,20 @@ import Testing
         #expect(harness.request() != nil)
     }
 
-    @Test func anAnswerToAStreamThatHasEndedReachesNoOther() throws {
-        var asked: [HTTP2Stream] = []
-        let harness = try Harness { _, stream in asked.append(stream) }
+    @Test func anAnswerToAnEndedStreamReachesNoOther() throws {
+        var requested: [HTTP2Stream] = []
+        let harness = try Harness { _, stream in requested.append(stream) }
         #expect(harness.open())
         let first = try #require(harness.request())
-        #expect(harness.run(until: { asked.count == 1 }) == .done)
+        #expect(harness.run(until: { requested.count == 1 }) == .done)
         harness.loop.enter { harness.client.client.reset(first, .cancel) }
         #expect(harness.run(until: { harness.server.requests[first.id]?.closed != nil }) == .done)
         let second = try #require(harness.request())
-        #expect(harness.run(until: { asked.count == 2 }) == .done)
-        #expect(asked[0].slot == asked[1].slot)
+        #expect(harness.run(until: { requested.count == 2 }) == .done)
+        #expect(requested[0].slot == requested[1].slot)
         harness.loop.enter {
-            harness.server.server.respond(asked[1], status: 200, body: [2])
-            harness.server.server.respond(asked[0], status: 500, body: [1])
+            harness.server.server.respond(requested[1], status: 200, body: [2])
+            harness.server.server.respond(requested[0], status: 500, body: [1])
         }
         #expect(harness.run(until: { harness.client.ended == 2 }) == .done)
         #expect(
@@ -413,7 +413,7 @@ import Testing
                 == RecordingClient.Response(headerBlocks: 1, status: 200, body: [2], end: .complete))
     }
 
-    @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {
+    @Test func aRequestResetBeforeItWasWrittenIsUnprocessed() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -424,8 +424,8 @@ import Testing
         #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
     }
 
-    /// A table of 4 KiB, no pushes, and 16 KiB of header fields (RFC 9113, 6.5.2).
-    @Test func aClientsFirstFrameSaysWhatItTakes() throws {
+    /// A table of 4 KiB, no server push, and 16 KiB of header fields (RFC 9113, 6.5.2).
+    @Test func aClientsFirstFrameContainsItsSettings() throws {
         let harness = BareHarness()
         let client = RecordingClient()
         let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -435,7 +435,7 @@ import Testing
         #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
-    /// nghttp2 ignores them; a client has no use for them (RFC 9113, section 5.3.2).
+    /// nghttp2 ignores priorities, and a client does not need them (RFC 9113, section 5.3.2).
     @Test func noPriorityIsSent() throws {
         let harness = BareHarness()
         let client = RecordingClient()
@@ -450,7 +450,7 @@ import Testing
         #expect(!Self.frameTypes(peer.received).contains(2))
     }
 
-    /// Of the frames behind the preface.
+    /// Returns the types of the frames after the preface.
     private static func frameTypes(_ bytes: [UInt8]) -> [UInt8] {
         var types: [UInt8] = []
         var rest = bytes.dropFirst(24)
@@ -464,20 +464,20 @@ import Testing
 
     @Test func trailersBelongToTheirRequest() throws {
         let harness = BareHarness()
-        var asked = 0
-        let server = ScriptedServer { _, _ in asked += 1 }
+        var requested = 0
+        let server = ScriptedServer { _, _ in requested += 1 }
         let request: [UInt8] = [0, 0, 6, 1, 4, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
         let trailers: [UInt8] = [0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x62, 1, 0x63]
         let peer = RawPeer(
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request + trailers)
         try harness.connect(peer, to: server)
-        #expect(harness.loop.run(limit: .seconds(60), until: { asked == 1 }) == .done)
+        #expect(harness.loop.run(limit: .seconds(60), until: { requested == 1 }) == .done)
         #expect(
             server.requests[1]?.headers == [":method: GET", ":scheme: https", ":path: /", ":authority: a", "b: c"])
         #expect(server.server.openStreams == 1)
     }
 
-    /// It is closed in the middle of a piece that is read in parts.
+    /// The connection closes while a large input is read in parts.
     @Test func nothingIsReadAfterTheClose() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100
@@ -492,7 +492,7 @@ import Testing
         #expect(server.requests.keys.sorted() == [1])
     }
 
-    @Test func whatHasBeenAbortedDoesNotEndForThePeersFaultAsWell() throws {
+    @Test func anAbortTakesPrecedenceOverAProtocolViolation() throws {
         let harness = try Harness()
         #expect(harness.open())
         harness.loop.enter {
@@ -503,7 +503,7 @@ import Testing
         #expect(harness.server.closes.compacted().allSatisfy { $0.code != .protocolViolation })
     }
 
-    @Test func aLimitIsWrittenIntoTheSettingsAndNoFrameBefore() throws {
+    @Test func theStreamLimitIsWrittenOnlyIntoSettings() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3))
         #expect(harness.open())
         harness.settle()
@@ -527,7 +527,7 @@ import Testing
         #expect(HTTP2ErrorCode(rawValue: 14).description == "error 14")
     }
 
-    @Test func memoryIsUsedAgainForItsOwnSize() throws {
+    @Test func memoryIsReusedForTheSameSize() throws {
         let memory = SessionMemory()
         let piece = try #require(memory.allocate(65))
         memory.release(piece)
@@ -539,8 +539,8 @@ import Testing
         memory.release(again)
     }
 
-    /// Pieces of more than 1024 bytes are in no list.
-    @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasRoomForAllThatWasAskedFor(bytes: Int) throws {
+    /// Blocks of more than 1024 bytes have no free list.
+    @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasTheRequestedSize(bytes: Int) throws {
         let memory = SessionMemory()
         for _ in 0..<2 {
             let piece = try #require(memory.allocate(bytes))
@@ -557,7 +557,7 @@ import Testing
             harness.client.client.ping(0x0123_4567_89AB_CDEF)
         }
         harness.settle()
-        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "the peer's own is no answer")
+        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer is not an acknowledgement")
     }
 }
 

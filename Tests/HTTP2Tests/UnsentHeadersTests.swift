@@ -10,14 +10,14 @@ import Testing
         return block
     }
 
-    private func taken(_ streamID: Int32, _ unsent: inout UnsentHeaders) -> [UInt8] {
+    private func consumed(_ streamID: Int32, _ unsent: inout UnsentHeaders) -> [UInt8] {
         var bytes: [UInt8] = []
-        unsent.take(streamID: streamID) { bytes = $0.bytes }
+        unsent.consume(streamID: streamID) { bytes = $0.bytes }
         return bytes
     }
 
-    /// Some are given up, before others and at the end; the storage is filled, moved and emptied meanwhile.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func eachLeavesWithItsOwn(seed: UInt64) {
+    /// Some requests are reset, between others and at the end. The storage is filled, moved and emptied.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func eachRequestIsSentWithItsHeaders(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var unsent = UnsentHeaders()
         var waiting: [Int32] = []
@@ -32,7 +32,7 @@ import Testing
             }
             for _ in 0..<random.below(5) where !waiting.isEmpty {
                 let place = random.chance(percent: 80) ? 0 : random.below(waiting.count)
-                #expect(taken(waiting[place], &unsent) == Array("\(waiting[place])".utf8))
+                #expect(consumed(waiting[place], &unsent) == Array("\(waiting[place])".utf8))
                 waiting.removeFirst(place + 1)
             }
             if random.chance(percent: 1) {

@@ -8,19 +8,19 @@ import Testing
 import Threads
 
 @Suite struct HTTPClientTests {
-    /// Has `talk` ask an admin endpoint that says what it was asked.
+    /// Calls `talk` with the port of an admin endpoint that echoes requests.
     private func withEcho(_ talk: @escaping @Sendable (_ port: UInt16) async throws -> Void) async throws {
         try await onEpollLoop { loop in
             let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
                 let request = exchange.request
-                let words = [
+                let parts = [
                     request.method?.rawValue ?? "-", request.path.joined(separator: "|"), request.contentType ?? "-",
                     String(decoding: request.body, as: UTF8.self),
                 ]
                 exchange.answer(
                     AdminResponse(
                         status: request.path == ["missing"] ? 404 : 200, contentType: "text/plain",
-                        body: Array(words.joined(separator: " ").utf8)))
+                        body: Array(parts.joined(separator: " ").utf8)))
             }
             defer { server.close() }
             try await talk(server.endpoint.port)
@@ -48,7 +48,7 @@ import Threads
         }
     }
 
-    @Test func anAnswerThatSaysNoIsAnAnswer() async throws {
+    @Test func anErrorStatusIsAResponse() async throws {
         try await withEcho { port in
             let answer = try await HTTPRequest.local(port, "/missing").send()
             #expect(answer.status == 404)
@@ -56,7 +56,7 @@ import Threads
         }
     }
 
-    @Test func oneClientAsksAgainOnTheSameConnection() async throws {
+    @Test func aClientReusesItsConnection() async throws {
         let received = try await ScriptedServer.run(
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", then: .silence
         ) { port in
@@ -71,11 +71,11 @@ import Threads
         #expect(received.count == 1)
         let requests = received[0].split(separator: "\r\n\r\n")
         #expect(requests.map { $0.prefix { $0 != "\r\n" } } == ["DELETE /first HTTP/1.1", "GET /second HTTP/1.1"])
-        // Nothing of the first is left in the second.
+        // The second request contains nothing of the first.
         #expect(requests.map { $0.contains("X-First") } == [true, false])
     }
 
-    @Test func credentialsGoAlong() async throws {
+    @Test func credentialsAreSent() async throws {
         let received = try await ScriptedServer.run("HTTP/1.1 204 No Content\r\n\r\n") { port in
             let url = try HTTPURL("http://martlet:s%40cret@127.0.0.1:\(port)/api")
             #expect(try await HTTPRequest(.get, url).send().status == 204)
@@ -84,7 +84,7 @@ import Threads
         #expect(received[0].hasPrefix("GET /api HTTP/1.1\r\n"))
     }
 
-    @Test func itGoesWhereItIsSentAndNowhereElse() async throws {
+    @Test func redirectsAreNotFollowed() async throws {
         let received = try await ScriptedServer.run(
             "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"
         ) { port in
@@ -95,7 +95,7 @@ import Threads
         #expect(received.count == 1)
     }
 
-    @Test func anInterimAnswerIsPassedOver() async throws {
+    @Test func interimResponsesAreSkipped() async throws {
         let answer =
             "HTTP/1.1 103 Early Hints\r\nX-Which: first\r\n\r\nHTTP/1.1 200 OK\r\nX-Which: second\r\nContent-Length: 0\r\n\r\n"
         try await ScriptedServer.run(answer) { port in
@@ -112,12 +112,12 @@ import Threads
         let request = try HTTPRequest.local(1, "/status") { $0.unixSocketPath = path }
         #expect(try await request.send().text == "there")
         server.close()
-        let gone = await request.failure()
-        #expect(gone?.code == .cannotConnect)
-        #expect(gone?.message == "\(path): Connection refused")
+        let error = await request.failure()
+        #expect(error?.code == .cannotConnect)
+        #expect(error?.message == "\(path): Connection refused")
     }
 
-    @Test func overTLSByTheAuthorityThatItIsGiven() async throws {
+    @Test func overTLSWithTheGivenAuthority() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         try await ScriptedServer.run(answer, usesTLS: true) { port in
             var request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
@@ -125,27 +125,27 @@ import Threads
             #expect(untrusted?.code == .tls)
             request.authoritiesPEM = ScriptedServer.authority.certificatePEM
             #expect(try await request.send().text == "ok")
-            // It is a certificate for localhost.
+            // The certificate is for localhost.
             request.url = try HTTPURL("https://127.0.0.1:\(port)/")
             #expect(await request.failure()?.code == .tls)
         }
     }
 
-    @Test func nobodyThere() async throws {
+    @Test func unreachableServersAreErrors() async throws {
         let port = try FreePort.choose()
         let error = try #require(await HTTPRequest.local(port).failure())
         #expect(error.code == .cannotConnect)
         #expect(error.message == "http://127.0.0.1:\(port): Connection refused")
         let unknown = await HTTPRequest(.get, try HTTPURL("http://hunter2:hunter2@nowhere.invalid/hunter2")).failure()
-        #expect(unknown?.message == "http://nowhere.invalid:80: there is no address for this name")
+        #expect(unknown?.message == "http://nowhere.invalid:80: the host name has no address")
     }
 
-    @Test func itSaysItsLibrary() throws {
+    @Test func reportsTheVersionOfItsLibrary() throws {
         #expect(try CurlLibrary.version().split(separator: ".").count == 3)
     }
 }
 
-/// Answers each connection to a Unix socket with the same bytes, from a thread of its own.
+/// Answers each connection to a Unix socket with the same bytes, on a separate thread.
 private final class UnixServer: Sendable {
     private let descriptor: Int32
 
@@ -170,7 +170,7 @@ private final class UnixServer: Sendable {
     }
 
     func close() {
-        // Wakes the thread up, which closing alone would not.
+        // Closing the socket would not wake the thread.
         shutdown(descriptor, Int32(SHUT_RDWR))
         _ = Glibc.close(descriptor)
     }

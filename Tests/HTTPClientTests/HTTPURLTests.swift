@@ -9,17 +9,17 @@ import Testing
         ("http://[::1]:9/", "http://[::1]:9/"),
         ("http://guest:s%40cret@rabbit:15672", "http://rabbit:15672/"),
     ])
-    func whatAURLShows(text: String, shown: String) throws {
+    func descriptionsOfAURL(text: String, shown: String) throws {
         #expect(try HTTPURL(text).description == shown)
     }
 
-    @Test func itsCredentialsAreKeptApart() throws {
+    @Test func credentialsAreNotInTheDescription() throws {
         let url = try HTTPURL("http://guest:s%40cret@rabbit:15672")
         #expect(url.credentials == HTTPURL.Credentials(user: "guest", password: "s@cret"))
         #expect(try HTTPURL("http://rabbit").credentials == nil)
     }
 
-    @Test func aSegmentThatIsAppendedStaysOne() throws {
+    @Test func anAppendedSegmentIsEncoded() throws {
         let url = try HTTPURL("http://rabbit:15672/proxy/")
         #expect(url.appending("api", "queues", "/", "push.requests").path == "/proxy/api/queues/%2F/push.requests")
         #expect(url.appending("a?b#ü\n").path == "/proxy/a%3Fb%23%C3%BC%0A")

@@ -2,7 +2,7 @@ import HTTPClient
 import TestKit
 import Testing
 
-/// Whatever a server answers, a request ends, in time and in little memory.
+/// A request to a hostile server ends in time and with bounded memory.
 @Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
     private let limits: HTTPLimits = {
         var limits = HTTPLimits(wholeMillisecondsMax: 10_000, bodyBytesMax: 100_000)
@@ -30,15 +30,15 @@ import Testing
         let error = try await failure(
             of: "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000), then: .again)
         #expect(error?.code == .tooLarge)
-        #expect(error?.message.hasSuffix("more than 10000 bytes of header or 100000 of body") == true)
+        #expect(error?.message.hasSuffix("more than 10000 bytes of header or 100000 bytes of body") == true)
     }
 
-    @Test func aBodyThatSaysItIsHuge() async throws {
+    @Test func aHugeContentLength() async throws {
         let error = try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\nx")
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func aBodyOfExactlyTheLimitIsTaken() async throws {
+    @Test func aBodyOfExactlyTheLimitIsAccepted() async throws {
         let body = String(repeating: "x", count: 100_000)
         #expect(try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(body)") == nil)
         let more = try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n\(body)x")
@@ -53,12 +53,12 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"])
-    func silence(answer: String) async throws {
+    func aSilentServer(answer: String) async throws {
         var limits = limits
         limits.wholeMillisecondsMax = 300
         let error = try await failure(of: answer, then: .silence, limits: limits)
         #expect(error?.code == .timedOut)
-        #expect(error?.message.hasSuffix("no whole answer in time (5000 ms to connect, 300 ms for all)") == true)
+        #expect(error?.message.hasSuffix("no complete response in time (5000 ms to connect, 300 ms in total)") == true)
     }
 
     @Test(arguments: [
@@ -75,13 +75,13 @@ import Testing
     }
 
     @Test(arguments: [("X\r\nY", "z"), ("", "z"), ("X:", "z"), ("X", "a\r\nY: b"), ("X", "a\0b")])
-    func headersThatWouldBecomeOthersAreRefused(name: String, value: String) async throws {
+    func invalidHeadersAreRefused(name: String, value: String) async throws {
         let error = try await HTTPRequest.local(1) { $0.headers = [(name, value)] }.failure()
         #expect(error?.code == .invalidRequest)
     }
 
     @Test(arguments: ["", "/a\0b", "/" + String(repeating: "x", count: 107)])
-    func pathsThatNoUnixSocketHasAreRefused(path: String) async throws {
+    func invalidUnixSocketPathsAreRefused(path: String) async throws {
         let error = try await HTTPRequest.local(1) { $0.unixSocketPath = path }.failure()
         #expect(error?.code == .invalidRequest)
     }

@@ -5,20 +5,20 @@ import TLS
 import TestKit
 import Threads
 
-/// Answers whatever it receives with bytes of the test's own.
+/// A server that answers all input with scripted bytes.
 enum ScriptedServer {
     enum Ending {
-        /// The connection ends after the bytes.
+        /// Closes the connection after the bytes.
         case closed
-        /// Nothing more comes.
+        /// Sends nothing more.
         case silence
-        /// The bytes come again and again.
+        /// Repeats the bytes.
         case again
     }
 
     static let authority = try! CertificateAuthority.make(name: "Tests")
 
-    /// Has `talk` ask the server, and gives what it received from each connection.
+    /// Calls `talk` with the server's port. Returns the input of each connection.
     @discardableResult
     static func run(
         _ answer: String, then ending: Ending = .closed, usesTLS: Bool = false,
@@ -73,8 +73,8 @@ enum ScriptedServer {
 
         override func writable() {
             while let transport {
-                let taken = unsent.withUnsafeBytes { transport.write($0) }
-                unsent = unsent.dropFirst(taken)
+                let written = unsent.withUnsafeBytes { transport.write($0) }
+                unsent = unsent.dropFirst(written)
                 guard unsent.isEmpty else { return }
                 switch ending {
                 case .closed: return transport.close()
@@ -90,7 +90,7 @@ enum ScriptedServer {
 }
 
 extension HTTPRequest {
-    /// To this machine.
+    /// Creates a request to this machine.
     static func local(
         _ port: UInt16, _ path: String = "/", _ method: Method = .get, _ change: (inout HTTPRequest) -> Void = { _ in }
     ) throws -> HTTPRequest {
@@ -99,7 +99,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Sends it from a thread of its own, which it blocks.
+    /// Sends the request on a separate thread, which it blocks.
     func send() async throws(HTTPError) -> HTTPResponse {
         try await DetachedThread.run { () -> Result<HTTPResponse, HTTPError> in
             do throws(HTTPError) {
@@ -110,7 +110,7 @@ extension HTTPRequest {
         }.get()
     }
 
-    /// The error of sending it; nil when it is answered.
+    /// Returns the error of sending the request; nil if it has a response.
     func failure() async -> HTTPError? {
         do {
             _ = try await send()

@@ -26,7 +26,7 @@ import Testing
             ("HTTP/1.1 2x0 OK\r\n\r\n", .malformed), ("HTTP/1.1 20\r\n\r\n", .malformed),
             ("SSH-2.0-OpenSSH\r\n\r\n", .malformed),
         ] as [(String, ConnectAnswer.Progress)])
-    func anAnswerIsReadInPiecesOfAnySize(_ text: String, _ expected: ConnectAnswer.Progress) {
+    func parsesAnAnswerInPartsOfAnySize(_ text: String, _ expected: ConnectAnswer.Progress) {
         for pieceBytes in [1, 7, text.utf8.count] {
             var answer = ConnectAnswer()
             var rest = Array(text.utf8)[...]
@@ -36,7 +36,7 @@ import Testing
                 rest = rest.dropFirst(pieceBytes)
             }
             if case .open(let behind) = progress { progress = .open(rest: behind + rest) }
-            #expect(progress == expected, "in pieces of \(pieceBytes)")
+            #expect(progress == expected, "in parts of \(pieceBytes) bytes")
         }
     }
 
@@ -56,15 +56,15 @@ import Testing
         }
     }
 
-    /// A search that began at the first byte each time would take minutes.
-    @Test(.timeLimit(.minutes(1))) func `A head that comes byte by byte is searched once`() {
+    /// A search from the first byte each time would take minutes.
+    @Test(.timeLimit(.minutes(1))) func `A head that arrives byte by byte is searched once`() {
         var answer = ConnectAnswer()
         let text = "HTTP/1.1 200 OK\r\nx-padding: \(String(repeating: "x", count: 16_000))\r\n\r\n"
         let progress = text.utf8.map { answer.add(CollectionOfOne($0)) }
         #expect(progress.dropLast().allSatisfy { $0 == .incomplete } && progress.last == .open(rest: []))
     }
 
-    @Test func aHeadWithoutAnEndIsGivenUp() {
+    @Test func aHeadWithoutAnEndIsMalformed() {
         var answer = ConnectAnswer()
         let line = Array("x-padding: \(String(repeating: "x", count: 1011))\r\n".utf8)
         let heads = [answer.add(Array("HTTP/1.1 200 OK\r\n".utf8))] + (0..<16).map { _ in answer.add(line) }

@@ -3,7 +3,7 @@ import HTTPProxy
 import TestKit
 import Testing
 
-/// Through a proxy on virtual time.
+/// Connections through a proxy on virtual time.
 @Suite struct ProxyConnectorTests {
     private static let place = Endpoint(host: "proxy.test", port: 3128)
     private static let target = Endpoint(host: "api.push.apple.com", port: 443)
@@ -44,7 +44,7 @@ import Testing
         #expect(run { client.isClosed && server.isClosed })
     }
 
-    @Test func bytesGoBothWaysBehindTheAnswer() {
+    @Test func bytesFlowBothWaysAfterTheAnswer() {
         connect(authorization: "Basic dTpw")
         #expect(run { client.received == Array("hello".utf8) })
         #expect(
@@ -60,16 +60,16 @@ import Testing
         ("403 Forbidden", "the proxy proxy.test:3128 answered 403 to CONNECT api.push.apple.com:443"),
         (
             "407 Proxy Authentication Required",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it wants a login"
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it requires authentication"
         ),
         (
             "407 No\r\nProxy-Authenticate: NTLM",
-            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers NTLM only, and Martlet "
-                + "logs in with Basic"
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers only NTLM, and Martlet "
+                + "supports only Basic"
         ),
-        ("nonsense", "the proxy proxy.test:3128 does not answer as an HTTP proxy does"),
+        ("nonsense", "the proxy proxy.test:3128 sent an invalid HTTP response"),
     ])
-    func aRefusalSaysWhoseItIs(_ refusal: String, _ message: String) {
+    func aRefusalNamesTheProxy(_ refusal: String, _ message: String) {
         loop.enter { proxy.refusal = refusal }
         connect()
         #expect(run { client.isClosed })
@@ -87,14 +87,14 @@ import Testing
                 + "password of the configuration")
     }
 
-    @Test func aProxyThatIsAwayIsNamed() {
+    @Test func anUnreachableProxyIsNamed() {
         connect(at: Endpoint(host: "nowhere.test", port: 3128))
         #expect(run { client.isClosed })
         #expect(client.error?.code == .proxy)
         #expect(client.error?.message.hasPrefix("the proxy nowhere.test:3128: ") == true)
     }
 
-    @Test func aProxyThatIsSilentIsNamed() {
+    @Test func aSilentProxyIsNamed() {
         loop.enter { proxy.isSilent = true }
         let start = loop.now.monotonic
         connect()
@@ -102,11 +102,11 @@ import Testing
         #expect(
             client.error
                 == TransportError(
-                    .proxy, "the proxy proxy.test:3128 has not answered CONNECT api.push.apple.com:443 within 6 s"))
+                    .proxy, "the proxy proxy.test:3128 did not answer CONNECT api.push.apple.com:443 within 6 s"))
         #expect(start.duration(to: loop.now.monotonic).components.seconds == 6)
     }
 
-    @Test func aClientMayGiveUpBeforeTheProxyHasAnswered() {
+    @Test func aClientMayAbortBeforeTheProxyHasAnswered() {
         connect(at: Self.place)
         loop.enter { client.transport?.reset() }
         #expect(run { client.isClosed })

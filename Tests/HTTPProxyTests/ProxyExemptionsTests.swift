@@ -12,11 +12,11 @@ import Testing
         ("*", "api.push.apple.com", true), (".", "api.push.apple.com", false),
         ("10.0.0.1", "10.0.0.1", true), ("10.0.0.1", "10.0.0.12", false), ("2001:db8::1", "2001:db8::1", true),
         ("[2001:db8::1]:443", "2001:db8::1", true), ("[2001:db8::1]", "2001:db8::2", false),
-        // Without being listed.
+        // Exempt without being listed.
         ("", "localhost", true), ("", "apns.localhost", true), ("", "127.0.0.1", true), ("", "::1", true),
         ("", "127.example.com", false),
     ])
-    func theListIsReadAsOtherProgramsReadIt(_ list: String, _ host: String, _ isExempt: Bool) {
+    func parsesTheListAsOtherProgramsDo(_ list: String, _ host: String, _ isExempt: Bool) {
         #expect(ProxyExemptions(list).contains(Endpoint(host: host, port: 443)) == isExempt)
     }
 }

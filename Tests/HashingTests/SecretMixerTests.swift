@@ -26,7 +26,7 @@ struct SecretMixerTests {
         #expect(Set(hashes).count == hashes.count)
     }
 
-    @Test func whereTheBytesStandDoesNotCount() {
+    @Test func theAddressOfTheBytesDoesNotCount() {
         let bytes = Array(UInt8(0)..<80)
         for count in 0...64 {
             let aligned = Self.hash(Array(bytes[3..<(3 + count)]))

@@ -2,13 +2,13 @@ import JSON
 import TestKit
 import Testing
 
-/// A document of `schemas/examples`: requests stand in its folders `valid` and `invalid`, what the other schemas are for
-/// in such folders below one of the schema's name.
+/// A document of `schemas/examples`. Requests are in the folders `valid` and `invalid`; documents of the other schemas
+/// are in such folders below one with the schema's name.
 struct ContractExample: CustomTestStringConvertible {
     static let schemas = ["notification", "result", "dead-letter", "channel-command", "channel-reply", "config"]
 
     var schema: String
-    /// Below `schemas/examples`, without `.json`.
+    /// The path below `schemas/examples`, without `.json`.
     var path: String
     var testDescription: String { path }
 
@@ -24,7 +24,7 @@ struct ContractExample: CustomTestStringConvertible {
 
     func document() throws -> JSONDocument { try Self.document("schemas/examples/\(path).json") }
 
-    /// The first error that is to be told of an invalid one.
+    /// The expected first error of an invalid example.
     func expected() throws -> JSONValue { try Self.document("schemas/examples/\(path).expected.json").root }
 
     static func document(of schema: String) throws -> JSONDocument { try document("schemas/\(schema).schema.json") }

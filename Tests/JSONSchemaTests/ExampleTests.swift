@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The contract of `schemas/`, by its examples.
+/// Validates the examples of the contract in `schemas/`.
 struct ExampleTests {
     @Test(arguments: ContractExample.all("valid"))
     func valid(_ example: ContractExample) throws {
@@ -28,7 +28,7 @@ struct ExampleTests {
         }
     }
 
-    /// What is required only beside a property that is missing is not asked for.
+    /// A missing property does not make dependent properties required.
     @Test(arguments: [
         ("channel-command", #"{"app":"a"}"#, ["command"]),
         ("channel-command", #"{"app":"a","storage_policy":"none","channel_id":"aa=="}"#, ["command"]),
@@ -46,14 +46,14 @@ struct ExampleTests {
             ["event"]
         ),
     ])
-    func oneThingThatIsMissingIsOneError(_ schema: String, _ text: String, _ missing: [String]) throws {
+    func oneMissingPropertyIsOneError(_ schema: String, _ text: String, _ missing: [String]) throws {
         let violations = try validator(schema).violations(in: try JSONDocument(text).root)
         #expect(violations.map(\.keyword) == ["required"])
         for name in missing { #expect(violations.first?.message.contains("\"\(name)\"") == true) }
     }
 
-    /// The dead letters that are shown say what a worker would say.
-    @Test func whatIsShownIsWhatIsTold() throws {
+    /// The dead letters among the examples have the worker's messages.
+    @Test func examplesOfDeadLettersHaveTheWorkersMessage() throws {
         let shown = try #require(ContractExample.document(of: "dead-letter").root["examples"]).elements.map { $0 }
         let example = ContractExample(schema: "dead-letter", path: "dead-letter/valid/schema")
         for (letter, payload) in [

@@ -1,6 +1,6 @@
 import Testing
 
-/// A schema, values that it accepts, and values that it refuses with the keyword and the place that it names.
+/// A schema, values that it accepts, and values that it rejects with the expected keyword and position.
 struct KeywordCase: CustomTestStringConvertible {
     var schema: String
     var valid: [String]
@@ -12,7 +12,7 @@ struct KeywordCase: CustomTestStringConvertible {
         self.invalid = invalid
     }
 
-    /// All that is refused is refused by the same keyword at the value itself.
+    /// All invalid values violate the same keyword at the value itself.
     init(_ schema: String, _ keyword: String, valid: [String], invalid: [String]) {
         self.init(schema, valid: valid, invalid: invalid.map { ($0, keyword, "") })
     }

@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The cases of 2020-12 leave no keyword of the specification out: without it some case would end otherwise.
+/// The cases of 2020-12 cover every keyword of the specification: without the keyword, some verdict would differ.
 struct KeywordCoverageTests {
     static let assertions = [
         "$id", "$schema", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$defs",
@@ -35,17 +35,17 @@ struct KeywordCoverageTests {
     }
 
     @Test(arguments: annotations)
-    func saysNothing(_ keyword: String) throws {
+    func keywordsWithoutEffectAcceptEveryValue(_ keyword: String) throws {
         let groups = try Self.groups(with: keyword)
         #expect(groups.contains { $0.tests.contains(where: \.isValid) })
         for group in groups {
-            // It is nil where a reference leads into an example.
+            // Nil if a reference leads into an example.
             guard let verdicts = group.verdicts(without: keyword) else { continue }
             #expect(verdicts == group.verdicts(without: nil), "\(group.name)")
         }
     }
 
-    /// `$vocabulary` stands in meta-schemas, which these groups name.
+    /// `$vocabulary` is in meta-schemas, which these groups refer to.
     @Test func vocabulariesDecide() throws {
         let groups = try Self.groups(with: "$schema").filter { $0.file == "vocabulary" }
         #expect(groups.contains { $0.verdicts(without: "$schema") != $0.verdicts(without: nil) })
@@ -68,7 +68,7 @@ struct KeywordCoverageTests {
     }
 }
 
-/// A schema of a file of cases, and its values.
+/// A schema of a case file, and its values.
 private struct CaseGroup {
     var file: String
     var name: String
@@ -95,7 +95,7 @@ private struct CaseGroup {
         return found
     }
 
-    /// What the values are when a keyword is left out everywhere; nil when the schema then does not compile.
+    /// Returns the verdicts if a keyword is removed everywhere; nil if the schema then does not compile.
     func verdicts(without keyword: String?, options: SchemaOptions? = nil) -> [Bool]? {
         var json = JSONWriter()
         SchemaCopy.write(schema, to: &json) { $0 != keyword }
@@ -109,7 +109,7 @@ private struct CaseGroup {
     }
 }
 
-/// Copies a schema with the keywords that are wanted, in all of its subschemas.
+/// Copies a schema with the selected keywords, in all of its subschemas.
 private enum SchemaCopy {
     static func write(_ schema: JSONValue, to json: inout JSONWriter, _ isWanted: (String) -> Bool) {
         switch schema.kind {

@@ -23,8 +23,8 @@ struct KeywordTests {
         }
     }
 
-    /// All that are missing are told, in the schema's order, however many there are.
-    @Test func everyMissingNameIsTold() throws {
+    /// All missing names are reported, in the schema's order.
+    @Test func everyMissingNameIsReported() throws {
         let names = (0..<200).map { #""n\#($0)""# }
         let list = names.joined(separator: ",")
         let schema = try CompiledSchema(JSONDocument(#"{"required":[\#(list)],"dependentRequired":{"n7":[\#(list)]}}"#))
@@ -42,7 +42,7 @@ struct KeywordTests {
         #expect(without7.map(\.message) == [#"lacks the property "n7""#])
     }
 
-    /// Inside of every applicator, at some depth, the same schemas say the same.
+    /// Inside every applicator, at some depth, the same schemas have the same verdicts.
     @Test(arguments: assertionCases + applicatorCases)
     func keywordBelowOthers(_ test: KeywordCase) throws {
         let wrapped = [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// What a match may cost, counted as the matcher counts it, and what must still go through.
+/// The effort limit of matches, as the matcher counts it, and the values that must remain within it.
 struct PatternEffortTests {
     @Test(arguments: [
         "^(\\w|-)+$", "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", "^([a-z]|[0-9]|-)+$",
@@ -23,20 +23,20 @@ struct PatternEffortTests {
         #expect(Self.match(pattern, String(repeating: "é", count: 500_000)) == .yes)
     }
 
-    /// Each of these would take many times what a value may.
+    /// Each of these would need many times the limit of a value.
     @Test(arguments: [
         "^(?=a)(a+)+$", "^(a*)\\1$", "^(.*)\\1$", "^(a)\\1*\\1*\\1*b", "^(?!.*xx)(?!.*yy)[a-z]+!$",
         "^[\(String(repeating: "\\p{Lu}", count: 12))a]*$",
     ])
-    func costlyOnesGiveUp(_ expression: String) throws {
+    func costlyMatchesGiveUp(_ expression: String) throws {
         let pattern = try Self.pattern(expression)
         defer { pattern.free() }
         let text = String(repeating: "a", count: 500_000) + String(repeating: "c", count: 500_000)
         #expect(Self.match(pattern, text) == .gaveUp)
     }
 
-    /// What groups have taken in may be compared with what follows, at each place.
-    @Test func lookingBackCounts() throws {
+    /// The contents of groups may be compared with the following text at each position.
+    @Test func backreferencesCount() throws {
         let text = String(repeating: "a", count: 3000) + "c"
         let forward = try Self.pattern("^(a*)\\b$")
         let back = try Self.pattern("^(a*)\\1$")
@@ -57,7 +57,7 @@ struct PatternEffortTests {
         var matches = 0
         while Self.match(pattern, "p1", matcher) == .no { matches += 1 }
         #expect((10_000..<300_000).contains(matches))
-        // And the next value begins anew.
+        // The next value has the full effort again.
         matcher.begin(bytes: 0)
         #expect(Self.match(pattern, "p1", matcher) == .no)
     }
@@ -68,7 +68,7 @@ struct PatternEffortTests {
             try CompiledSchema(JSONDocument(#"{"patternProperties":{\#(patterns)}}"#)))
         let keys = (0..<20).map { "\"p\(String(repeating: "1", count: 20_000))\($0)\":0" }.joined(separator: ",")
         let violation = try #require(validator.firstViolation(in: try JSONDocument("{\(keys)}").root))
-        #expect(violation.message.contains("could not be matched"))
+        #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
     @Test func expressionsOfAMessageCount() throws {
@@ -80,10 +80,10 @@ struct PatternEffortTests {
         let many = [String](repeating: few, count: 300).joined(separator: ",")
         let violation = try #require(validator.firstViolation(in: try JSONDocument("[\(many)]").root))
         #expect(violation.keyword == "format")
-        #expect(violation.message.contains("could not be matched"))
+        #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
-    /// Making automata has a limit: the rest is left to PCRE2.
+    /// The work for automata is limited: PCRE2 matches the other expressions.
     @Test func automataAreLimited() throws {
         var work = Automaton.workMax
         let large = try Self.pattern("(a|b)*a(a|b){20}", work: &work)
@@ -107,7 +107,7 @@ struct PatternEffortTests {
         try Array(expression.utf8).withUnsafeBytes { try Pattern($0, work: &work) }
     }
 
-    /// With the effort that a message has that consists of the text.
+    /// With the effort of a message that consists of the text.
     private static func match(_ pattern: Pattern, _ text: String) -> Pattern.Match {
         let matcher = PatternMatcher()
         matcher.begin(bytes: text.utf8.count)

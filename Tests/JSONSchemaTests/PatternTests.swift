@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Expressions that are matched without PCRE2 mean what PCRE2 says they mean.
+/// Expressions that are matched without PCRE2 have the same verdicts with PCRE2.
 struct PatternTests {
     static let simple = [
         "^$", "^a$", "^a*$", "^a+$", "^a?$", "^ab$", "^a?b$", "^a*b+c$", "^a{2}$", "^a{0,2}$", "^a{2,}b$",
@@ -18,11 +18,11 @@ struct PatternTests {
         "^[A-Za-z0-9.-]+$", "^([0-9A-Fa-f]{2})+$", "^[A-Za-z0-9+/]+={0,2}$", "^[0-9a-f]{8}-[0-9a-f]{4}$",
         "^[^\\u0000-\\u001f\\u007f]+$", "^\\d+\\.\\d{2}$", "^(?:[ab]{2})*$",
     ])
-    func simpleOnes(_ expression: String) {
+    func simpleExpressions(_ expression: String) {
         #expect(Self.isSimple(expression))
     }
 
-    /// What ECMA-262 says where PCRE2 would say something else, or refuse.
+    /// The rules of ECMA-262 where PCRE2 differs, or rejects the expression.
     @Test(arguments: [
         "\\p{L", "\\p{", "\\p{Script=greek}", "\\p{Script=L_a_t_i_n}", "\\p{sc=Greek }", "\\p{Script=Nonsense}",
         "^(?:ab){0,70000}$", "^(?:ab){70000}$",
@@ -48,11 +48,11 @@ struct PatternTests {
         "^\\bx$", "^[[:alpha:]]$", "^é$", "^[é]$", "^\\p{L}$", "^a{2}{3}$", "^(?=a)$", "^(a{2}){2}$", "^[a-\\d]$",
         "^a$b$", "^^a$",
     ])
-    func othersAreLeftToPCRE2(_ expression: String) {
+    func otherExpressionsUsePCRE2(_ expression: String) {
         #expect(!Self.isSimple(expression))
     }
 
-    /// Expressions that an automaton follows.
+    /// Expressions that an automaton can match.
     static let regular = [
         "", "a", "^", "$", "^$", "$^", "a|b", "a||b", "^a|b$", "(^|b)a", "a($|b)", "a.b", "(ab)+", "(?:ab)*c", "a+?b",
         "^(a|b)*a(a|b){2}$", "(a*)*b", "^(a+)+$", "((a?)+)*c$", "^(a{2}){2}$", "^(?:a{2,3}|b){1,2}$", "[^a]$",
@@ -71,7 +71,7 @@ struct PatternTests {
         }
         defer { pattern.free() }
         guard case .pcre2 = pattern.matching else { return }
-        Issue.record("it is left to PCRE2")
+        Issue.record("PCRE2 matches this pattern")
     }
 
     @Test(arguments: simple + regular)
@@ -81,7 +81,7 @@ struct PatternTests {
             "a", "b", "c", "A", "0", "9", "-", ".", " ", "\n", "é", "😀", "\\", "]", "\u{7F}", "f", "/",
         ]
         let quick = try validator(expression)
-        // Automata know nothing of looking ahead.
+        // Automata support no lookahead.
         let slow = try validator("(?=)(?:\(expression))")
         for _ in 0..<2000 {
             let length = Int(generator.next() % 7)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import JSONSchema
 
-/// What is more than the plain way takes is left to the long one, which decides.
+/// Checks beyond the limits of the fast path are decided by the loop.
 struct PlainWayTests {
-    @Test func deepSchemasAreLeftToTheLongWay() throws {
+    @Test func deepSchemasUseTheLoop() throws {
         for depth in [40, 100] {
             let schema = (0..<depth).reduce(#"{"type":"integer"}"#) { inner, _ in #"{"allOf":[\#(inner)]}"# }
             let validator = try validator(schema)
@@ -15,15 +15,15 @@ struct PlainWayTests {
         }
     }
 
-    /// Below a negation, giving up must not look like a value that is refused.
-    @Test func givingUpBelowANegationIsNoAnswer() throws {
+    /// Below a negation, giving up must not look like an invalid value.
+    @Test func givingUpBelowANegationDecidesNothing() throws {
         let schema = (0..<100).reduce(#"{"type":"integer"}"#) { inner, _ in #"{"allOf":[\#(inner)]}"# }
         let validator = try validator(#"{"not":\#(schema)}"#)
         #expect(try validator.firstViolation(in: value("1"))?.keyword == "not")
         #expect(try validator.firstViolation(in: value(#""a""#)) == nil)
     }
 
-    @Test func longValuesAreLeftToTheLongWay() throws {
+    @Test func longValuesUseTheLoop() throws {
         let validator = try validator(#"{"items":{"type":"integer"}}"#)
         for count in [100, 100_000] {
             let numbers = "[" + Array(repeating: "1", count: count).joined(separator: ",")
@@ -39,7 +39,7 @@ struct PlainWayTests {
         #"{"unevaluatedProperties":false}"#, #"{"unevaluatedItems":false}"#,
         ##"{"$dynamicRef":"#a","$defs":{"b":{"$dynamicAnchor":"a"}}}"##,
     ])
-    func someSchemasTakeTheLongWayAlways(_ schema: String) throws {
+    func someSchemasAlwaysUseTheLoop(_ schema: String) throws {
         #expect(try !validator(schema).isPlainlyValid(value("{}")))
         #expect(try validator(schema).firstViolation(in: value("{}")) == nil)
     }

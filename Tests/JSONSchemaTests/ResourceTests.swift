@@ -5,7 +5,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Schemas of several documents, and what errors say of where they are.
+/// Schemas of several documents, and the positions in their errors.
 struct ResourceTests {
     @Test(
         arguments: [
@@ -54,7 +54,7 @@ struct ResourceTests {
         #expect(violation.message == "must be at least 3")
     }
 
-    @Test func whatIsMissingIsTold() throws {
+    @Test func missingDocumentsAreReported() throws {
         let document = try JSONDocument(#"{"items":{"$ref":"other.json#/a"}}"#)
         let error = try #require(throws: SchemaError.self) {
             try CompiledSchema(document, uri: "https://example.com/schemas/a.json")
@@ -74,13 +74,13 @@ struct ResourceTests {
         #expect(error.description.hasPrefix(#"schema at "https://example.com/b.json#/type": must be one of"#))
     }
 
-    @Test func foldersHoldWhatTheirPrefixSays() throws {
+    @Test func foldersServeTheirPrefix() throws {
         let folder = try TemporaryDirectory("schemas")
         try #require(mkdir(folder.file("sub"), 0o700) == 0)
         try folder.write("sub/a b.json", #"{"$ref":"../c.json#x"}"#)
         try folder.write("c.json", #"{"$defs":{"c":{"$anchor":"x","type":"null"}}}"#)
         try folder.write("broken.json", "{")
-        // A name that begins with a combining mark, which makes one character with a slash before it.
+        // A name that begins with a combining mark, which forms one character with a preceding slash.
         try folder.write("\u{301}d.json", "{}")
         var resources = SchemaResources()
         resources.add(prefix: "https://example.com/", folder: "/nowhere")
@@ -140,7 +140,7 @@ struct ResourceTests {
         #expect(validator.firstViolation(in: try JSONDocument("1").root)?.keyword == "type")
     }
 
-    /// They look alike, but their bytes differ: `é` in one and in two code points.
+    /// The names look alike, but their bytes differ: `é` as one and as two code points.
     @Test func urisAreComparedByTheirBytes() throws {
         var resources = SchemaResources()
         resources.add(uri: "https://example.com/\u{E9}", document: try JSONDocument(#"{"const":1}"#))
@@ -163,7 +163,7 @@ struct ResourceTests {
         }
     }
 
-    /// Each `$id` makes the URI of those inside of it longer.
+    /// Each `$id` makes the URI of nested ones longer.
     @Test(arguments: ["a/", "./a/", "../a/b/"])
     func urisHaveALimit(_ id: String) throws {
         let depth = 9000
@@ -199,7 +199,7 @@ struct ResourceTests {
         let error = try #require(throws: SchemaError.self) { try compile(true) }
         #expect(error.code == .unsupported)
         #expect(error.message.contains("https://example.com/vocab/money"))
-        // Without the vocabulary for validation nothing is asserted.
+        // Without the validation vocabulary, nothing is asserted.
         let validator = SchemaValidator(try compile(false))
         #expect(validator.firstViolation(in: try JSONDocument("1").root) == nil)
     }

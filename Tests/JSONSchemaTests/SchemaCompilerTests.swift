@@ -61,13 +61,13 @@ struct SchemaCompilerTests {
         #expect(error.pointer == pointer)
     }
 
-    @Test func unknownKeywordsAreTold() throws {
+    @Test func unknownKeywordsAreReported() throws {
         let schema = try CompiledSchema(
             JSONDocument(#"{"properties":{"a":{"minLenght":3,"x-note":1}},"tpye":"object"}"#))
         #expect(schema.unknownKeywords == ["/tpye", "/properties/a/minLenght", "/properties/a/x-note"])
     }
 
-    @Test func unknownKeywordsAreToldUpToALimit() throws {
+    @Test func unknownKeywordsAreReportedUpToALimit() throws {
         let members = (0..<300).map { #""x-\#($0)":0"# }
         let schema = try CompiledSchema(JSONDocument("{\(members.joined(separator: ","))}"))
         #expect(schema.unknownKeywords == (0..<100).map { "/x-\($0)" })
@@ -86,9 +86,9 @@ struct SchemaCompilerTests {
         #expect(validator.firstViolation(in: try JSONDocument("1").root)?.schemaPointer == "/$defs/a/type")
     }
 
-    /// Enough children that they are looked up, and few.
+    /// Enough children for a lookup table, and only a few.
     @Test(arguments: [3, 500])
-    func pointersLeadToChildren(_ count: Int) throws {
+    func pointersResolveToChildren(_ count: Int) throws {
         let names = (0..<count).map { #""d\#($0)":{"const":\#($0)}"# }
         let elements = (0..<count).map { #"{"const":\#($0)}"# }
         let special =
@@ -117,7 +117,7 @@ struct SchemaCompilerTests {
         }
     }
 
-    /// As many names as do not fit a machine word.
+    /// More names than bits of a machine word.
     @Test(arguments: [1, 63, 64, 65, 128, 200])
     func manyNames(_ count: Int) throws {
         let names = (0..<count).map { #""name number \#($0)""# }

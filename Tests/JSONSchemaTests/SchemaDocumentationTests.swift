@@ -3,8 +3,8 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The schemas of `schemas/` explain themselves to people and to editors: each property and definition has a title, a
-/// description, and shows what it may be.
+/// The schemas of `schemas/` are self-explanatory for readers and editors: each property and definition has a title, a
+/// description and examples.
 struct SchemaDocumentationTests {
     @Test(arguments: ContractExample.schemas)
     func everyPropertyIsDocumented(_ name: String) throws {
@@ -17,13 +17,13 @@ struct SchemaDocumentationTests {
             documented.insert(node.name)
             findings += node.lacks
         }
-        // A rule for a property that is documented elsewhere need not repeat it.
+        // A rule for a property that is documented elsewhere need not repeat the documentation.
         for node in schema.declarations(inRules: true) where !documented.contains(node.name) { findings += node.lacks }
         #expect(findings == [])
     }
 
     @Test(arguments: ContractExample.schemas)
-    func whatIsShownIsValid(_ name: String) throws {
+    func examplesAndDefaultsAreValid(_ name: String) throws {
         let document = try ContractExample.document(of: name)
         let schema = try CompiledSchema(document)
         #expect(schema.unknownKeywords == [])
@@ -41,7 +41,7 @@ struct SchemaDocumentationTests {
         }
     }
 
-    /// A property's schema with the definitions that it refers to.
+    /// Returns a property's schema with the definitions that it refers to.
     private func alone(_ property: JSONValue, in schema: JSONValue) throws -> JSONDocument {
         var json = JSONWriter()
         json.beginObject()
@@ -58,13 +58,13 @@ struct SchemaDocumentationTests {
     }
 }
 
-/// A schema with a name: of a property, or of a definition.
+/// The named schema of a property or a definition.
 private struct Declaration {
     var name: String
     var pointer: String
     var schema: JSONValue
 
-    /// What an editor would miss.
+    /// The missing annotations.
     var lacks: [String] {
         guard schema.kind == .object else { return [] }
         let shows = ["examples", "enum", "const", "default"].contains { schema[$0] != nil }
@@ -77,8 +77,7 @@ extension JSONValue {
         ["title", "description"].filter { self[$0]?.string?.isEmpty ?? true }.map { "\(pointer) has no \($0)" }
     }
 
-    /// Properties and definitions at any depth: those of the schema itself, or those of its rules, which hold under
-    /// conditions.
+    /// Returns properties and definitions at any depth: those of the schema itself, or those of its conditional rules.
     fileprivate func declarations(inRules: Bool) -> [Declaration] {
         var found: [Declaration] = []
         collect("", isRule: false) { declaration, isRule in if isRule == inRules { found.append(declaration) } }

@@ -3,15 +3,15 @@ import TestKit
 
 @testable import JSONSchema
 
-/// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and what they are.
+/// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and verdicts.
 struct SuiteFile: CustomStringConvertible {
-    /// From the suite's folder on, without `.json`: `optional/bignum`.
+    /// The path below the suite's folder, without `.json`: `optional/bignum`.
     var name: String
     var path: String
 
     var description: String { name }
 
-    /// A value that was judged otherwise than the suite does; or a schema that could not be compiled.
+    /// A value with another verdict than the suite's, or a schema that does not compile.
     struct Failure: Hashable, CustomStringConvertible {
         var group: String
         var test: String
@@ -20,7 +20,7 @@ struct SuiteFile: CustomStringConvertible {
         var description: String { "\(group) / \(test): \(reason)" }
     }
 
-    /// Runs all cases; `count` counts them.
+    /// Runs all cases; `count` is increased by their number.
     func failures(
         remotes: SchemaResources, options: SchemaOptions, count: inout Int
     ) throws -> [Failure] {
@@ -62,7 +62,7 @@ struct SuiteFile: CustomStringConvertible {
         return failures
     }
 
-    /// The files of a folder, those in folders inside with them.
+    /// Returns the files of a folder and of its subfolders.
     static func all(in folder: String, below prefix: String = "") -> [SuiteFile] {
         ((try? Files.names(in: folder)) ?? []).flatMap { name -> [SuiteFile] in
             if name.hasSuffix(".json") {

@@ -10,7 +10,7 @@ struct SuiteTests {
     static let ownFolder = Products.file("Tests/JSONSchemaTests/Cases/draft2020-12")
     static let newerFiles = SuiteFile.all(in: ownFolder)
 
-    @Test func suiteIsThere() {
+    @Test func suiteIsInstalled() {
         #expect(Self.olderFiles.count > 40, "install the package json-schema-test-suite")
     }
 
@@ -29,7 +29,7 @@ struct SuiteTests {
         #expect(try Self.failures(file, SchemaOptions(assertsFormat: true)) == [])
     }
 
-    /// What the documentation says of the optional cases is so.
+    /// The documentation's list of optional cases is correct.
     @Test(arguments: olderFiles.filter { $0.name.hasPrefix("optional/") })
     func optionalFilesAreListed(_ file: SuiteFile) throws {
         var count = 0
@@ -43,8 +43,8 @@ struct SuiteTests {
         #expect(rows.count == 1 && rows[0].hasPrefix(start), "\(start) \(failures)")
     }
 
-    /// A case that can never fail is one that is not there.
-    @Test func casesWithoutAnAnswerFail() throws {
+    /// A case that can never fail is useless.
+    @Test func casesWithoutAVerdictFail() throws {
         let folder = try TemporaryDirectory("suite")
         try folder.write(
             "a.json", #"[{"schema":true,"tests":[{"data":1,"valid":true},{"data":1,"vaild":false},{"valid":true}]}]"#)

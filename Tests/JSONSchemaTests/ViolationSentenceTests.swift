@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// What a violation says to the developer of the program that wrote the value, and what saying it may cost.
+/// Messages of violations for the developer of the producer, and the limits of their search.
 struct ViolationSentenceTests {
     private static let text = ##"""
         {"anyOf":[{"type":"string"},{"$ref":"#/$defs/o"}],"$defs":{"o":{"type":"object","required":["id"],"properties":
@@ -38,11 +38,11 @@ struct ViolationSentenceTests {
             #"oneOf The value must be one of 1, "b", null."#
         ),
     ])
-    func alternativesAreToldByTheOneThatFits(_ schema: String, _ value: String, _ sentence: String) throws {
+    func fittingAlternativeIsDescribed(_ schema: String, _ value: String, _ sentence: String) throws {
         #expect(try sentences(schema, value) == [sentence])
     }
 
-    @Test func alternativesWithATagAreToldByTheirs() throws {
+    @Test func taggedAlternativeIsDescribed() throws {
         let schema = #"""
             {"oneOf":[{"properties":{"kind":{"const":"a"},"size":{"type":"integer"}},"required":["kind","size"]},
                       {"properties":{"kind":{"enum":["b","c"]},"size":{"type":"string"}},"required":["kind"]}]}
@@ -55,7 +55,7 @@ struct ViolationSentenceTests {
                 == ["oneOf The value must match exactly one of the schema's alternatives."])
     }
 
-    @Test func allThatIsWrongInAnAlternativeIsTold() throws {
+    @Test func allViolationsOfAnAlternativeAreReported() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(Self.text)))
         let document = try JSONDocument(#"{"id":"x","parts":[1,2]}"#)
         #expect(
@@ -81,7 +81,7 @@ struct ViolationSentenceTests {
             #"The value must have exactly one of "a", "b", and has both."#
         ),
     ])
-    func exclusionsSayWhatIsExcluded(_ schema: String, _ value: String, _ sentence: String) throws {
+    func exclusionsNameTheExcludedValue(_ schema: String, _ value: String, _ sentence: String) throws {
         let violation = try #require(try first(schema, value))
         #expect(violation.description == sentence)
     }
@@ -99,7 +99,7 @@ struct ViolationSentenceTests {
         (#"{"description":"Seconds. More.","type":"integer"}"#, #""x""#, "The value must be a whole number (Seconds)."),
         (#"{"description":"Everything.","type":"object"}"#, #""x""#, "The value must be an object."),
     ])
-    func limitsSayWhatTheSchemaCallsTheValue(_ schema: String, _ value: String, _ sentence: String) throws {
+    func limitsQuoteTheDescription(_ schema: String, _ value: String, _ sentence: String) throws {
         let violation = try #require(try first(schema, value))
         #expect(violation.description == sentence)
     }
@@ -141,40 +141,40 @@ struct ViolationSentenceTests {
         #expect(violation.description == sentence)
     }
 
-    @Test func theContractSpeaksPlainly() throws {
+    @Test func contractMessagesAreReadable() throws {
         let schema = try CompiledSchema(
             JSONDocument(try Files.bytes(of: Products.file("schemas/notification.schema.json"))))
         let validator = SchemaValidator(schema)
-        func told(_ aps: String, _ more: String = "", pushType: String = "alert") throws -> String? {
+        func message(_ aps: String, _ more: String = "", pushType: String = "alert") throws -> String? {
             let text =
                 #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{\#(aps)}}}"#
             return validator.firstViolation(in: try JSONDocument(text).root)?.description
         }
-        #expect(try told(#""alert":5"#) == "/payload/aps/alert must be a string or an object.")
-        #expect(try told(#""alert":{"title":5}"#) == "/payload/aps/alert/title must be a string, an object or null.")
-        #expect(try told(#""alert":{"loc-args":[1]}"#) == "/payload/aps/alert/loc-args/0 must be a string.")
+        #expect(try message(#""alert":5"#) == "/payload/aps/alert must be a string or an object.")
+        #expect(try message(#""alert":{"title":5}"#) == "/payload/aps/alert/title must be a string, an object or null.")
+        #expect(try message(#""alert":{"loc-args":[1]}"#) == "/payload/aps/alert/loc-args/0 must be a string.")
         #expect(
-            try told(#""sound":{"volume":3}"#)
+            try message(#""sound":{"volume":3}"#)
                 == "/payload/aps/sound/volume must be at most 1 (From 0, which is silent, to 1).")
         #expect(
-            try told(#""alert":"a""#, #","expiration":1767225600000"#)
+            try message(#""alert":"a""#, #","expiration":1767225600000"#)
                 == "/expiration must be at most 9999999999 (UNIX seconds).")
         #expect(
-            try told(#""content-available":1"#, #","priority":10"#, pushType: "background")
+            try message(#""content-available":1"#, #","priority":10"#, pushType: "background")
                 == #"/priority must be 5, because /push_type is "background"."#)
         #expect(
-            try told(#""content-available":1,"alert":"a""#, pushType: "background")
+            try message(#""content-available":1,"alert":"a""#, pushType: "background")
                 == #"/payload/aps/alert is not allowed here, because /push_type is "background"."#)
         #expect(
-            try told(
+            try message(
                 #""event":"start","timestamp":1,"content-state":{},"alert":"a","attributes-type":"a","attributes":{},"#
                     + #""input-push-token":1,"input-push-channel":"a""#, pushType: "liveactivity")
                 == #"/payload/aps must not have both "input-push-token" and "input-push-channel", "#
                 + #"because /push_type is "liveactivity" and /payload/aps/event is "start"."#)
     }
 
-    /// The search for the reason has limits of its own: what is beyond them is told as it was found.
-    @Test func searchingForAReasonHasAnEnd() throws {
+    /// The search for a reason is limited; beyond the limits, the violation is reported as found.
+    @Test func searchForAReasonIsBounded() throws {
         let many = (0..<40).map { #"{"type":"array","maxItems":\#($0 + 1),"uniqueItems":true}"# }
         let wide = #"{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"null"}]}"#
         let long = "[" + String(repeating: "1,", count: 50_000) + "null]"
@@ -183,7 +183,7 @@ struct ViolationSentenceTests {
             try sentences(
                 #"{"anyOf":[\#(many.joined(separator: ","))]}"#, "[" + String(repeating: "1,", count: 500) + "1]")
                 == ["anyOf The value matches none of the schema's alternatives."])
-        // Each level has two references for the same value, which are both tried.
+        // Each level has two references for the same value, which are both checked.
         let twice = ##"{"anyOf":[{"type":"null"},{"type":"array","items":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}]}"##
         let deep = String(repeating: "[", count: 30) + "1" + String(repeating: "]", count: 30)
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(twice)))

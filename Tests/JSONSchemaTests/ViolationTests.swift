@@ -31,7 +31,7 @@ struct ViolationTests {
         ("priorty", "priority"), ("prioirty", "priority"), ("devicetokens", "device_token"), ("pri", nil), ("x", nil),
         (String(repeating: "priority", count: 1000), nil),
     ])
-    func unknownPropertiesGetASuggestion(_ name: String, _ meant: String?) throws {
+    func unknownPropertiesHaveASuggestion(_ name: String, _ meant: String?) throws {
         let schema =
             #"{"properties":{"device_token":true,"priority":true,"payload":true},"additionalProperties":false}"#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
@@ -53,7 +53,7 @@ struct ViolationTests {
         (#"{"type":["boolean","null"]}"#, #""Off""#, "false", "false"),
         (#"{"type":"boolean"}"#, #""true""#, "true", "true"),
     ])
-    func wrongWordsGetASuggestion(_ schema: String, _ text: String, _ meant: String, _ shown: String) throws {
+    func wrongWordsHaveASuggestion(_ schema: String, _ text: String, _ meant: String, _ shown: String) throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
         #expect(violation.suggestion == meant)
@@ -72,16 +72,16 @@ struct ViolationTests {
         #expect(violation.suggestion == nil && !violation.message.contains("did you mean"))
     }
 
-    @Test func allAreTold() throws {
+    @Test func allViolationsAreReported() throws {
         let schema = #"""
             {"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"c":{"minLength":5,"pattern":"^x"},
              "d":{"items":{"type":"null"}}},"additionalProperties":false}
             """#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let document = try JSONDocument(#"{"a":1,"c":"abc","d":[1,null,2],"e":5}"#)
-        let told = validator.violations(in: document.root).map { "\($0.instancePointer) \($0.schemaPointer)" }
+        let locations = validator.violations(in: document.root).map { "\($0.instancePointer) \($0.schemaPointer)" }
         #expect(
-            told == [
+            locations == [
                 "/a /properties/a/type", "/c /properties/c/minLength", "/c /properties/c/pattern",
                 "/d/0 /properties/d/items/type", "/d/2 /properties/d/items/type", "/e /additionalProperties",
                 " /required",

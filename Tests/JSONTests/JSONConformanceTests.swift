@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Documents that RFC 8259 accepts or refuses, and what Martlet refuses beyond it.
+/// Documents that RFC 8259 accepts or rejects, and documents that Martlet rejects in addition.
 struct JSONConformanceTests {
     @Test(arguments: [
         "null", "true", "false", " \t\r\n1 \t\r\n", "0", "-0", "-1", "0.0", "-0.0e-0", "1e5", "1E+5", "1.25e-3",
@@ -73,7 +73,7 @@ struct JSONConformanceTests {
         #expect(code(refusing: [quote, 0xF0, 0x9F, 0x98]) == .truncated)
     }
 
-    /// Every beginning of a document that is valid as a whole is an error, never a crash; so is every changed byte.
+    /// Every proper prefix of a valid document is an error, and no changed byte crashes the parser.
     @Test func survivesCutsAndChanges() throws {
         let text = Array(#"{"a":[1.5e3,"\uD83D\uDE00é",true,null,{"b":{}}],"c":"\\"} "#.utf8)
         let parser = JSONParser()

@@ -7,7 +7,7 @@ struct JSONParserTests {
         let error = try #require(throws: JSONError.self) { try JSONDocument(text) }
         #expect(error.code == .syntax)
         #expect(error.position == JSONPosition(offset: 26, line: 3, column: 12))
-        #expect(error.description == "3:12: this character cannot stand here in JSON")
+        #expect(error.description == "3:12: unexpected character")
     }
 
     @Test func duplicateKeysAreFoundAtTheSecond() throws {
@@ -43,7 +43,7 @@ struct JSONParserTests {
         #expect(error.position.offset == 4)
     }
 
-    /// The densest texts there are: as many values as bytes allow.
+    /// The densest texts: as many values as the bytes allow.
     @Test func denseTextsFitTheTape() throws {
         let parser = JSONParser(limits: JSONLimits(depthMax: 1000))
         for count in 1...200 {

@@ -45,7 +45,7 @@ struct JSONValueTests {
         #expect(root.elements.map { $0.kind }.isEmpty)
     }
 
-    @Test func pointersWithABrokenEscapeLeadNowhere() throws {
+    @Test func pointersWithABrokenEscapeFindNothing() throws {
         let root = try JSONDocument(#"{"a":1,"a2":2,"a~":3,"~":4}"#).root
         for pointer in ["/a~2", "/a~", "/~", "/~a"] { #expect(root.at(pointer: pointer) == nil) }
         #expect(root.at(pointer: "/a~0")?.int == 3)

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 struct JSONWriterTests {
-    @Test func writesWhatItIsTold() {
+    @Test func writesCommasAndNesting() {
         var json = JSONWriter()
         json.beginObject()
         json.member("outcome", "accepted")
@@ -43,14 +43,14 @@ struct JSONWriterTests {
             String(decoding: json.bytes, as: UTF8.self) == "[" + numbers.map(String.init).joined(separator: ",") + "]")
     }
 
-    @Test func stringsComeBack() throws {
+    @Test func stringsAreReadBack() throws {
         let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init))) + "\u{2028}😀"
         var json = JSONWriter()
         json.string(text)
         #expect(try JSONDocument(json.bytes).root.string == text)
     }
 
-    /// Text from outside reaches terminals through pipes, where nothing else cleans it.
+    /// Foreign text may reach terminals through pipes, without further filtering.
     @Test func `Control and format characters are escaped`() throws {
         let text = "a\u{7F}b\u{80}c\u{9B}31md\u{AD}e\u{61C}f\u{202E}g\u{2066}h\u{200D}i\u{FEFF}j\u{E0001}kü\u{1F426}€"
         let escaped =
@@ -67,7 +67,7 @@ struct JSONWriterTests {
         #expect(String(decoding: keys.bytes, as: UTF8.self) == escaped + ":")
     }
 
-    @Test func `Every control and format character is escaped wherever it stands`() throws {
+    @Test func `Every control and format character is escaped at every position`() throws {
         for value in 0...0x10FFFF {
             guard let scalar = Unicode.Scalar(value),
                 [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
@@ -100,7 +100,7 @@ struct JSONWriterTests {
         #expect(text.hasPrefix("a\u{FFFD}\"\u{FFFD}"))
     }
 
-    @Test func goesOnInTheSameMemory() {
+    @Test func reusesItsMemory() {
         var json = JSONWriter(appendingTo: Array("log: ".utf8))
         json.beginArray()
         json.endArray()

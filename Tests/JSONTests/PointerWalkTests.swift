@@ -7,7 +7,7 @@ struct PointerWalkTests {
          "i":"ä"}
         """#
 
-    @Test func allPlacesAreFoundInAnyOrder() throws {
+    @Test func allPositionsAreFoundInAnyOrder() throws {
         let document = try JSONDocument(Self.text)
         var known: [(node: Int, pointer: String)] = []
         collect(document.root, "", &known)
@@ -28,7 +28,7 @@ struct PointerWalkTests {
         }
     }
 
-    @Test func outerPlacesAreOnTheWay() throws {
+    @Test func outerPointersArePrefixes() throws {
         let document = try JSONDocument(Self.text)
         let target = try #require(document.root.at(pointer: "/a/2/c/d/1"))
         var walk = JSONPointerWalk(document.root.tape)
@@ -38,7 +38,7 @@ struct PointerWalkTests {
         }
     }
 
-    @Test func positionsOfAllAreThoseOfEach() throws {
+    @Test func positionsInOnePassEqualSinglePositions() throws {
         let document = try JSONDocument(Self.text)
         let nodes = Array((-1...40).reversed()) + [3, 3]
         #expect(document.positions(ofNodes: nodes) == nodes.map { document.position(ofNode: $0) })

@@ -14,17 +14,17 @@ import Testing
         (#"{"id":"\#(id.uppercased())"}"#, "order-7", id), ("{}", "order-7", "aef9ecf1-3bff-5958-834e-47bc02769eaf"),
         ("{}", id.uppercased(), id), ("not JSON", "order-7", "order-7"),
     ])
-    func aResultComesUnderTheIDThatTheWorkerMakesOfIt(body: String, messageID: String, told: String) {
+    func aResultIsMatchedByTheWorkersID(body: String, messageID: String, resultID: String) {
         var awaited = AwaitedResults(of: [message(body, messageID)])
-        let isForAnother = awaited.take(["another", nil])
+        let isForAnother = awaited.remove(["another", nil])
         #expect(!isForAnother && awaited.missing == [messageID])
-        let isTaken = awaited.take([nil, told])
-        #expect(isTaken && awaited.isEmpty)
+        let isRemoved = awaited.remove([nil, resultID])
+        #expect(isRemoved && awaited.isEmpty)
     }
 
-    @Test func messagesWithOneIDHaveAResultEach() {
+    @Test func messagesWithTheSameIDHaveOneResultEach() {
         var awaited = AwaitedResults(of: [message("{}", Self.id), message("{}", Self.id)])
-        let taken = (0..<3).map { _ in awaited.take([Self.id]) }
-        #expect(taken == [true, true, false])
+        let removed = (0..<3).map { _ in awaited.remove([Self.id]) }
+        #expect(removed == [true, true, false])
     }
 }

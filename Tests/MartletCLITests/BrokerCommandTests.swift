@@ -9,14 +9,14 @@ import Testing
 
 @testable import Configuration
 
-/// The commands that talk to a broker, as processes, against a real one. Each test has names of its own there.
+/// Runs the commands that use a broker as processes against a real one. Each test uses its own prefix.
 @Suite(.timeLimit(.minutes(10))) struct BrokerCommandTests {
-    @Test func topologyIsAppliedOnceAndToldAfterwards() async throws {
+    @Test func aSecondApplyCreatesNothing() async throws {
         let broker = try await PrivateBroker.shared
         let prefix = "applied"
         let before = try await martlet("publish", "--url", broker.url, "--prefix", prefix, file("valid/alert.json"))
         #expect(before.exit.status == .exited(1))
-        #expect(before.errors.joined().contains("run martlet topology apply"))
+        #expect(before.errors.joined().contains("run: martlet topology apply"))
 
         let first = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
         #expect(first.exit.status == .exited(0))
@@ -34,7 +34,7 @@ import Testing
         #expect(!second.output.contains { $0.hasPrefix("created") })
     }
 
-    @Test func whatExistsWithOtherArgumentsIsToldAndTheRestIsDone() async throws {
+    @Test func mismatchedObjectsAreReportedAndOthersApplied() async throws {
         let broker = try await PrivateBroker.shared
         try await BrokerClients.withAdmin(broker.url) { admin in
             _ = try await admin.declareQueue("other.wait.30s.1", arguments: ["x-queue-type": "quorum"])
@@ -47,9 +47,9 @@ import Testing
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }
 
-    /// A message that was returned more often than RabbitMQ 4 allows by default stays, in a new queue as in one of an
+    /// A message stays after more returns than RabbitMQ 4 allows by default: in a new queue, and in a queue of an
     /// earlier version that a policy covers.
-    @Test func noReturnTakesAMessageOutOfAQueue() async throws {
+    @Test func returnsNeverRemoveAMessageFromAQueue() async throws {
         let broker = try await PrivateBroker.shared
         let isLimiting = try await BrokerClients.withAdmin(broker.url) { admin in
             // A queue of an earlier version.
@@ -71,7 +71,7 @@ import Testing
         } else {
             #expect(applied.exit.status == .exited(0) && policy == nil)
         }
-        // Both kinds of queue are as they should be for whoever applies again.
+        // A second apply finds both kinds of queue in order.
         let again = try await apply("--without-policies")
         #expect(again.exit.status == .exited(0), "\(again.errors)")
         #expect(
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func queuesOfAnEarlierVersionAreLeftAndNamed() async throws {
+    @Test func queuesOfAnEarlierVersionAreKeptAndReported() async throws {
         let broker = try await PrivateBroker.shared
         try await BrokerClients.withAdmin(broker.url) { admin in
             try await admin.declareExchange("older.retry", .direct)
@@ -98,14 +98,14 @@ import Testing
         #expect(result.exit.status == .exited(0))
         #expect(
             result.output.filter { $0.hasPrefix("unused") } == [
-                "unused   exchange older.retry and its queues: older.wait.* take their place; "
+                "unused   exchange older.retry and its queues: replaced by older.wait.*; "
                     + "delete them once the queues are empty"
             ])
         let left = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "older.retry.30s") }
         #expect(left.messages == 0)
     }
 
-    @Test func aRequestReachesOneOfSeveralQueuesAndNoLongerTheOneThatWasAlone() async throws {
+    @Test func aRequestReachesOneOfSeveralQueuesAndNotTheFormerOne() async throws {
         let broker = try await PrivateBroker.shared
         let directory = try TemporaryDirectory()
         try directory.write(
@@ -130,10 +130,10 @@ import Testing
         #expect(undecided.exit.status == .exited(2))
         #expect(
             undecided.errors == [
-                "martlet: there are several request queues: run "
+                "martlet: several request queues are configured; run: "
                     + ["urgent", "bulk"].map { name in
                         "martlet publish --config \(config) --queue split.requests.\(name) \(file("valid/alert.json"))"
-                    }.joined(separator: ", or ")
+                    }.joined(separator: ", or: ")
             ])
         let decided = try await martlet(
             "publish", "--config", config, "--queue", "split.requests.bulk", file("valid/alert.json"))
@@ -153,8 +153,8 @@ import Testing
         #expect(counts == [1, 2, 0])
     }
 
-    /// As a worker's user needs them; asking neither publishes nor consumes.
-    @Test func whatAUserMayDoIsAskedWithoutDoingIt() async throws {
+    /// The permissions that a worker's user needs. The check neither publishes nor consumes.
+    @Test func permissionsAreCheckedWithoutUsingThem() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "asked")
         try await broker.rabbitmqctl("add_user", "asker", "word")
@@ -183,7 +183,7 @@ import Testing
             return (may, message?.isRedelivered, dead)
         }
         #expect(all.0 == [true, true, true])
-        #expect(all.1 == false, "nobody had it before")
+        #expect(all.1 == false, "not delivered before")
         #expect(all.2 == 0)
         await #expect(throws: AMQPError.self) {
             try await BrokerClients.withAdmin(broker.url) { try await $0.mayConsume(fromQueue: "asked.nowhere") }
@@ -223,7 +223,7 @@ import Testing
         let result = try await martlet("publish", "--url", broker.url, "--prefix", "sent", path, "/nowhere.json")
         #expect(result.exit.status == .exited(1))
         #expect(result.output.count == 1)
-        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: no such file"])
         let message = try await BrokerClients.withAdmin(broker.url) { try await $0.get(from: "sent.requests") }
         let published = try #require(message)
         let body = try FileReader.bytes(of: path, bytesMax: 1 << 20)
@@ -232,7 +232,7 @@ import Testing
         #expect(published.properties.deliveryMode == 2)
     }
 
-    @Test func watchShowsWhatComesAfterItSaysThatItListens() async throws {
+    @Test func watchShowsMessagesPublishedAfterItListens() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "seen")
         let watch = try await ChildProcess([
@@ -268,7 +268,7 @@ import Testing
         #expect(
             shown.dropFirst().first?.contains(#""headers":{"push-reason-class":"json","push-reason-code":"syntax"}"#)
                 == true)
-        // It stole nothing, and left nothing behind.
+        // It consumed no message of others, and left no queue.
         let left = try await BrokerClients.withAdmin(broker.url) { admin in
             [try await admin.status(ofQueue: "seen.results"), try await admin.status(ofQueue: "seen.dead")]
         }
@@ -277,7 +277,7 @@ import Testing
         #expect(!queues.contains { $0.hasPrefix("seen.watch") })
     }
 
-    @Test func watchShowsWhatIsAskedFor() async throws {
+    @Test func watchShowsMatchingMessages() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "some")
         let watch = try await ChildProcess([
@@ -306,7 +306,7 @@ import Testing
         #expect(lines.count == 2 && lines[1].contains("  four  ") && lines[1].contains("  apns.BadTopic  "), "\(lines)")
     }
 
-    @Test func watchEndsWithItsTime() async throws {
+    @Test func watchEndsAfterItsTimeout() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "timed")
         let counted = try await martlet(
@@ -317,20 +317,20 @@ import Testing
         #expect(uncounted.exit.status == .exited(0))
     }
 
-    /// Nothing comes as long as nothing consumes.
-    @Test func publishThatWaitsSaysWhyNothingComes() async throws {
+    /// No result is published without a consumer.
+    @Test func publishWithWaitReportsCausesOfMissingResults() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "idle")
         let result = try await martlet(
             "publish", "--url", broker.url, "--prefix", "idle", "--wait", "--timeout", "8", file("valid/alert.json"))
         #expect(result.exit.status == .exited(4))
         let cause =
-            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); start one: martlet worker "
+            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); to start one, run: martlet worker "
             + "--config FILE"
         #expect(result.errors.filter { $0.contains("no result yet") } == [cause], "\(result.errors)")
     }
 
-    @Test func aBrokerThatIsNotThereOrRefusesIsTold() async throws {
+    @Test func anUnreachableOrRefusingBrokerIsReported() async throws {
         let broker = try await PrivateBroker.shared
         let url = "amqp://127.0.0.1:\(try FreePort.choose())"
         let absent = try await martlet("publish", "--url", url, "--timeout", "1", file("valid/alert.json"))
@@ -350,7 +350,7 @@ import Testing
     }
 
     @Test(arguments: [["topology", "apply"], ["topology", "check"], ["watch"], ["publish", "--timeout", "60"]])
-    func whatIsWaitedForIsToldAfterASecond(_ command: [String]) async throws {
+    func aWaitForTheBrokerIsReportedAfterASecond(_ command: [String]) async throws {
         let place = "127.0.0.1:\(try FreePort.choose())"
         let files = command[0] == "publish" ? [file("valid/alert.json")] : []
         let child = try await ChildProcess(
@@ -359,7 +359,7 @@ import Testing
         #expect(line.hasPrefix("martlet: waiting for the broker since "), "\(line)")
         #expect(line.hasSuffix("cannot connect to \(place): Connection refused"), "\(line)")
         _ = try await child.terminate()
-        // Once more where this test is late itself.
+        // Further lines are possible if the test itself is late.
         #expect(await child.errors.allLines().allSatisfy { $0.hasPrefix("martlet: waiting for the broker since ") })
     }
 
@@ -369,15 +369,15 @@ import Testing
         let child = try await ChildProcess([Products.executable("martlet")] + command + ["--url", url])
         _ = try await child.errors.line { $0.hasPrefix("martlet: waiting for the broker since ") }
         child.send(signal: SIGINT)
-        // A wait that went on would end with 3.
+        // A wait that continued would end with 3.
         #expect(try await child.exit().status == .exited(130))
     }
 
-    @Test func aFileThatCannotBeReadIsToldBeforeTheBrokerIsAsked() async throws {
+    @Test func anUnreadableFileIsReportedBeforeConnecting() async throws {
         let url = "amqp://127.0.0.1:\(try FreePort.choose())"
         let result = try await martlet("publish", "--url", url, "--timeout", "1", "/nowhere.json")
         #expect(result.exit.status == .exited(1))
-        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: no such file"])
     }
 
     private func martlet(

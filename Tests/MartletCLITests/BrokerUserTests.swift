@@ -7,10 +7,10 @@ import Testing
 
 @testable import Configuration
 
-/// Each user at the broker may do its work, and not another's.
+/// Each user at the broker has exactly the permissions for its work.
 @Suite(.timeLimit(.minutes(10))) struct BrokerUserTests {
-    /// At a real broker, by the commands and clients of each user.
-    @Test func everyUserMayDoItsWorkAndNoMore() async throws {
+    /// With a real broker, and the commands and clients of each user.
+    @Test func everyUserHasExactlyItsPermissions() async throws {
         let broker = try await PrivateBroker.shared
         let topology = Topology(names: TopologyNames(prefix: "roles"))
         for permissions in BrokerPermissions.all(topology, worker: "martlet-worker") {

@@ -3,7 +3,7 @@ import Testing
 @testable import Configuration
 @testable import MartletCLI
 
-/// What an operator is advised to run can be pasted.
+/// Recommended commands are complete.
 @Suite struct CommandAdviceTests {
     private func completed(_ text: String, config: String? = nil, url: String? = nil, prefix: String? = nil) -> String {
         var broker = BrokerOptions(configPath: config)

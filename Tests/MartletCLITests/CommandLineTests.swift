@@ -10,7 +10,7 @@ import Testing
 @testable import ControlProtocol
 @testable import MartletCLI
 
-/// What command lines of `martlet` mean.
+/// Parses command lines of `martlet`.
 @Suite struct CommandLineTests {
     @Test func commandsWithTheirOptions() throws {
         #expect(try parse("worker --config a.yaml", as: WorkerCommand.self).configPath == "a.yaml")
@@ -115,50 +115,50 @@ import Testing
         ("worker", "option --config FILE is missing"),
         ("worker --config", "option --config FILE needs a value"),
         ("worker --config a b", "unexpected argument 'b'"),
-        ("topology", "'topology' is followed by one of: apply, check, print"),
-        ("status --live --watch", "option --watch does not go with --live"),
-        ("status --live --interval 5", "option --interval does not go with --live"),
-        ("status --live --json", "option --json does not go with --live"),
+        ("topology", "'topology' requires one of: apply, check, print"),
+        ("status --live --watch", "options --watch and --live are mutually exclusive"),
+        ("status --live --interval 5", "options --interval and --live are mutually exclusive"),
+        ("status --live --json", "options --json and --live are mutually exclusive"),
         ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
-        ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, check, print"),
+        ("topology delete", "unknown command 'topology delete'; 'topology' requires one of: apply, check, print"),
         (
             "topology print --format xml",
-            "option --format takes one of table, definitions, rabbitmqctl, kubernetes, not 'xml'"
+            "option --format: expected table, definitions, rabbitmqctl or kubernetes, got 'xml'"
         ),
-        ("topology print --json --format table", "option --json is --format definitions"),
+        ("topology print --json --format table", "options --json and --format are mutually exclusive"),
         (
             "topology print --broker four",
-            "option --broker takes a version such as 3.10, 3.13, 4.0 or 4.3, not 'four'"
+            "option --broker: expected a version such as 3.10, 3.13, 4.0 or 4.3, got 'four'"
         ),
         ("doctor", "option --config FILE is missing"),
         ("publish", "FILE… is missing"),
-        ("publish --config c --url u a", "option --url does not go with --config, which says it already"),
-        ("publish --message-id x a b", "option --message-id goes with one file only"),
-        ("publish --message-id x --new-id a", "options --message-id and --new-id exclude each other"),
-        ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
+        ("publish --config c --url u a", "options --url and --config are mutually exclusive"),
+        ("publish --message-id x a b", "option --message-id requires a single file"),
+        ("publish --message-id x --new-id a", "options --message-id and --new-id are mutually exclusive"),
+        ("publish --timeout 0 a", "option --timeout: expected an integer from 1 to 86400, got '0'"),
         (
             "schema",
             "NAME is missing: notification, result, dead-letter, channel-command, channel-reply, config or asyncapi"
         ),
         (
             "schema resutl",
-            "martlet schema takes notification, result, dead-letter, channel-command, channel-reply, config or asyncapi, not 'resutl'; "
+            "martlet schema: expected notification, result, dead-letter, channel-command, channel-reply, config or asyncapi, got 'resutl'; "
                 + "did you mean result?"
         ),
         (
             "watch --outcome reject",
-            "option --outcome takes accepted, rejected, expired, invalid or unknown, not 'reject'; did you mean rejected?"
+            "option --outcome: expected accepted, rejected, expired, invalid or unknown, got 'reject'; did you mean rejected?"
         ),
-        ("watch --reveal", "option --reveal goes with --json"),
-        ("man wach", "there is no command 'wach'; did you mean 'watch'?"),
-        ("validate --draft 4 a", "option --draft takes 2020-12 or draft-07, not '4'"),
-        ("watch --count -1", "option --count takes a whole number above 0, not '-1'"),
+        ("watch --reveal", "option --reveal requires --json"),
+        ("man wach", "unknown command 'wach'; did you mean 'watch'?"),
+        ("validate --draft 4 a", "option --draft: expected 2020-12 or draft-07, got '4'"),
+        ("watch --count -1", "option --count: expected an integer above 0, got '-1'"),
         (
             "watch --count 99999999999999999999",
-            "option --count takes a whole number above 0, not '99999999999999999999'"
+            "option --count: expected an integer above 0, got '99999999999999999999'"
         ),
     ])
-    func mistakesAreToldInOneLine(line: String, message: String) {
+    func mistakesAreReportedInOneLine(line: String, message: String) {
         #expect {
             _ = try Program.martlet.request(line.split(separator: " ").map(String.init))
         } throws: { error in
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func helpIsThereForEveryCommandAndWinsOverMistakes() throws {
+    @Test func everyCommandHasHelpEvenWithMistakes() throws {
         for command in Program.martlet.shownCommands {
             let text = try help("\(command.name) --help --nonsense")
             #expect(text.contains("Usage: martlet \(command.name)"))

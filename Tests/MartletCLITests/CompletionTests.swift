@@ -4,9 +4,9 @@ import Testing
 
 @testable import MartletCLI
 
-/// The completion scripts of `martlet`; CommandKitTests has the rules of all programs.
+/// The completion scripts of `martlet`; CommandKitTests covers the rules of all programs.
 @Suite(.timeLimit(.minutes(10))) struct CompletionTests {
-    /// The words behind `martlet`, the last of which is to be completed, and what of it bash offers.
+    /// The words after `martlet`, the last of which is completed, and the completions that bash offers.
     @Test(arguments: [
         ("w", ["worker", "watch", "waits"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),
         ("worker --config mart", ["martlet.yaml"]),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// Which file commands read that are given none.
+/// The configuration file of commands without `--config`.
 @Suite struct DefaultConfigurationTests {
     @Test(
         arguments: [
@@ -13,7 +13,7 @@ import Testing
             (nil, EACCES, .unreadable(reason: "permission denied")), ("", 0, .none), ("", EACCES, .none),
             ("mine.yaml", 0, .file("mine.yaml")), ("mine.yaml", EACCES, .file("mine.yaml")),
         ] as [(String?, Int32, DefaultConfiguration)])
-    func theVariableWinsOverTheFileOfTheMachine(_ variable: String?, _ code: Int32, _ expected: DefaultConfiguration) {
+    func theVariableOverridesTheMachinesFile(_ variable: String?, _ code: Int32, _ expected: DefaultConfiguration) {
         var asked: [String] = []
         let found = DefaultConfiguration.find {
             $0 == DefaultConfiguration.variable ? variable : nil
@@ -25,7 +25,7 @@ import Testing
         #expect(asked == (variable == nil ? [DefaultConfiguration.path] : []))
     }
 
-    /// Without the file, the command would go to the broker of this machine.
+    /// Without the file, the command would connect to the broker of this machine.
     @Test(arguments: [["worker"], ["doctor"], ["publish", "a"], ["dead", "stats"], ["topology", "print"]])
     func anUnreadableDefaultIsAnError(_ words: [String]) throws {
         let unreadable = DefaultConfiguration.unreadable(reason: "permission denied")
@@ -33,22 +33,22 @@ import Testing
             _ = try Program.martlet.request(words, defaults: unreadable.optionDefaults)
         }
         #expect(
-            error?.message == "cannot read \(DefaultConfiguration.path): permission denied; name another file with "
-                + "--config FILE or MARTLET_CONFIG")
+            error?.message == "cannot read \(DefaultConfiguration.path): permission denied; pass another file with "
+                + "--config FILE or set MARTLET_CONFIG")
         #expect(throws: Never.self) {
             _ = try Program.martlet.request(words + ["--config", "b.yaml"], defaults: unreadable.optionDefaults)
         }
     }
 
     @Test(arguments: [["validate", "a"], ["status"], ["publish", "a", "--url", "amqp://h"], ["worker", "--help"]])
-    func anUnreadableDefaultIsNoErrorWhereNoneIsNeeded(_ words: [String]) {
+    func anUnneededUnreadableDefaultIsNoError(_ words: [String]) {
         #expect(throws: Never.self) {
             _ = try Program.martlet.request(
                 words, defaults: DefaultConfiguration.unreadable(reason: "denied").optionDefaults)
         }
     }
 
-    @Test func aValidationSaysThatTheDefaultIsNotRead() throws {
+    @Test func validateReportsAnUnreadableDefault() throws {
         let defaults = DefaultConfiguration.unreadable(reason: "denied").optionDefaults
         let path = DefaultConfiguration.path
         func unreadable(_ words: String...) throws -> String? {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func everyCommandWithAConfigurationTakesIt() throws {
+    @Test func everyCommandWithAConfigurationUsesTheDefault() throws {
         #expect(try configPath("worker") == "default.yaml")
         #expect(try configPath("doctor") == "default.yaml")
         #expect(try configPath("publish", "a") == "default.yaml")
@@ -83,7 +83,7 @@ import Testing
         #expect(try configPath("worker", "--config", "b.yaml") == "b.yaml")
     }
 
-    /// What says where the broker is, or what documents are checked by, leaves no room for it.
+    /// Options that set the broker or the schema exclude the default.
     @Test func anOptionThatExcludesAConfigurationExcludesTheDefault() throws {
         #expect(try configPath("publish", "a", "--url", "amqp://h") == nil)
         #expect(try configPath("dead", "list", "--prefix", "p") == nil)
@@ -96,7 +96,7 @@ import Testing
         let martlet = try Products.executable("martlet")
         let named = try await ChildProcess.run(["env", "MARTLET_CONFIG=\(path)", martlet, "dead", "stats"])
         #expect(named.exit.status == .exited(2))
-        #expect(named.errors.first?.hasPrefix("martlet: \(path): cannot read it") == true, "\(named.errors)")
+        #expect(named.errors.first?.hasPrefix("martlet: \(path): cannot read the file") == true, "\(named.errors)")
         let none = try await ChildProcess.run([martlet, "worker"])
         #expect(none.errors == ["martlet: option --config FILE is missing (see martlet worker --help)"])
     }

@@ -16,8 +16,8 @@ import YAML
 @testable import MartletCLI
 @testable import Worker
 
-/// What the files of `deploy` for containers say of a worker is what it does. `deploy/check/manifests` says whether
-/// Kubernetes and Compose take them.
+/// The container files in `deploy` match the worker's behavior. `deploy/check/manifests` checks that Kubernetes and
+/// Compose accept them.
 @Suite struct DeploymentFileTests {
     private static let kubernetes = "deploy/kubernetes"
     private static let configurations = [
@@ -28,15 +28,15 @@ import YAML
     // MARK: The configurations
 
     @Test(arguments: configurations)
-    func aWorkerTakesTheConfiguration(_ path: String) throws {
+    func aWorkerAcceptsTheConfiguration(_ path: String) throws {
         let configuration = try Self.configuration(path)
         let listen = try #require(configuration.admin.listen)
-        // Loopback of a container is reached by nobody.
+        // The loopback address of a container is unreachable from outside.
         #expect(listen == Endpoint(host: "0.0.0.0", port: WorkerConfiguration.Admin.defaultEndpoint.port))
         #expect(configuration.broker.url.credentials.password == (path.contains("compose") ? "martlet" : "secret"))
     }
 
-    /// Where a secret is mounted, and what it is told to be, is said in two files.
+    /// A secret's mount path is in two files.
     @Test(arguments: ["demonstration", "production"])
     func filesAreWhereTheyAreMounted(_ overlay: String) throws {
         let text = try Self.text("\(Self.kubernetes)/\(overlay)/martlet.yaml")
@@ -47,7 +47,7 @@ import YAML
         #expect(mounts.contains("/etc/martlet"))
     }
 
-    /// The demonstrations' simulator writes what their configurations name.
+    /// The demonstrations' simulator writes the files that their configurations name.
     @Test func simulatorsWriteWhatWorkersRead() async throws {
         let directory = try TemporaryDirectory("demo")
         let arguments = try Dockerfile().command("apns-simulator").map { argument in
@@ -71,7 +71,7 @@ import YAML
         }
     }
 
-    @Test func simulatorsListenWhereTheyAreSought() async throws {
+    @Test func simulatorsListenAtTheConfiguredPorts() async throws {
         let help = try await ChildProcess.run([try Products.executable("apns-simulator"), "--help"]).output
         let defaults = Set(help.joined().matches(of: /\(127\.0\.0\.1:(\d+)\)/).map { String($0.output.1) })
         let file = try Dockerfile()
@@ -87,14 +87,14 @@ import YAML
 
     // MARK: Ports, probes, and time
 
-    @Test func everybodyAsksAtThePortWhereAWorkerListens() throws {
+    @Test func allManifestsUseTheAdminPort() throws {
         let port = Int(WorkerConfiguration.Admin.defaultEndpoint.port)
         let container = try Self.container()
         #expect(container.value.at(pointer: "/ports/0/name")?.string == "admin")
         #expect(container.value.at(pointer: "/ports/0/containerPort")?.int == port)
         let service = try Self.object("Service", in: "base/service.yaml")
         #expect(service.root.at(pointer: "/spec/ports/0/port")?.int == port)
-        // What is not ready would not be seen else.
+        // Otherwise, workers that are not ready would not be found.
         #expect(service.root.at(pointer: "/spec/publishNotReadyAddresses")?.bool == true)
         let monitor = try Self.object("ServiceMonitor", in: "base/service-monitor.yaml")
         #expect(monitor.root.at(pointer: "/spec/endpoints/0/port")?.string == "admin")
@@ -106,12 +106,12 @@ import YAML
         #expect(try Dockerfile().values("EXPOSE", of: "martlet") == ["\(port)"])
     }
 
-    @Test func probesAskForWhatThereIs() throws {
+    @Test func probesUseExistingCommands() throws {
         let routes = WorkerRoutes(
             status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
         #expect(Set(routes.views.map(\.path)).isSuperset(of: ["/metrics", "/livez", "/status"]))
         let container = try Self.container().value
-        // By the control socket: whoever reaches the admin port could hold up a probe that goes there.
+        // Probes use the control socket: clients of the admin port could delay an HTTP probe.
         for (probe, options) in [
             ("startupProbe", StatusCommand.Options(checksLiveness: true)),
             ("livenessProbe", StatusCommand.Options(checksLiveness: true)),
@@ -123,17 +123,17 @@ import YAML
             #expect(words.first == "/usr/bin/martlet", "\(probe)")
             let command = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
             #expect(command.options == options, "\(probe)")
-            // Lanes may take a second to say how they stand, and the command waits five for an answer.
+            // A lane may take a second to report its status, and the command waits five seconds for a response.
             #expect(try #require(value["timeoutSeconds"]?.int) > 5, "\(probe)")
         }
-        // A worker is not ended for what may pass, but for a stall that lasts.
+        // Only a lasting stall may restart a worker.
         let liveness = try #require(container["livenessProbe"])
         let patience = try #require(liveness["periodSeconds"]?.int) * (liveness["failureThreshold"]?.int ?? 0)
-        #expect(patience > StallDetector.turnSecondsMax)
+        #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    /// Kubernetes and Docker kill what takes longer, and the broker delivers again what was held.
-    @Test func aDrainMayTakeItsTime() throws {
+    /// Kubernetes and Docker kill a process after this time; the broker then redelivers the held requests.
+    @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
             let deployment = try Self.object("Deployment", in: "base/deployment.yaml")
@@ -147,8 +147,8 @@ import YAML
 
     // MARK: Scaling
 
-    /// AMQP shows only what lies ready: workers that are busy would be ended.
-    @Test func theAutoscalerCountsWhatWorkersHold() throws {
+    /// Ready messages exclude unacknowledged ones: the autoscaler would stop busy workers.
+    @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
         let backlog = try #require(triggers.first { $0["type"]?.string == "rabbitmq" }?["metadata"])
@@ -161,15 +161,15 @@ import YAML
         #expect(backlog["vhostName"]?.string == configuration.broker.url.virtualHost)
         let lanes = try #require(configuration.lanes)
         #expect(try Self.container().value.at(pointer: "/resources/limits/cpu")?.string == "\(lanes)")
-        // Lanes are twice as many while another configuration is taken.
+        // During a reload, there are twice as many lanes.
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // Else each worker that is added while there is a backlog asks for one more by what it holds.
+        // Otherwise, each worker added during a backlog would require another one by the requests that it holds.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
-        // Each of them is as old as the oldest, and an average over workers would be younger.
+        // Each value is the age of the oldest request; an average over workers would be lower.
         let age = try #require(triggers.first { $0["type"]?.string == "prometheus" })
         #expect(age["metricType"]?.string == "Value")
         #expect(age["metadata"]?["ignoreNullValues"]?.string == "false")
@@ -178,9 +178,9 @@ import YAML
         for name in query.matches(of: /martlet_[a-z_]+/).map({ String($0.output) }) {
             #expect(page.contains("| `\(name.replacing("_bucket", with: ""))` |"), "\(name)")
         }
-        // Only a worker sees how old messages are.
+        // Only a worker reports the age of requests.
         #expect(try #require(spec["minReplicaCount"]?.int) >= 1)
-        // KEDA refuses it beside a figure that is no average.
+        // KEDA refuses a fallback together with a trigger that is not an average.
         #expect(spec["fallback"] == nil)
         let behavior = try #require(spec.at(pointer: "/advanced/horizontalPodAutoscalerConfig/behavior"))
         #expect(try #require(behavior["scaleDown"]?["stabilizationWindowSeconds"]?.int) >= 120)
@@ -188,7 +188,7 @@ import YAML
 
     // MARK: The broker
 
-    @Test func theTopologyIsWhatMartletPrints() throws {
+    @Test func theTopologyIsAsPrinted() throws {
         let configuration = try Self.configuration("deploy/kubernetes/production/martlet.yaml")
         let topology = WorkerConfiguration.topology(
             configuration.broker, configuration.retry, configuration.results, configuration.channels)
@@ -206,8 +206,8 @@ import YAML
         #expect(text[..<head.lowerBound].contains("--broker \(image)\n"))
     }
 
-    /// Those of topology.yaml may do what each needs.
-    @Test func theAutoscalerMayDoNothing() throws {
+    /// The users in topology.yaml have the permissions that they need.
+    @Test func theAutoscalerHasNoPermissions() throws {
         let permissions = try Self.objects("production/autoscaler-user.yaml").map(\.root)
             .filter { $0["kind"]?.string == "Permission" }
         #expect(permissions.count == 1)
@@ -216,8 +216,8 @@ import YAML
         }
     }
 
-    /// So that the broker and a worker are told the same.
-    @Test func aWorkersUserHasTheSecretThatItReads() throws {
+    /// The broker and the worker read the same secret.
+    @Test func theWorkersUserUsesTheMountedSecret() throws {
         let user = try Self.object("User", in: "production/worker-user.yaml").root
         let deployment = try Self.object("Deployment", in: "base/deployment.yaml").root
         let volumes = try #require(deployment.at(pointer: "/spec/template/spec/volumes"))
@@ -231,12 +231,12 @@ import YAML
 
     // MARK: Compose and monitoring
 
-    @Test func composeMountsWhatIsThere() throws {
+    @Test func composeMountsExistingFiles() throws {
         let text = try Self.text("deploy/container/compose.yaml")
         let files = text.matches(of: /- (\.[^:\n]+):/).map { String($0.output.1) }
         #expect(files.count == 7)
         for file in files { #expect(try !Files.bytes(of: Products.file("deploy/container/\(file)")).isEmpty) }
-        // Nothing of it is reached from another machine.
+        // No port is reachable from another machine.
         let services = try #require(try YAMLDocument(text).root["services"])
         for (name, service) in services.members {
             for port in service["ports"].map({ Array($0.elements) }) ?? [] {
@@ -248,8 +248,8 @@ import YAML
         #expect(services.at(pointer: "/worker/deploy/replicas")?.int == 2)
     }
 
-    /// Alerts and dashboard choose by these.
-    @Test func jobsAreCalledAsEverywhere() throws {
+    /// Alerts and dashboard select by job name.
+    @Test func scrapeJobsHaveTheSameNames() throws {
         func jobs(_ path: String) throws -> [String] {
             try #require(try YAMLDocument(Self.text(path)).root["scrape_configs"]).elements
                 .compactMap { $0["job_name"]?.string }
@@ -258,7 +258,7 @@ import YAML
         #expect(try Self.text("deploy/container/compose/prometheus.yaml").contains("  - alerts.yaml\n"))
     }
 
-    @Test func alertsAreAnObjectToo() async throws {
+    @Test func alertsAreAlsoAPrometheusRule() async throws {
         let result = try await ChildProcess.run([Products.file("deploy/monitoring/prometheus-rule")])
         #expect(result.exit.status == .exited(0), "\(result.errors)")
         let root = try YAMLDocument(result.output.joined(separator: "\n")).root
@@ -270,7 +270,7 @@ import YAML
 
     // MARK: The image
 
-    /// deploy/standalone says the same of the commands that an image is made of.
+    /// deploy/standalone has the same list for the commands of an image.
     @Test func theImageHasTheLibrariesThatAWorkerLoads() async throws {
         let martlet = try Products.executable("martlet")
         let linked = try await ChildProcess.run(["readelf", "-d", martlet]).output
@@ -281,12 +281,12 @@ import YAML
         let paths =
             try await ChildProcess.run(["ldd", martlet]).output + ChildProcess.run(["/sbin/ldconfig", "-p"]).output
         var packages: Set = ["ca-certificates"]
-        // `deploy/build` links the runtimes of Swift and C++ in.
+        // `deploy/build` links the runtimes of Swift and C++ statically.
         for name in linked + onDemand where !name.hasPrefix("libgcc_s.") && !name.hasPrefix("libstdc++.") {
             guard let line = paths.first(where: { $0.contains("\t\(name) ") }),
                 let path = line.firstMatch(of: /=> (\/[^ ]*)/).map({ String($0.output.1) })
             else { continue }
-            // Packages name files by /lib where that is /usr/lib; those of the toolchain have none.
+            // dpkg may list a file under /lib that is under /usr/lib. Files of the toolchain belong to no package.
             for path in [path, "/usr\(path)"] {
                 let owner = try await ChildProcess.run(["dpkg-query", "-S", path])
                 if let package = owner.output.first?.split(separator: ":").first { packages.insert(String(package)) }
@@ -297,12 +297,12 @@ import YAML
         #expect(Set(installed.split(separator: " ").map(String.init)) == packages)
     }
 
-    @Test func theImageStartsAsItsFilesSay() throws {
+    @Test func theImageStartsWithTheManifestsSettings() throws {
         let file = try Dockerfile()
         #expect(file.values("LABEL", of: "run").joined().contains("version=\"\(MartletVersion.current)\""))
         let uid = "10001"
         for stage in ["martlet", "apns-simulator"] {
-            // In brackets, so that no shell stands between it and its signals.
+            // In brackets, so that no shell intercepts signals.
             #expect(file.values("ENTRYPOINT", of: stage) == ["[\"/usr/bin/\(stage)\"]"])
             #expect(file.values("USER", of: stage) == ["\(uid):\(uid)"])
         }
@@ -323,14 +323,14 @@ import YAML
         #expect(words.first == "/usr/bin/martlet")
         let status = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
         #expect(status.options == StatusCommand.Options(isJSON: true))
-        // The folder of its socket, in what is a tmpfs.
+        // The folder of its socket, which is a tmpfs.
         let folder = try #require(file.values("ENV", of: "martlet").first?.split(separator: "=").last)
         #expect(ControlSocket.folder(of: 1) { $0 == "RUNTIME_DIRECTORY" ? String(folder) : nil } == folder)
         let mounts = try Self.container().mounts
         #expect(mounts.contains { folder.hasPrefix("\($0)/") })
     }
 
-    @Test func whatIsCopiedIsSent() throws {
+    @Test func copiedPathsAreInTheBuildContext() throws {
         let sent = try Files.lines(of: Products.file("deploy/container/Dockerfile.dockerignore"))
             .filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
         let copied = try Dockerfile().values("COPY", of: "build").flatMap { $0.split(separator: " ").dropLast() }
@@ -351,7 +351,7 @@ import YAML
                 if name.hasSuffix("/ca.pem") { return Array(authority.utf8) }
                 if name.hasSuffix("/username") { return Array("martlet\n".utf8) }
                 if name.hasSuffix("/password") { return Array("secret\n".utf8) }
-                throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+                throw ReferenceResolver.ReadFailure(reason: "no such file")
             })
         return try ConfigurationFile(path, resolver: resolver).worker(text: Array(text(path).utf8))
     }
@@ -368,7 +368,7 @@ import YAML
         try #require(try objects(path).first { $0.root["kind"]?.string == kind })
     }
 
-    /// The worker's.
+    /// The worker's container.
     private static func container() throws -> (value: JSONValue, mounts: Set<String>) {
         let deployment = try object("Deployment", in: "base/deployment.yaml")
         let value = try #require(deployment.root.at(pointer: "/spec/template/spec/containers/0"))
@@ -377,7 +377,7 @@ import YAML
     }
 }
 
-/// The instructions of `deploy/container/Dockerfile`, by the stage that they stand in.
+/// The instructions of `deploy/container/Dockerfile` by stage.
 private struct Dockerfile {
     private var stages: [String: [(name: String, value: String)]] = [:]
 
@@ -397,7 +397,7 @@ private struct Dockerfile {
         stages[stage, default: []].filter { $0.name == name }.map(\.value)
     }
 
-    /// The words of its `CMD`.
+    /// The words of the stage's `CMD`.
     func command(_ stage: String) throws -> [String] {
         let text = try #require(values("CMD", of: stage).first)
         return try JSONDocument(text).root.elements.compactMap(\.string)

@@ -12,7 +12,7 @@ import YAML
 @testable import Configuration
 @testable import MartletCLI
 
-/// What the doctor makes of what it sees.
+/// The findings and lines of `martlet doctor`.
 @Suite struct DoctorTests {
     @Test(arguments: [
         (PushAnswer(status: 400, reason: .badDeviceToken), APNsFinding.taken("BadDeviceToken"), DoctorLine.State.ok),
@@ -29,7 +29,7 @@ import YAML
         (PushAnswer(status: 503, reason: .serviceUnavailable), .troubled("503 ServiceUnavailable"), .failure),
         (PushAnswer(status: 403, isFromAPNS: false), .stranger(403), .failure),
     ])
-    func whatAnAnswerOfAPNsSays(answer: PushAnswer, finding: APNsFinding, state: DoctorLine.State) {
+    func responsesOfAPNsBecomeFindings(answer: PushAnswer, finding: APNsFinding, state: DoctorLine.State) {
         let found = APNsFinding(.answered(answer), reason: nil)
         #expect(found == finding)
         let line = found.line(
@@ -43,7 +43,7 @@ import YAML
         #expect(line.state == .failure && line.remedy.contains("channel_max = 2"))
     }
 
-    @Test func whatNoAnswerSays() {
+    @Test func missingResponsesBecomeFindings() {
         let refused = TransportError(.refused, "apns:443: Connection refused")
         let finding = APNsFinding(.notSent(.noConnection), reason: refused)
         #expect(finding == .unreachable(refused) && finding.isOfAllApps)
@@ -54,7 +54,7 @@ import YAML
         #expect(late == .unanswered && late.isOfAllApps)
     }
 
-    @Test func limitsOfDeliveriesAreToldByQueue() {
+    @Test func deliveryLimitsAreReportedByQueue() {
         let topology = Topology()
         var snapshot = BrokerSnapshot()
         snapshot.version = BrokerVersion(4, 1)
@@ -64,25 +64,25 @@ import YAML
         #expect(lines.map(\.state) == [.ok, .warning])
         #expect(lines[0].text == "none on push.requests")
         #expect(
-            lines[1].text == "push.dead: RabbitMQ 4.1 takes a message out that was given back 5 times (policy mine)")
+            lines[1].text == "push.dead: RabbitMQ 4.1 removes a message that was requeued 5 times (policy mine)")
         #expect(lines[1].remedy == #"set "delivery-limit": -1 in policy mine"#)
     }
 
-    /// Each remedy changes what sets the limit.
+    /// Each remedy changes the source of the limit.
     @Test(arguments: [
         (
             "4.0", nil, [:], "", "",
-            "run martlet topology apply, which sets a policy; without the management API print the "
+            "run martlet topology apply, which sets a policy; without the management API, print the "
                 + "command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
             "4.0", nil, [:], "push-deliveries", "",
             "run martlet topology apply, which sets a policy; without the management "
-                + "API print the command: martlet topology print --format rabbitmqctl --broker 4.0"
+                + "API, print the command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
             "4.0", nil, [:], "", "cap",
-            "run martlet topology apply, which sets a policy; without the management API print "
+            "run martlet topology apply, which sets a policy; without the management API, print "
                 + "the command: martlet topology print --format rabbitmqctl --broker 4.0"
         ),
         (
@@ -93,14 +93,14 @@ import YAML
         ("4.0", "-1", ["delivery-limit": "20"], "mine", "cap", #"set "delivery-limit": -1 in policy mine+cap"#),
         (
             "4.0", "7", ["delivery-limit": "-1"], "push-deliveries", "",
-            "a broker cannot change it: let it run empty, then "
-                + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead' and run martlet topology apply again"
+            "a broker cannot change it: drain the queue, run "
+                + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
         ("3.13", nil, ["delivery-limit": "5"], "mine", "", "remove delivery-limit from policy mine"),
         (
             "3.13", "-1", [:], "mine", "",
-            "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p "
-                + "'/' --if-empty 'push.dead' and run martlet topology apply again"
+            "a broker cannot change it: drain the queue, run rabbitmqctl delete_queue -p "
+                + "'/' --if-empty 'push.dead', then run martlet topology apply again"
         ),
     ])
     func aRemedyChangesWhatSetsTheLimit(
@@ -115,7 +115,8 @@ import YAML
         #expect(lines.map(\.remedy) == [remedy])
     }
 
-    /// Without statistics the management shows no effect of policies: only an argument that limits is certain.
+    /// Without statistics, the management API does not show the effect of policies. Only a limit in the arguments is
+    /// certain.
     @Test(arguments: [
         ("3.10", nil, "unseen"), ("3.10", "-1", "failure"), ("4.0", nil, "unseen"), ("4.0", "-1", "unseen"),
         ("4.0", "7", "warning"),
@@ -133,7 +134,7 @@ import YAML
         guard state == "unseen" else { return }
         #expect(
             lines[0].text
-                == "push.dead: the management API does not show what policies set: its statistics are disabled "
+                == "push.dead: the management API does not show effective policies: its statistics are disabled "
                 + "(management.disable_stats)")
         #expect(lines[0].remedy.hasSuffix("rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"))
     }
@@ -143,26 +144,26 @@ import YAML
         #expect(DoctorCheck.line(secondsAhead: secondsAhead).state.rawValue == state)
     }
 
-    @Test func aClockThatIsBehindIsToldSo() {
-        #expect(DoctorCheck.line(secondsAhead: -4000).text == "this clock is 4000 s behind the broker's")
+    @Test func aSlowClockIsReported() {
+        #expect(DoctorCheck.line(secondsAhead: -4000).text == "this machine's clock is 4000 s behind the broker's")
     }
 
     @Test(arguments: [
         (UInt32(0o100600), DoctorLine.State.ok), (0o100640, .ok), (0o100644, .warning), (0o100602, .warning),
     ])
-    func whoMayReadAKey(mode: UInt32, state: DoctorLine.State) {
+    func permissionsOfAKeyFile(mode: UInt32, state: DoctorLine.State) {
         #expect(DoctorCheck.line("key", file: "a.p8", mode: mode).state == state)
     }
 
     @Test(
         arguments: [
-            (ReadFile.Content.secret, UInt32(0o100640), nil), (.secret, 0o100644, "may read a secret in a (mode 644)"),
-            (.secret, 0o100642, "may change a (mode 642)"), (.other, 0o100644, nil),
-            (.other, 0o100646, "may change a (mode 646)"), (.key, 0o100666, nil),
+            (ReadFile.Content.secret, UInt32(0o100640), nil), (.secret, 0o100644, "can read a secret in a (mode 644)"),
+            (.secret, 0o100642, "can change a (mode 642)"), (.other, 0o100644, nil),
+            (.other, 0o100646, "can change a (mode 646)"), (.key, 0o100666, nil),
         ] as [(ReadFile.Content, UInt32, String?)])
     func `What others may do with a file`(content: ReadFile.Content, mode: UInt32, text: String?) {
         let lines = ReadFile(path: "a", content: content).warnings(mode: mode)
-        #expect(lines.map(\.text) == (text.map { ["everybody on this machine \($0)"] } ?? []))
+        #expect(lines.map(\.text) == (text.map { ["any user on this machine \($0)"] } ?? []))
         #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
     }
 
@@ -212,12 +213,12 @@ import YAML
         }
     }
 
-    @Test func aKeyThatIsGoneOrInNoFile() {
+    @Test func aMissingKeyFileAndAKeyWithoutFile() {
         #expect(DoctorCheck.line("key", file: "a.p8", mode: nil).state == .failure)
         #expect(DoctorCheck.line("key", file: nil, mode: nil).state == .ok)
     }
 
-    @Test func whatATopologyHasIsOneLineAndWhatItLacksOneEach() {
+    @Test func presentObjectsShareOneLineAndMissingOnesHaveOneEach() {
         let lines = DoctorCheck.lines([
             TopologyFinding(subject: "queue a", state: .present), TopologyFinding(subject: "queue b", state: .present),
             TopologyFinding(subject: "queue c", state: .missing, advice: "apply"),
@@ -225,38 +226,38 @@ import YAML
             TopologyFinding(subject: "bindings", state: .unseen, advice: "configure"),
         ])
         #expect(lines.map(\.state) == [.ok, .failure, .warning, .unseen])
-        #expect(lines[0].text == "2 parts are there as they should be")
+        #expect(lines[0].text == "2 objects ok")
         #expect(lines[1] == .failure("topology", "queue c is missing", remedy: "apply"))
         let missing = (1...5).map { TopologyFinding(subject: "queue \($0)", state: .missing, advice: "apply") }
         #expect(
-            DoctorCheck.lines(missing).map(\.text) == ["5 parts are missing: queue 1, queue 2, queue 3 and 2 more"])
+            DoctorCheck.lines(missing).map(\.text) == ["5 objects are missing: queue 1, queue 2, queue 3 and 2 more"])
     }
 
-    @Test func aLineIsForPeopleAndForPrograms() throws {
+    @Test func aLineHasATextAndAJSONForm() throws {
         let line = DoctorLine.warning("keys", "a \u{1B}key", remedy: "do it")
         let indent = String(repeating: " ", count: 26)
         #expect(line.shown(hasColors: false) == "warning  keys             a \u{FFFD}key\n\(indent)→ do it")
         let json = try JSONDocument(line.json).root
         #expect(json["state"]?.string == "warning" && json["remedy"]?.string == "do it")
-        #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not seen")
+        #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not checked")
     }
 
-    @Test func aCheckThatTakesTooLongIsGivenUp() async throws {
+    @Test func aSlowCheckTimesOut() async throws {
         let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop, _ in
             await loop.sleep(for: .milliseconds(1100))
             return [.ok("slow", "late")]
         }
         let lines = try await onEpollLoop { loop in
             let lines = await check.lines(DoctorContext("/nowhere.yaml"), on: loop)
-            // What comes late is let go.
+            // Late lines are ignored.
             await loop.sleep(for: .milliseconds(300))
             return lines
         }
         #expect(lines.map(\.state) == [.failure])
-        #expect(lines[0].text == "nothing was found out within 1 s")
+        #expect(lines[0].text == "no result within 1 s")
     }
 
-    @Test func whatWasFoundInTimeIsKeptAndWritten() async throws {
+    @Test func linesBeforeTheTimeoutAreKeptAndWritten() async throws {
         let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop, findings in
             await findings.ask(["one", "two", "three"]) { index in
                 if index < 2 { await loop.sleep(for: .milliseconds(1100 + 100 * index)) }
@@ -269,19 +270,19 @@ import YAML
             var (isLate, soon) = (false, false)
             loop.schedule(after: .milliseconds(500)) { isLate = true }
             let lines = await check.lines(DoctorContext("/nowhere.yaml"), on: loop) { line in
-                // Long before the time is up.
+                // Long before the timeout.
                 if line.state == .ok { soon = !isLate }
                 written.append(line)
             }
             await loop.sleep(for: .milliseconds(300))
             return (lines, written, soon)
         }
-        #expect(lines.map(\.text) == ["2", "no answer of one, two within 1 s"])
+        #expect(lines.map(\.text) == ["2", "no response from one, two within 1 s"])
         #expect(lines.map(\.state) == [.ok, .failure])
         #expect(written == lines && soon)
     }
 
-    @Test func eachCheckHasATimeAndAName() {
+    @Test func eachCheckHasATimeoutAndAName() {
         #expect(DoctorCheck.all.allSatisfy { $0.secondsMax > 0 && $0.name.count <= DoctorCheck.nameWidth })
         #expect(Set(DoctorCheck.all.map(\.name)).count == DoctorCheck.all.count)
     }

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Every link in the README and in `Sources/Documentation` leads to a file or heading of the repository.
+/// Every link in the README and in `Sources/Documentation` refers to a file or heading of the repository.
 @Suite struct DocumentationTests {
     private static let folder = "Sources/Documentation"
     private let pages: [String: MarkdownPage]
@@ -47,7 +47,7 @@ import Testing
 
     private static func files(in folder: String) throws -> [String] {
         try Files.names(in: Products.file(folder)).flatMap { name in
-            // Only files have a suffix here.
+            // Only files have a suffix in these folders.
             name.contains(".") ? ["\(folder)/\(name)"] : try files(in: "\(folder)/\(name)")
         }
     }
@@ -57,20 +57,20 @@ import Testing
 private struct MarkdownPage {
     struct Link: CustomStringConvertible {
         var page: String
-        /// From the top of the repository.
+        /// Path from the repository's root.
         var path: String
-        /// The fragment, without its number sign.
+        /// The fragment without the number sign.
         var anchor: String?
 
         var description: String { "\(page): \(path)\(anchor.map { "#\($0)" } ?? "")" }
     }
 
-    /// From the top of the repository.
+    /// Path from the repository's root.
     let path: String
     let text: String
     /// Targets of links and images within the repository.
     let links: [Link]
-    /// The fragments by which GitHub and GitLab know the headings.
+    /// The fragments that GitHub and GitLab assign to the headings.
     let anchors: Set<String>
 
     init(_ path: String) throws {
@@ -83,7 +83,7 @@ private struct MarkdownPage {
         var anchors: Set<String> = []
         for heading in prose.matches(of: /(?m)^#+ (.*)$/) {
             let anchor = Self.anchor(of: heading.1)
-            // Further headings with the same text have a number.
+            // Repeated headings get a number.
             _ = (0...).lazy.map { $0 == 0 ? anchor : "\(anchor)-\($0)" }.first { anchors.insert($0).inserted }
         }
         self.anchors = anchors

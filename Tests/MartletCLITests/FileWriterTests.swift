@@ -6,7 +6,7 @@ import Testing
 @testable import MartletCLI
 
 @Suite struct FileWriterTests {
-    @Test func aReadyFileIsMadeOnceMore() throws {
+    @Test func aReadyFileCanBeCreatedAgain() throws {
         let directory = try TemporaryDirectory("ready")
         #expect(FileWriter.create(directory.file("ready")) && FileWriter.create(directory.file("ready")))
         #expect(try directory.read("ready") == "")
@@ -23,7 +23,7 @@ import Testing
         #expect(lstat(path, &status) == 0 && status.st_mtim.tv_sec > 1)
     }
 
-    /// In a folder that others may write to, it may lead to a file of ours.
+    /// In a folder that other users can write to, a link may refer to a file of this user.
     @Test func aReadyFileFollowsNoLink() throws {
         let directory = try TemporaryDirectory("ready")
         let file = try directory.write("file", "kept")

@@ -2,7 +2,7 @@ import Crypto
 import TestKit
 import Testing
 
-/// Without libcurl all works but what asks an HTTP server, or is told of one.
+/// Without libcurl, everything works except requests to HTTP servers and configurations that name one.
 @Suite struct LibraryOnDemandTests {
     private let folder: TemporaryDirectory
 
@@ -11,7 +11,7 @@ import Testing
         try folder.write("libcurl.so.4", "")
     }
 
-    /// Runs a command where libcurl is a file that cannot be loaded.
+    /// Runs a command with a libcurl file that cannot be loaded.
     private func martlet(_ arguments: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         try await ChildProcess.run(
             [Products.executable("martlet")] + arguments, environment: ["LD_LIBRARY_PATH": folder.path])
@@ -31,7 +31,7 @@ import Testing
         #expect(mistaken.errors.first?.contains(":3:19: libcurl cannot be loaded: ") == true, "\(mistaken.errors)")
     }
 
-    @Test func whatNeedsItSaysSo() async throws {
+    @Test func commandsThatNeedItReportItsAbsence() async throws {
         let result = try await martlet("status", "--url", "http://127.0.0.1:1")
         #expect(result.exit.status == .exited(3))
         #expect(
@@ -40,7 +40,7 @@ import Testing
             }, "\(result)")
     }
 
-    @Test func theDoctorSaysWhatToDo() async throws {
+    @Test func theDoctorPrintsTheRemedy() async throws {
         let result = try await martlet("doctor", "--config", "/nowhere.yaml")
         #expect(result.output.first?.hasPrefix("ok       libraries        martlet ") == true, "\(result.output)")
         let warning = result.output.dropFirst()

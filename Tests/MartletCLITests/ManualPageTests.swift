@@ -4,10 +4,10 @@ import Testing
 
 @testable import MartletCLI
 
-/// The pages that `martlet man` prints, as man shows them.
+/// The pages of `martlet man` as man shows them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     @Test(arguments: [""] + Program.martlet.shownCommands.map(\.name))
-    func manHasNothingToSayAgainstIt(_ command: String) async throws {
+    func manPrintsNoWarning(_ command: String) async throws {
         let folder = try TemporaryDirectory("manual")
         let file = try folder.write("page.1", Program.martlet.manualPage(of: command))
         let result = try await ChildProcess.run(
@@ -34,6 +34,6 @@ import Testing
         let unknown = try await ChildProcess.run([martlet, "man", "wach"])
         #expect(unknown.exit.status == .exited(2))
         #expect(
-            unknown.errors == ["martlet: there is no command 'wach'; did you mean 'watch'? (see martlet man --help)"])
+            unknown.errors == ["martlet: unknown command 'wach'; did you mean 'watch'? (see martlet man --help)"])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import ControlProtocol
 @testable import MartletCLI
 
-/// What `publish --wait` says while no result comes.
+/// The causes that `publish --wait` prints while results are missing.
 @Suite struct MissingResultCausesTests {
     private static let consumed = QueueStatus(name: "push.requests", messages: 3, consumers: 2)
     private static let unconsumed = QueueStatus(name: "push.requests", messages: 3, consumers: 0)
@@ -22,7 +22,7 @@ import Testing
     @Test func aQueueWithoutAConsumerIsNamed() throws {
         #expect(
             try lines([Self.unconsumed]) == [
-                "no worker consumes from push.requests (3 waiting); start one: martlet worker --config "
+                "no worker consumes from push.requests (3 waiting); to start one, run: martlet worker --config "
                     + "/etc/martlet.yaml"
             ])
         #expect(
@@ -37,20 +37,20 @@ import Testing
             #"[{"route":"production key ABC123DEFG","code":"InvalidProviderToken","sentence":"APNs refuses the key."}]"#
         #expect(
             try lines([Self.consumed], #""ready":true,"paused":["topic com.example.app"],"breakers":\#(breakers)"#) == [
-                "worker host/7/1.0 is paused (topic com.example.app); run martlet resume --topic com.example.app",
-                "worker host/7/1.0 holds requests, breaker of production key ABC123DEFG open: APNs refuses the key.",
+                "worker host/7/1.0 is paused (topic com.example.app); to resume, run: martlet resume --topic com.example.app",
+                "worker host/7/1.0 holds requests: breaker of production key ABC123DEFG open: APNs refuses the key.",
             ])
     }
 
-    @Test func withoutACauseItSaysWhatItSees() throws {
+    @Test func withoutACauseTheQueuesAreShown() throws {
         #expect(
             try lines([Self.consumed], #""ready":true"#) == [
-                "push.requests: 3 waiting, 2 consumers; run martlet status where the workers run"
+                "push.requests: 3 waiting, 2 consumers; on the workers' machines, run: martlet status"
             ])
-        #expect(try lines([]) == ["run martlet status where the workers run"])
+        #expect(try lines([]) == ["on the workers' machines, run: martlet status"])
     }
 
-    @Test func linesAreFew() throws {
+    @Test func theNumberOfLinesIsLimited() throws {
         let many = (0..<40).map { QueueStatus(name: "push.requests.\($0)", messages: 1, consumers: 0) }
         #expect(try lines(many).count == 6)
     }

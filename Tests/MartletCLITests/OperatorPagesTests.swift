@@ -2,7 +2,7 @@ import Telemetry
 import TestKit
 import Testing
 
-/// What operators read is what the code says.
+/// The operators' pages match the code.
 @Suite struct OperatorPagesTests {
     @Test func everyEventIsDocumented() throws {
         let rows = try Files.lines(of: Products.file("Sources/Documentation/Operators/Logs.md")).filter {

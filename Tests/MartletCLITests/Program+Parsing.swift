@@ -4,7 +4,7 @@ import Testing
 extension Program {
     /// Parses the command line of a command.
     ///
-    /// - Throws: `UsageError`; or an issue, if it is the command line of another one.
+    /// - Throws: `UsageError`, or an issue if the command line belongs to another command.
     func command<Expected: Command>(
         _ words: [String], defaults: [String: OptionDefault] = [:], as type: Expected.Type = Expected.self
     ) throws -> Expected {
@@ -14,7 +14,7 @@ extension Program {
         return try #require(command as? Expected)
     }
 
-    /// The text that a command line prints instead of running a command.
+    /// Returns the text that a command line prints instead of running a command.
     func text(_ words: [String]) throws -> String {
         guard case .text(let text) = try request(words) else { throw UsageError("\(words) runs a command") }
         return text

@@ -13,7 +13,7 @@ import Testing
         (#"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301","app":7}"#, "-"),
         (#"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301","app":""}"#, "-"),
     ])
-    func theBodysOwnIDIsTheMessages(body: String, key: String) throws {
+    func theMessageIDIsTheBodysID(body: String, key: String) throws {
         let message = try make(body)
         #expect(message.messageID == "3f2504e0-4f89-41d3-9a0c-0305e82c3301")
         #expect(message.routingKey == key)
@@ -22,14 +22,14 @@ import Testing
     }
 
     @Test(arguments: ["{}", "not JSON", "", #"{"id":"order-7"}"#, "\u{FEFF}{}"])
-    func withoutOneItIsARandomUUID(body: String) throws {
+    func withoutAnIDTheMessageIDIsARandomUUID(body: String) throws {
         let message = try make(body)
         #expect(UUIDValue(message.messageID) != nil)
         #expect(try make(body).messageID != message.messageID)
         #expect(message.routingKey == "-")
     }
 
-    @Test func theCommandLinesIDCountsMost() throws {
+    @Test func theCommandLinesIDTakesPrecedence() throws {
         let body = #"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301"}"#
         #expect(try make(body, id: "order-7").messageID == "order-7")
     }
@@ -42,7 +42,7 @@ import Testing
         (#"{"payload":{"id":1},"id":7}"#, #"{"payload":{"id":1},"id":"*"}"#), (#"{"app":"a"}"#, #"{"app":"a"}"#),
         ("{", "{"),
     ])
-    func aNewIDTakesThePlaceOfTheBodysOwn(body: String, expected: String) throws {
+    func aNewIDReplacesTheBodysID(body: String, expected: String) throws {
         let new = String(decoding: try RequestFile(name: "a", body: Array(body.utf8)).withNewID(), as: UTF8.self)
         let id = try make(new).messageID
         #expect(new.replacing(id, with: "*") == expected)
@@ -55,16 +55,16 @@ import Testing
         #expect(message.exchange == "" && message.routingKey == "push.requests.bulk")
     }
 
-    @Test func whatBecameOfItInWords() {
+    @Test func outcomesAsText() {
         let commands = CommandAdvice(BrokerOptions())
         let cases: [(PublishOutcome, String, ExitCode)] = [
             (.confirmed, "published  abc  a.json", .success),
             (
                 .returned(code: 312, text: "NO_ROUTE"),
-                "unroutable  abc  a.json: no queue takes it (NO_ROUTE); run martlet topology apply", .failed
+                "unroutable  abc  a.json: no queue bound for it (NO_ROUTE); run: martlet topology apply", .failed
             ),
-            (.nacked, "refused  abc  a.json: the queue is full or broken", .failed),
-            (.refused(.bodyTooLarge), "refused  abc  a.json: it is too large", .failed),
+            (.nacked, "refused  abc  a.json: the queue is full or unavailable", .failed),
+            (.refused(.bodyTooLarge), "refused  abc  a.json: message too large", .failed),
         ]
         for (outcome, line, code) in cases {
             let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome, commands: commands)
@@ -75,10 +75,10 @@ import Testing
         #expect(report.line.hasPrefix("refused  abc  a\u{FFFD}.json"))
         #expect(
             report.json
-                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or broken"}"#)
+                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or unavailable"}"#)
     }
 
-    /// A path with quotes leaves the JSON as it is to be.
+    /// A path with quotes keeps the JSON valid.
     @Test func theRemedyIsCompleteAndTheJSONValid() throws {
         let path = #"/etc/my "martlet".yaml"#
         let report = PublishReport(
@@ -86,7 +86,8 @@ import Testing
             commands: CommandAdvice(configPath: path))
         let root = try JSONDocument(report.json).root
         #expect(
-            root["message"]?.string == "no queue takes it (NO_ROUTE); run martlet topology apply --config '\(path)'")
+            root["message"]?.string
+                == "no queue bound for it (NO_ROUTE); run: martlet topology apply --config '\(path)'")
         #expect(root["file"]?.string == "run martlet topology apply")
     }
 

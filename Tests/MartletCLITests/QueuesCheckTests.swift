@@ -33,20 +33,20 @@ import Testing
         #expect(lines.allSatisfy { $0.remedy.contains("martlet worker") })
     }
 
-    @Test func anEmptyOrConsumedQueueIsWell() {
+    @Test func anEmptyOrConsumedQueueIsOK() {
         let found = conditions([("push.requests", 5, 2), ("push.quarantine", 0, 0), ("push.dead", 9, 0)])
         #expect(
             DoctorCheck.lines(found)
                 == [.ok("queues", "push.requests: 5 waiting, 2 consumers; push.dead: 9")])
     }
 
-    @Test func resultsThatNoQueueTakesAreAWarning() {
+    @Test func resultsWithoutABoundQueueAreAWarning() {
         let lines = DoctorCheck.lines(conditions([("push.unrouted", 119, 0)]))
         #expect(lines.map(\.state) == [.warning])
-        #expect(lines[0].text == "push.unrouted: 119 results that no queue was bound for")
+        #expect(lines[0].text == "push.unrouted: 119 results without a bound queue")
     }
 
-    @Test func withoutTheManagementLimitsAreNotSeen() {
+    @Test func limitsAreUnseenWithoutTheManagementAPI() {
         let lines = DoctorCheck.lines(conditions([("push.requests", 0, 1)], nil))
         #expect(lines.map(\.state) == [.ok, .unseen])
         #expect(lines[1].remedy == "set amqp.management_url")
@@ -60,19 +60,20 @@ import Testing
         let lines = DoctorCheck.lines(found)
         #expect(lines.map(\.state) == [.ok, .unseen])
         #expect(
-            lines.last?.text == "whether a full queue refuses messages: the management API does not show what policies "
-                + "set: its statistics are disabled (management.disable_stats)")
+            lines.last?.text == "whether a full queue refuses messages: the management API does not show effective "
+                + "policies: its statistics are disabled (management.disable_stats)")
     }
 
-    /// The setting is there: its value, or the user, is wrong.
-    @Test func aManagementThatFailsIsNamed() {
+    /// The setting exists, but its value or user is wrong.
+    @Test func aFailingManagementAPIIsReported() {
         var found = conditions([("push.requests", 0, 1)], nil)
-        found.management = .failure(.init(message: "http://rabbit:15672: user ops may not see this"))
+        found.management = .failure(.init(message: "http://rabbit:15672: user ops lacks the permission to read this"))
         let lines = DoctorCheck.lines(found)
         #expect(
             lines.last
                 == .unseen(
-                    "queues", "whether a full queue refuses messages: http://rabbit:15672: user ops may not see this",
-                    remedy: "look at amqp.management_url and its user"))
+                    "queues",
+                    "whether a full queue refuses messages: http://rabbit:15672: user ops lacks the permission to read this",
+                    remedy: "check amqp.management_url and its user"))
     }
 }

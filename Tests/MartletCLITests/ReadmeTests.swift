@@ -7,7 +7,7 @@ import Testing
 
 @testable import Configuration
 
-/// What the README shows is true.
+/// The README's examples are valid.
 @Suite struct ReadmeTests {
     private let text: String
 
@@ -15,7 +15,7 @@ import Testing
         text = String(decoding: try FileReader.bytes(of: Products.file("README.md"), bytesMax: 1 << 20), as: UTF8.self)
     }
 
-    @Test func itsRequestIsOne() throws {
+    @Test func itsRequestIsValid() throws {
         let schema = try FileReader.bytes(of: Products.file("schemas/notification.schema.json"), bytesMax: 1 << 20)
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let blocks = text.components(between: "```json\n", and: "```")
@@ -23,7 +23,7 @@ import Testing
         for block in blocks { #expect(validator.firstViolation(in: try JSONDocument(block).root) == nil) }
     }
 
-    @Test func itsConfigurationIsOne() throws {
+    @Test func itsConfigurationIsValid() throws {
         let key = try ES256PrivateKey.generate().pkcs8PEM()
         let file = ConfigurationFile(
             "README.md", resolver: ReferenceResolver(environment: { _ in "x" }, readFile: { _ in Array(key.utf8) }))
@@ -66,7 +66,7 @@ import Testing
 }
 
 extension String {
-    /// The texts between each `start` and the next `end`.
+    /// Returns the texts between each `start` and the next `end`.
     fileprivate func components(between start: String, and end: String) -> [String] {
         var found: [String] = []
         var rest = self[...]

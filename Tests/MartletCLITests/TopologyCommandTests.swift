@@ -4,9 +4,9 @@ import EventLoop
 import TestKit
 import Testing
 
-/// `martlet topology` at brokers that there is none of here.
+/// Runs `martlet topology` against scripted brokers of several versions.
 @Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
-    /// - Parameter queues: that exist with a queue's arguments of earlier versions.
+    /// - Parameter queues: existing queues with the arguments of earlier versions.
     private func apply(
         at version: String, where queues: [String] = [], _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
@@ -35,7 +35,7 @@ import Testing
         #expect(!applied.output.contains { $0.contains("policy") })
     }
 
-    @Test func aPolicyThatOnlyAnOperatorCanSetIsLeftToDo() async throws {
+    @Test func aPolicyThatOnlyAnOperatorCanSetIsAnError() async throws {
         let four = try await apply(at: "4.1.2", where: ["push.dead"])
         #expect(four.exit.status == .exited(1))
         #expect(four.output.contains("present  queue push.dead"))
@@ -44,7 +44,7 @@ import Testing
         #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
         #expect(
             error.hasSuffix(
-                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: run rabbitmqctl set_policy -p '/' "
+                "RabbitMQ 4.1 removes messages that were requeued 20 times from push.dead: run rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.expired|push\.dead)$' '{"delivery-limit":-1}'"#
                     + ", then martlet topology apply --url URL --without-policies"), "\(error)")
@@ -54,16 +54,16 @@ import Testing
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
 
-    /// It is the only way of dead letters until the new one is complete.
-    @Test func theFormerWayOfDeadLettersStaysWhileAStepFails() async throws {
+    /// The former binding is the only route of dead letters until the new one is complete.
+    @Test func theFormerDeadLetterBindingStaysWhileAStepFails() async throws {
         let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
         #expect(applied.exit.status == .exited(1))
-        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: a step before failed") })
+        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: an earlier step failed") })
         let whole = try await apply(at: "3.13.7", where: ["push.dead"])
         #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
     }
 
-    /// Nor certificates, nor keys: it is done where queues are managed.
+    /// Printing needs no certificates and keys either: it runs where queues are managed.
     @Test func printingNeedsNoPassword() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write(
@@ -92,11 +92,11 @@ import Testing
         for format in ["rabbitmqctl", "kubernetes"] {
             let printed = try await print(format)
             #expect(printed.exit.status == .exited(0), "\(format)")
-            #expect(printed.errors == ["martlet: amqp.username cannot be read here: martlet stands for it"])
+            #expect(printed.errors == ["martlet: cannot read amqp.username on this machine, using martlet instead"])
         }
-        try directory.write("user", "somebody\n")
+        try directory.write("user", "shop-worker\n")
         let script = try await print("rabbitmqctl")
         #expect(script.errors == [])
-        #expect(script.output.contains { $0.hasPrefix("# rabbitmqctl set_permissions -p 'shop' 'somebody' ") })
+        #expect(script.output.contains { $0.hasPrefix("# rabbitmqctl set_permissions -p 'shop' 'shop-worker' ") })
     }
 }

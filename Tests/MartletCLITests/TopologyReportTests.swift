@@ -5,7 +5,7 @@ import Testing
 @testable import MartletCLI
 
 @Suite struct TopologyReportTests {
-    @Test func topologyAsAPage() {
+    @Test func topologyAsATable() {
         #expect(
             TopologyReport.table(Topology(waits: [WaitDelay(seconds: 30)])) == """
                 EXCHANGE         KIND     ARGUMENTS
@@ -54,13 +54,13 @@ import Testing
                 """)
     }
 
-    @Test func topologyOfShardsAsAPage() {
+    @Test func shardedTopologyAsATable() {
         let table = TopologyReport.table(Topology(names: TopologyNames(shards: ["push.requests": 64])))
         #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
     }
 
     @Test(arguments: [nil, BrokerVersion(3, 10), BrokerVersion(3, 13), BrokerVersion(4, 0), BrokerVersion(4, 3)])
-    func aPageTurnsOffTheDeliveryLimitForVersionsThatHaveOne(version: BrokerVersion?) {
+    func theTableDisablesTheDeliveryLimitForVersionsWithOne(version: BrokerVersion?) {
         let table = TopologyReport.table(Topology(), version: version)
         let isTurnedOff = version?.limitsDeliveries ?? false
         #expect(table.contains("x-delivery-limit") == isTurnedOff)

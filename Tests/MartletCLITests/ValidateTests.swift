@@ -6,13 +6,13 @@ import Testing
 
 @testable import MartletCLI
 
-/// `martlet validate` and `martlet config check`, as processes.
+/// Runs `martlet validate` and `martlet config check` as processes.
 @Suite(.timeLimit(.minutes(10))) struct ValidateTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory("validate") }
 
-    @Test func withoutASchemaDocumentsAreMessages() async throws {
+    @Test func documentsAreMessagesByDefault() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let invalid = Products.file("schemas/examples/invalid/badge-text.json")
         let fine = try await martlet("validate", "--json", valid)
@@ -28,8 +28,8 @@ import Testing
         #expect((error["line"]?.int ?? 0) > 1)
     }
 
-    /// In a pipe nothing of the documents is shown.
-    @Test func forPeopleEachErrorIsALine() async throws {
+    /// In a pipe, no part of a document is printed.
+    @Test func eachErrorIsALineOfText() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let wrong = try folder.write(
             "wrong.json", "{\n\"app\":\"a\",\"push_type\":\"Alert\",\"device_token\":\"ab\",\"payload\":{}}")
@@ -49,7 +49,7 @@ import Testing
             ])
     }
 
-    @Test func ofAnEventTheDataIsChecked() async throws {
+    @Test func theDataOfAnEventIsValidated() async throws {
         let request = #"{"app":"a","device_token":"ab","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
         func validate(_ member: String, version: String = "1.0") async throws -> [String] {
             let event = try folder.write(
@@ -58,26 +58,26 @@ import Testing
         }
         #expect(try await validate(#","data":\#(request)"#).last?.hasSuffix("event.json: valid") == true)
         let old = try await validate(#","data":\#(request)"#, version: "0.3")
-        #expect(old.first?.hasSuffix(", because events of CloudEvents 1.0 are read, and this is one of 0.3.") == true)
+        #expect(old.first?.hasSuffix(", because only CloudEvents 1.0 is supported, and this is version 0.3.") == true)
         let wrong = try await validate(#","data":\#(request.replacing("alert\"", with: "alarm\""))"#)
         #expect(wrong.first?.contains("/data/push_type must be one of") == true, "\(wrong)")
         #expect(
-            try await validate("").first?.hasSuffix(", because this event has no data, which would be the request.")
+            try await validate("").first?.hasSuffix(", because this event has no data, which must be the request.")
                 == true)
     }
 
-    /// On a terminal, which `script` makes, the line is shown with a caret.
-    @Test func onATerminalThePlaceIsShown() async throws {
+    /// On a terminal, which `script` provides, the line is printed with a caret.
+    @Test func aTerminalShowsThePosition() async throws {
         let wrong = try folder.write("wrong.json", "{\n  \"app\": x}")
         let run = try await ChildProcess.run([
             "script", "-qec", "stty cols 80; exec \(try Products.executable("martlet")) validate \(wrong)", "/dev/null",
         ])
         let shown = run.output.map { $0.filter { $0 != "\r" } }
-        #expect(shown == ["\(wrong):2:10: this character cannot stand here in JSON", "  \"app\": x}", "         ^"])
+        #expect(shown == ["\(wrong):2:10: unexpected character", "  \"app\": x}", "         ^"])
     }
 
-    /// What a worker refuses beyond the schema: bytes where JSON Schema counts characters.
-    @Test func messagesHaveLimitsThatNoSchemaCanSay() async throws {
+    /// Limits of a worker beyond the schema: bytes, where JSON Schema counts characters.
+    @Test func limitsBeyondTheSchemaAreChecked() async throws {
         func message(_ more: String, alert: String = "a", pushType: String = "alert") -> String {
             #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{"alert":"\#(alert)"}}}"#
         }
@@ -97,8 +97,8 @@ import Testing
         #expect(errors.map { $0["code"]?.string } == ["collapse_id", "payload"])
         #expect(errors.map { $0["instance_pointer"]?.string } == ["/collapse_id", "/payload"])
         #expect(errors.map { $0["line"]?.int } == [1, 2])
-        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs takes 4096 for this push type.")
-        #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
+        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs allows 4096 for this push type.")
+        #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs allows 64.")
     }
 
     @Test func `A payload that is too large for its escapes alone is named with both sizes`() async throws {
@@ -109,7 +109,7 @@ import Testing
         #expect(run.status == .exited(1))
         #expect(
             run.output.first?.hasSuffix(
-                ": The payload has 4820 bytes; APNs takes 4096 for this push type. Written as UTF-8, without \\u escapes and "
+                ": The payload has 4820 bytes; APNs allows 4096 for this push type. Written as UTF-8, without \\u escapes and "
                     + "whitespace between its parts, it has 1620.") == true, "\(run.output)")
     }
 
@@ -118,11 +118,11 @@ import Testing
             "event",
             #"{"specversion":"1.0","data":{"app":"a","push_type":"alert","device_token":"ab","aps":{}}}"#)
         let run = try await martlet("validate", file)
-        #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs into payload.") == true)
+        #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs in payload.") == true)
     }
 
-    /// With a worker's configuration nothing is valid that the worker would refuse; its keys need not be there.
-    @Test func withAConfigurationRequestsAreCheckedAsAWorkerDoes() async throws {
+    /// With a worker's configuration, every request that the worker would refuse is invalid. The keys need not exist.
+    @Test func aConfigurationAddsTheWorkersRules() async throws {
         try folder.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":9},"m":{"type":"integer"}}}"#)
         let config = try folder.write(
             "martlet.yaml",
@@ -166,18 +166,18 @@ import Testing
         let broken = try await martlet("validate", "--config", folder.file("nowhere.yaml"), lines)
         #expect(broken.status == .exited(2) && broken.output == [])
         let both = try await martlet("validate", "--config", config, "--schema", folder.file("schema.json"), lines)
-        #expect(both.errors.first?.hasPrefix("martlet: option --config does not go with --schema") == true)
+        #expect(both.errors.first?.hasPrefix("martlet: options --config and --schema are mutually exclusive") == true)
     }
 
-    /// Devices pass over them, and nobody else says so.
-    @Test func ofKeysThatAppleDoesNotKnowThereIsAWarning() async throws {
+    /// APNs and devices ignore unknown keys without an error.
+    @Test func unknownApsKeysCauseWarnings() async throws {
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))
-        let found = "\(slips):1:98: warning: /payload/aps/Sound is no key of Apple's, and devices pass over it"
-        let other = "\(slips):1:110: warning: /payload/aps/mine is no key of Apple's, and devices pass over it."
-        let told = [found + " (did you mean \"sound\"?).", other, "\(slips): valid"]
-        #expect(try await martlet("validate", slips) == Run(status: .exited(0), output: told, errors: []))
+        let found = "\(slips):1:98: warning: /payload/aps/Sound is not a key that Apple defines, and devices ignore it"
+        let other = "\(slips):1:110: warning: /payload/aps/mine is not a key that Apple defines, and devices ignore it."
+        let expected = [found + " (did you mean \"sound\"?).", other, "\(slips): valid"]
+        #expect(try await martlet("validate", slips) == Run(status: .exited(0), output: expected, errors: []))
 
-        // The warning tells what the error means.
+        // The warning explains the error.
         let wrong = try folder.write("wrong.json", "\n" + Self.message(#"{"alerts":"x"}"#))
         let json = try await martlet("validate", "--json", wrong)
         #expect(json.status == .exited(1))
@@ -195,7 +195,7 @@ import Testing
         #expect(try await martlet("validate", "--json", "--schema", own, slips).output == [#"{"valid":true}"#])
     }
 
-    @Test func ofManySuchKeysTheFirstAreTold() async throws {
+    @Test func warningsAboutApsKeysAreLimited() async throws {
         let keys = (0..<100).map { "\"x\($0)\":1" }.joined(separator: ",")
         let request = Self.message("{\"alert\":\"x\",\(keys)}")
         let event = try folder.write(
@@ -207,24 +207,25 @@ import Testing
         #expect(warnings.allSatisfy { $0["suggestion"] == nil })
     }
 
-    /// As who publishes or pushes by hand is; whatever becomes of the request.
-    @Test func whoPublishesByHandIsWarnedToo() async throws {
+    /// `martlet publish` prints the warning regardless of the outcome.
+    @Test func publishPrintsTheSameWarnings() async throws {
         let token = String(repeating: "0a1b", count: 16)
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","sounds":"y","\#(token)":1}"#))
         let run = try await martlet("publish", "--url", "amqp://127.0.0.1:1", "--timeout", "1", slips)
         #expect(run.status == .exited(3))
-        let means = "/payload/aps/sounds is no key of Apple's, and devices pass over it (did you mean \"sound\"?)."
+        let means =
+            "/payload/aps/sounds is not a key that Apple defines, and devices ignore it (did you mean \"sound\"?)."
         #expect(run.errors.first == "martlet: \(slips): warning: \(means)")
-        #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is no key") == true)
+        #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is not a key") == true)
         #expect(!run.errors.joined().contains(token))
     }
 
-    /// - Parameter aps: begins at column 85.
+    /// - Parameter aps: the value at column 85.
     private static func message(_ aps: String) -> String {
         #"{"app":"com.example.app","device_token":"aabb","push_type":"alert","payload":{"aps":\#(aps)}}"#
     }
 
-    @Test func ofSeveralFilesEachResultNamesItsOwn() async throws {
+    @Test func resultsNameTheirFiles() async throws {
         let first = try folder.write("first", "1")
         let second = try folder.write("second", "[")
         let run = try await martlet("validate", "--json", first, folder.file("nowhere"), second)
@@ -232,7 +233,7 @@ import Testing
         #expect(try run.output.map { try JSONDocument($0).root["file"]?.string } == [first, second])
     }
 
-    @Test func errorsThatAreNotToldAreMentioned() async throws {
+    @Test func omittedErrorsAreIndicated() async throws {
         let schema = try folder.write("s.json", #"{"items":{"type":"null"}}"#)
         for (count, more) in [(1000, nil), (1001, true)] as [(Int, Bool?)] {
             let document = try folder.write(
@@ -245,16 +246,16 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeToldIsNotASuccess() async throws {
+    @Test func failedOutputIsAnError() async throws {
         let document = Products.file("schemas/examples/valid/alert.json")
         let result = try await ChildProcess.run([
             "/bin/sh", "-c", #""$0" validate "$1" > /dev/full"#, Products.executable("martlet"), document,
         ])
         #expect(result.exit.status == .exited(2))
-        #expect(result.errors == ["martlet: cannot write what was found"])
+        #expect(result.errors == ["martlet: cannot write the results"])
     }
 
-    @Test func onlySpaceIsABlankLine() async throws {
+    @Test func onlyWhitespaceIsABlankLine() async throws {
         let lines = try folder.write("lines", "\0\0\u{1}\n\u{C}\n \t\r\n1\n")
         let schema = try folder.write("s.json", "{}")
         let run = try await martlet("validate", "--json", "--schema", schema, "--lines", lines)
@@ -262,13 +263,13 @@ import Testing
         #expect(try run.output.map { try JSONDocument($0).root["valid"]?.bool } == [false, false, true])
     }
 
-    @Test func warningsAboutASchemaAreTold() async throws {
+    @Test func warningsAboutASchemaArePrinted() async throws {
         let schema = try folder.write("s.json", #"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"tpye":1}"#)
         let run = try await martlet(
             "validate", "--json", "--schema", schema, Products.file("schemas/examples/valid/alert.json"))
         #expect(run.status == .exited(0) && run.output == [#"{"valid":true}"#])
         #expect(run.errors.count == 5)
-        #expect(run.errors.first == "martlet: \(schema): no vocabulary knows the keyword at /a")
+        #expect(run.errors.first == "martlet: \(schema): unknown keyword at /a")
     }
 
     @Test func eachLineIsADocument() async throws {
@@ -284,7 +285,7 @@ import Testing
         #expect(results[3]["errors"]?.elements.map { $0["column"]?.int } == [4])
     }
 
-    @Test func schemasFindEachOther() async throws {
+    @Test func referencesAreResolved() async throws {
         let schema = try folder.write(
             "a.json",
             #"{"$id":"https://example.com/s/a.json","properties":{"#
@@ -295,9 +296,9 @@ import Testing
         let document = try folder.write("document", #"{"b":1,"c":"x","d":1}"#)
         let missing = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(missing.status == .exited(2) && missing.output == [])
-        #expect(missing.errors.joined().contains("which was not given: name its file or folder, as in --resource"))
+        #expect(missing.errors.joined().contains("which was not given: pass its file or folder as --resource"))
 
-        // What is named can be read once only: a pipe.
+        // A named resource may be a pipe, which can be read only once.
         let piped = try await ChildProcess.run([
             "bash", "-c",
             #"exec "$0" validate --json --schema "$1" --resource http://localhost:1234/d=<(echo '{"e":{}}') "$2""#,
@@ -317,7 +318,7 @@ import Testing
         }
     }
 
-    /// Though references are resolved against an `$id` by which they might be found in the schema's own folder.
+    /// References are resolved against the `$id`, under which the schema's folder is also known.
     @Test func namedFoldersAreFoundFromASchemaWithAnID() async throws {
         let schema = try folder.write(
             "schema.json",
@@ -337,17 +338,17 @@ import Testing
         }
     }
 
-    @Test func whatIsBrokenOrMissingIsUsage() async throws {
+    @Test func brokenOrMissingFilesAreUsageErrors() async throws {
         let broken = try folder.write("broken.json", "{\n\"type\": 1}")
         let notJSON = try folder.write("not.json", "{\n\"type\"}")
         for (arguments, text) in [
             (["--schema", broken, "/dev/null"], #"broken.json:2:9: schema at "/type": "#),
             (["/nowhere"], "cannot read /nowhere"),
-            (["--schema", notJSON, "/dev/null"], "not.json:2:7: this character cannot stand here"),
-            (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read it"), ([], "FILE… is missing"),
-            (["--resource", "x=y", "/dev/null"], "option --resource goes with --schema"),
-            (["--schema", broken, "--draft", "4", "x"], "takes 2020-12 or draft-07, not '4'"),
-            (["--schema", broken, "--resource", "=y", "x"], "takes URI=FILE or URI=FOLDER, not '=y'"),
+            (["--schema", notJSON, "/dev/null"], "not.json:2:7: unexpected character"),
+            (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read the file"), ([], "FILE… is missing"),
+            (["--resource", "x=y", "/dev/null"], "option --resource requires --schema"),
+            (["--schema", broken, "--draft", "4", "x"], "expected 2020-12 or draft-07, got '4'"),
+            (["--schema", broken, "--resource", "=y", "x"], "expected URI=FILE or URI=FOLDER, got '=y'"),
         ] {
             let run = try await martlet(["validate"] + arguments)
             #expect(run.status == .exited(2) && run.output == [], "\(arguments)")
@@ -355,7 +356,7 @@ import Testing
         }
     }
 
-    @Test func theDraftIsThatOfTheSchemaOrAsSaid() async throws {
+    @Test func theDraftIsFromTheSchemaOrTheOption() async throws {
         let schema = try folder.write("s.json", #"{"items":[{"type":"string"}]}"#)
         let document = try folder.write("document", "[1]")
         let newer = try await martlet("validate", "--json", "--schema", schema, document)
@@ -376,15 +377,15 @@ import Testing
         let right = try folder.write(
             "right.yaml", SampleConfiguration.shortest + "\npayload_schemas:\n  com.example.shop: payload.json\n")
         let fine = try await martlet("config", "check", right)
-        let told = ["martlet: \(schema): no vocabulary knows the keyword at /propertes"]
-        #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: told))
+        let expected = ["martlet: \(schema): unknown keyword at /propertes"]
+        #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: expected))
     }
 
-    /// Pushes to the other one would reach Apple.
+    /// Pushes to the other environment would reach Apple.
     @Test(arguments: [
         ("production", "sandbox", "api.sandbox.push.apple.com"), ("sandbox", "production", "api.push.apple.com"),
     ])
-    func anEndpointThatIsOverriddenAloneIsWarnedOf(_ one: String, _ other: String, _ host: String) async throws {
+    func aSingleOverriddenEndpointCausesAWarning(_ one: String, _ other: String, _ host: String) async throws {
         try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
         func check(_ apns: String) async throws -> [String] {
             let text = SampleConfiguration.shortest.replacing("apns:\n", with: "apns:\n  \(apns)\n")
@@ -395,8 +396,8 @@ import Testing
         let server = "{host: 127.0.0.1, port: 2197}"
         #expect(
             try await check("endpoints: {\(one): \(server)}") == [
-                "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) alone: pushes to \(other) go to "
-                    + "\(host):443; set \(other), too, or limit environments of keys"
+                "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) only: pushes to \(other) go to "
+                    + "\(host):443; also set \(other), or limit environments of keys"
             ])
         #expect(try await check("endpoints: {production: \(server), sandbox: \(server)}") == [])
     }
@@ -409,14 +410,14 @@ import Testing
         ("com.example.shop.voip-ptt", "com.example.shop"),
         ("pass.com.example.voip", nil), ("com.example.voipshop", nil),
     ])
-    func anAppThatIsNamedByATopicIsWarnedOf(_ name: String, _ bundleID: String?) async throws {
+    func anAppNamedByATopicCausesAWarning(_ name: String, _ bundleID: String?) async throws {
         try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
         let text = SampleConfiguration.shortest.replacing("com.example.shop", with: name)
         let run = try await martlet("config", "check", try folder.write("one.yaml", text))
         #expect(run.status == .exited(0))
         let expected = bundleID.map { id in
-            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic: write the bundle ID (\(id)?); a push "
-                + "type adds \(name.dropFirst(id.count)) to it"
+            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic; use the bundle ID (\(id)?), to which "
+                + "a push type adds \(name.dropFirst(id.count))"
         }
         #expect(run.errors == [expected].compactMap(\.self))
     }
@@ -432,7 +433,7 @@ import Testing
         #expect(SourceExcerpt.text(Array(text.utf8), position, width: width) == expected)
     }
 
-    @Test func aCaretStandsBehindATokenThatIsShortened() {
+    @Test func aCaretFollowsAShortenedToken() {
         let text = #"{"device_token":"\#(String(repeating: "0a1b", count: 16))","push_type":"alertt"}"#
         let position = JSONPosition(offset: text.utf8.count - 9, line: 1, column: 1)
         let lines = SourceExcerpt.text(Array(text.utf8), position, width: 100, reveals: false).split(separator: "\n")
@@ -440,7 +441,7 @@ import Testing
         #expect(lines == [Substring(shown), String(repeating: " ", count: shown.count - 9) + "^"])
     }
 
-    @Test func ofAConfigurationOnlyTheKeyIsShown() {
+    @Test func onlyTheKeyOfAConfigurationIsShown() {
         let text = Array("amqp:\n  password: [hunter2]\n".utf8)
         let position = JSONPosition(offset: 18, line: 2, column: 13)
         #expect(SourceExcerpt.key(text, position, width: 80) == "  password: …\n            ^")

@@ -5,9 +5,9 @@ import Delivery
 import TestKit
 import Testing
 
-/// What a real broker does with messages that wait.
+/// A real broker's behavior with waiting messages.
 @Suite(.timeLimit(.minutes(10))) struct WaitQueueTests {
-    @Test func whatSharesAWaitQueueComesBackEachToItsOwn() async throws {
+    @Test func requestsReturnFromAWaitQueueToTheirOwnQueues() async throws {
         let broker = try await PrivateBroker.shared
         let delay = WaitDelay(seconds: 1)
         let names = TopologyNames(prefix: "waits", requestQueues: ["waits.urgent", "waits.bulk"])
@@ -36,14 +36,15 @@ import Testing
             }
             return left
         }
-        #expect(left == 0, "one copy each, and nothing waits on")
+        #expect(left == 0, "one message per queue, and none left waiting")
     }
 
-    /// Limits of apps rely on it: each message says itself when it is due, and its queue gives them back in that order.
-    @Test func aMessageMayComeBackBeforeItsQueueSays() async throws {
+    /// Limits of apps rely on it: the expiration of each message sets its time, and the queue returns messages in this
+    /// order.
+    @Test func anExpirationReturnsAMessageBeforeTheQueuesDelay() async throws {
         let broker = try await PrivateBroker.shared
         let delay = WaitDelay(seconds: 3600)
-        let names = TopologyNames(prefix: "turns")
+        let names = TopologyNames(prefix: "expirations")
         let failed = try await BrokerClients.withAdmin(broker.url) { admin in
             var declarer = TopologyDeclarer(Topology(names: names, waits: [delay]), admin: admin) { _ in }
             return try await declarer.declare()

@@ -50,8 +50,8 @@ import Testing
                 """)
     }
 
-    /// The reason in a sentence stands below the row, whole; nothing in it steers a terminal or reveals a token.
-    @Test func theReasonIsALineOfItsOwn() {
+    /// The reason is printed below the row without a cut. It cannot control the terminal or reveal a token.
+    @Test func theReasonIsASeparateLine() {
         let table = WatchTable(width: 80, hasColors: false)
         func below(_ message: WatchedMessage, reveals: Bool = false) -> [String] {
             table.text(message, nowUnixMilliseconds: 10_523, revealsTokens: reveals).split(separator: "\n").dropFirst()
@@ -68,8 +68,8 @@ import Testing
         #expect(below(hostile, reveals: true)[0].contains(Self.token))
     }
 
-    /// Of a channel command, when who asked had gone.
-    @Test func aReplyAmongTheResultsIsNoResult() {
+    /// A reply to a channel command whose sender is gone.
+    @Test func aChannelReplyAmongTheResultsIsShownAsReply() {
         let reply = WatchedMessage(
             result: Array(
                 #"{"id":"abc","app":"com.example.shop","command":"read","outcome":"refused","status":400,"reason":"ChannelNotRegistered","message":"APNs answered."}"#
@@ -79,7 +79,7 @@ import Testing
         #expect(line.split(separator: " ").prefix(4) == ["reply", "abc", "com.example.shop", "refused"])
     }
 
-    /// The less important columns give way first, the ids last.
+    /// Less important columns are omitted first, the ids last.
     @Test(arguments: [
         (137, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"), (126, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"),
         (125, "KIND ID APP OUTCOME STATUS CODE AGE"), (114, "KIND ID APP OUTCOME CODE AGE"),
@@ -95,7 +95,7 @@ import Testing
         #expect(line.contains("schema.required"))
     }
 
-    @Test func elsewhereNothingIsCut() {
+    @Test func withoutATerminalNothingIsCut() {
         var message = Self.dead
         message.app = String(repeating: "a", count: 100)
         message.failureCode = String(repeating: "c", count: 100)
@@ -105,7 +105,7 @@ import Testing
         #expect(words == ["dead", message.id, message.app, "invalid", "-", message.failure, "01234567…", "23", "ms"])
     }
 
-    @Test func coloursTellHowItWent() {
+    @Test func colorsShowTheOutcome() {
         let table = WatchTable(width: 150, hasColors: true)
         let accepted = WatchedMessage(result: Array(#"{"outcome":"accepted","status":200}"#.utf8), messageID: nil)
         #expect(table.line(accepted, nowUnixMilliseconds: 0).hasPrefix("\u{1B}[32mresult"))
@@ -139,8 +139,8 @@ import Testing
                 + #""headers":{"x":[1,true,null,1.5,"+/8=",3]},"body_base64":"AP8="}"#)
     }
 
-    @Test func aWholeTokenIsOnlyShownToWhomAsksForIt() throws {
-        // Shortened, the number is none any more.
+    @Test func tokensAreCompleteOnlyWithReveal() throws {
+        // A shortened number is no longer a number.
         let body = #"{"device_token":"\#(Self.token)","n":\#(String(repeating: "1", count: 40))}"#
         let envelope = WatchedEnvelope(
             exchange: "push.dead", routingKey: Self.token, properties: [("message_id", Self.token)],
@@ -164,14 +164,14 @@ import Testing
     ])
     func filters(_ filter: WatchFilter, _ shown: [Int]) {
         let messages = [Self.rejected, Self.invalid, Self.dead, Self.givenUpByTheBroker]
-        #expect(messages.indices.filter { filter.lets(messages[$0]) } == shown)
+        #expect(messages.indices.filter { filter.matches(messages[$0]) } == shown)
     }
 
     @Test(arguments: [
         "", "[]", "null", "\u{0}",
         #"{"id":1,"app":[],"outcome":{},"error":"x","status":1e99,"finished_at":-9223372036854775808}"#,
     ])
-    func whatIsNoResultIsShownAsFarAsItGoes(body: String) {
+    func malformedResultsAreShown(body: String) {
         let message = WatchedMessage(result: Array(body.utf8), messageID: nil)
         let line = WatchTable(width: 150, hasColors: false).line(message, nowUnixMilliseconds: .max)
         #expect(line.hasPrefix("result  -"))
@@ -187,6 +187,6 @@ import Testing
 }
 
 extension String {
-    /// How often the text stands in it.
+    /// Number of occurrences of the text.
     fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

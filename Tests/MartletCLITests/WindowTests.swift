@@ -10,7 +10,7 @@ import Text
 @testable import Delivery
 @testable import MartletCLI
 
-/// What a window of 80 columns, or of few rows, shows.
+/// Output in a window of 80 columns or few rows.
 @Suite(.timeLimit(.minutes(10))) struct WindowTests {
     private static let letters = (0..<3).map { number in
         DeadLetter(DeadLetterQueue.letterCopy(number, reason: String(repeating: "reason ", count: 20)))
@@ -45,11 +45,11 @@ import Text
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         for line in lines { #expect(line.columns <= columns, "\(line)") }
         #expect(lines.count == rows - 1)
-        #expect(lines.last?.hasSuffix("more lines; q leaves") == true)
+        #expect(lines.last?.hasSuffix("more lines; press q to quit") == true)
         #expect(text.contains("WORKER") && text.contains("STATE"))
     }
 
-    /// The table is as narrow as the window, and no sentence is cut: it is said once.
+    /// The table fits the window; sentences, which are printed once, are not cut.
     @Test func aStatusThatIsNotRedrawnKeepsItsSentences() throws {
         let text = try Self.table(.init(columns: 80, rows: 24), isRedrawn: false).text
         #expect(text.split(separator: "\n")[0].columns <= 80 && text.split(separator: "\n").count > 30)
@@ -57,15 +57,15 @@ import Text
         #expect(try Self.table(nil, isRedrawn: false).text.contains("LANES  IN FLIGHT"))
     }
 
-    @Test func aPauseSaysWhoWhyAndSinceWhen() throws {
+    @Test func aPauseIsShownWithUserReasonAndDuration() throws {
         let text = try Self.table(nil, isRedrawn: false).text
         let row = text.split(separator: "\n").first { $0.hasPrefix("everything") }
         #expect(
             row?.split(separator: " ").joined(separator: " ")
-                == "everything paused 3m 2s by ana: key rotation; martlet resume lets it go on")
+                == "everything paused 3m 2s by ana: key rotation; to resume, run: martlet resume")
     }
 
-    @Test func ofManyTheSameOneIsShown() {
+    @Test func repeatedDeadLettersAreCounted() {
         var repeated = RepeatedLetters()
         let letter = Self.letters[0]
         var other = letter
@@ -78,7 +78,7 @@ import Text
             ])
     }
 
-    /// A person presses `q`, and the terminal shows what is typed again.
+    /// After `q`, the terminal echoes input again.
     @Test func qEndsAWatch() async throws {
         let broker = try await PrivateBroker.shared
         let martlet = try Products.executable("martlet")

@@ -2,7 +2,7 @@ import EventLoop
 import TLS
 import Testing
 
-/// Whatever a peer sends, or ceases to send, ends in an error of its own stream.
+/// Invalid or missing input of a peer is an error of its stream.
 @Suite struct BadPeerTests {
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func `A handshake cut off at any byte`(version: TLSVersion, towardsClient: Bool) throws {
@@ -17,11 +17,11 @@ import Testing
         #expect(length > 100)
 
         for count in 0..<length {
-            var ways = Wire.Ways()
-            if towardsClient { ways.clientInputEndsAfter = count } else { ways.serverInputEndsAfter = count }
-            let wire = try Wire(clientContext, serverContext, ways)
+            var options = Wire.Options()
+            if towardsClient { options.clientInputEndsAfter = count } else { options.serverInputEndsAfter = count }
+            let wire = try Wire(clientContext, serverContext, options)
             let ending = wire.start { wire.areClosed }
-            // A signature may be some bytes shorter than in the whole handshake, so that this one gets through.
+            // A signature may be shorter than in the complete handshake, so this handshake may succeed.
             if count > length - 12, wire.areConnected, ending == .idle {
                 wire.close()
                 continue
@@ -38,49 +38,49 @@ import Testing
         "\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}",
         "\u{16}\u{3}\u{3}\u{7F}\u{7F}aaaaaaa",
     ])
-    func `A server that speaks something else`(words: String) throws {
-        let (client, error) = try meet(serverSays: Array(words.utf8))
+    func `A server of another protocol`(text: String) throws {
+        let (client, error) = try meet(serverSends: Array(text.utf8))
         #expect(!client.isConnected)
         #expect(error != nil)
-        if words.hasPrefix("AMQP") || words.hasPrefix("HTTP") {
-            #expect(error?.message.contains("does not speak TLS there") == true && error?.code == .notTLS)
+        if text.hasPrefix("AMQP") || text.hasPrefix("HTTP") {
+            #expect(error?.message.contains("does not speak TLS on this port") == true && error?.code == .notTLS)
         }
     }
 
     @Test(arguments: 0..<200)
     func `A server and a client that send noise`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        // As much noise behind a good record header as without one.
+        // Half of the noise follows a valid record header.
         let header: [UInt8] = seed % 2 == 0 ? [22, 3, 3, 0, UInt8(random.below(200))] : []
         let noise = header + (0..<random.below(2_000)).map { _ in UInt8(random.below(256)) }
-        let (client, clientError) = try meet(serverSays: noise)
+        let (client, clientError) = try meet(serverSends: noise)
         #expect(!client.isConnected && clientError != nil)
-        let (server, serverError) = try meet(clientSays: noise)
+        let (server, serverError) = try meet(clientSends: noise)
         #expect(!server.isConnected && serverError != nil)
     }
 
-    @Test func `A client that speaks HTTP is told apart`() throws {
-        let (_, error) = try meet(clientSays: Array("GET / HTTP/1.1\r\n\r\n".utf8))
-        #expect(error?.message.contains("does not speak TLS there") == true)
+    @Test func `A client that speaks HTTP is recognized`() throws {
+        let (_, error) = try meet(clientSends: Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        #expect(error?.message.contains("does not speak TLS on this port") == true)
     }
 
-    @Test func `A peer that says nothing is given up`() throws {
-        let (_, clientError) = try meet(serverSays: nil)
+    @Test func `A silent peer is an error`() throws {
+        let (_, clientError) = try meet(serverSends: nil)
         #expect(clientError?.code == .timedOut && clientError?.isRetriable == true)
         #expect(clientError?.message == "localhost:443: no TLS handshake within 8 s")
-        let (_, serverError) = try meet(clientSays: nil)
+        let (_, serverError) = try meet(clientSends: nil)
         #expect(serverError?.code == .timedOut)
     }
 
-    /// A TLS client against a server that says something and then ends, or says nothing for ever.
-    private func meet(serverSays words: [UInt8]?) throws -> (End, TransportError?) {
+    /// Connects a TLS client to a server that sends bytes and closes, or stays silent if `input` is nil.
+    private func meet(serverSends input: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())
         let endpoint = Endpoint(host: "localhost", port: 443)
         let context = try TLSContext(client: .trusting)
         server.onConnected = { end in
-            guard let words else { return }
-            end.send(words)
+            guard let input else { return }
+            end.send(input)
             end.transport?.finishWriting()
         }
         try loop.enter {
@@ -91,15 +91,15 @@ import Testing
         return (client, client.error)
     }
 
-    /// A TLS server against such a client.
-    private func meet(clientSays words: [UInt8]?) throws -> (End, TransportError?) {
+    /// Connects such a client to a TLS server.
+    private func meet(clientSends input: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())
         let endpoint = Endpoint(host: "localhost", port: 443)
         let context = try TLSContext(server: .trusted)
         client.onConnected = { end in
-            guard let words else { return }
-            end.send(words)
+            guard let input else { return }
+            end.send(input)
             end.transport?.finishWriting()
         }
         try loop.enter {

@@ -5,7 +5,7 @@ import Testing
 @testable import Crypto
 
 @Suite struct HandshakeTests {
-    @Test func `An identity's key shows in no description`() {
+    @Test func `Descriptions of an identity omit the key`() {
         let identity = TLSIdentity(certificateChainPEM: "chain", privateKeyPEM: "hunter2")
         var dumped = ""
         dump(TLSServerConfiguration(identity: identity), to: &dumped)
@@ -38,7 +38,7 @@ import Testing
         #expect(wire.client.error == nil && wire.server.error == nil && wire.server.hasPeerFinished)
     }
 
-    @Test func `A version below the least is refused by name`() throws {
+    @Test func `A version below the minimum is named in the error`() throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = .tls12
         var server = TLSServerConfiguration.trusted
@@ -46,12 +46,12 @@ import Testing
         let wire = try Wire(client: client, server: server)
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .tls)
-        #expect(wire.client.error?.message.contains("no version of TLS in common") == true)
-        #expect(wire.server.error?.message.contains("no version of TLS in common") == true)
+        #expect(wire.client.error?.message.contains("no TLS version in common") == true)
+        #expect(wire.server.error?.message.contains("no TLS version in common") == true)
     }
 
-    @Test func `A certificate for another host is refused by name`() throws {
-        let wire = try Wire(Wire.Ways(serverName: "api.push.apple.com"))
+    @Test func `A certificate for another host is named in the error`() throws {
+        let wire = try Wire(Wire.Options(serverName: "api.push.apple.com"))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate && !wire.client.isConnected && !wire.server.isConnected)
         #expect(
@@ -60,8 +60,8 @@ import Testing
         #expect(wire.server.error?.message.contains("does not accept our certificate") == true)
     }
 
-    /// RFC 9525, 2: a name counts only as an alternative name.
-    @Test func `A certificate that has the name in its subject alone is refused`() throws {
+    /// RFC 9525, 2: only alternative names count.
+    @Test func `A certificate with the name only in its subject is refused`() throws {
         let key = try P256Key.generate()
         let certificate = try X509Certificate(
             subject: "localhost", key: key, issuer: "localhost", issuerKey: key,
@@ -74,46 +74,46 @@ import Testing
     }
 
     @Test(arguments: [("127.0.0.1", nil), ("127.0.0.2", "another address than 127.0.0.2"), ("::1", "another address")])
-    func `Addresses are verified as addresses`(name: String, complaint: String?) throws {
-        let wire = try Wire(Wire.Ways(serverName: name))
+    func `Addresses are verified as addresses`(name: String, expectedText: String?) throws {
+        let wire = try Wire(Wire.Options(serverName: name))
         #expect(wire.start { wire.areConnected || wire.areClosed } == .done)
-        #expect(wire.client.isConnected == (complaint == nil))
-        if let complaint { #expect(wire.client.error?.message.contains(complaint) == true) }
-        if complaint == nil { wire.close() }
+        #expect(wire.client.isConnected == (expectedText == nil))
+        if let expectedText { #expect(wire.client.error?.message.contains(expectedText) == true) }
+        if expectedText == nil { wire.close() }
     }
 
     @Test(arguments: ["", "a\u{0}b"])
-    func `What can be no name is an error in the next turn`(name: String) throws {
-        let wire = try Wire(Wire.Ways(serverName: name))
+    func `An invalid name is an error in the next event-loop iteration`(name: String) throws {
+        let wire = try Wire(Wire.Options(serverName: name))
         #expect(wire.start { wire.client.isClosed } == .done)
         #expect(wire.client.error?.code == .tls)
     }
 
-    @Test func `An authority that is not trusted is named as the reason`() throws {
+    @Test func `An untrusted authority is named in the error`() throws {
         let wire = try Wire(client: TLSClientConfiguration(trust: .pem(Certificates.stranger.certificatePEM)))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate && wire.client.error?.isRetriable == false)
         #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
     }
 
-    @Test func `The machine's authorities do not know a certificate of ours`() throws {
+    @Test func `The machine's authorities do not trust a test certificate`() throws {
         let wire = try Wire(client: TLSClientConfiguration(trust: .system))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
     }
 
     @Test(arguments: [(-7200, -3600, "has expired"), (3600, 7200, "not valid yet")])
-    func `Certificates out of their time are refused by name`(from: Int, until: Int, words: String) throws {
+    func `An invalid validity period is named in the error`(from: Int, until: Int, expectedText: String) throws {
         let issued = try Certificates.authority.issueServer(
             dnsNames: ["localhost"], validity: .init(fromSeconds: from, untilSeconds: until))
         let wire = try Wire(server: TLSServerConfiguration(identity: Certificates.identity(issued)))
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.client.error?.code == .certificate)
-        #expect(wire.client.error?.message.contains(words) == true)
+        #expect(wire.client.error?.message.contains(expectedText) == true)
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `A client that has to show a certificate does`(version: TLSVersion) throws {
+    func `A client presents a required certificate`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = version
         client.identity = Certificates.client
@@ -126,13 +126,13 @@ import Testing
         wire.close()
     }
 
-    @Test func `A client without the certificate hears what is missing`() throws {
+    @Test func `A client without the required certificate gets a clear error`() throws {
         var server = TLSServerConfiguration.trusted
         server.clientTrust = .pem(Certificates.authority.certificatePEM)
         server.requiresClientCertificate = true
         let wire = try Wire(server: server)
         #expect(wire.start { wire.areClosed } == .done)
-        #expect(wire.client.error?.message.contains("wants a certificate of ours") == true)
+        #expect(wire.client.error?.message.contains("requires a client certificate") == true)
         #expect(wire.server.error?.code == .certificate && !wire.server.isConnected)
 
         server.requiresClientCertificate = false
@@ -142,7 +142,7 @@ import Testing
         second.close()
     }
 
-    @Test func `A client's certificate from somebody else is refused`() throws {
+    @Test func `A client certificate of another authority is refused`() throws {
         var client = TLSClientConfiguration.trusting
         client.identity = Certificates.identity(try Certificates.stranger.issueClient(name: "intruder"))
         var server = TLSServerConfiguration.trusted
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `Any certificate can be asked for, and none need be shown`(version: TLSVersion) throws {
+    func `Any certificate may be requested, and none need be presented`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
         server.asksForAnyClientCertificate = true
         server.versionMax = version
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `A certificate that is not admitted is called revoked`(version: TLSVersion) throws {
+    func `A certificate that is not admitted is refused as revoked`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
         server.asksForAnyClientCertificate = true
         server.versionMax = version
@@ -197,23 +197,23 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
-    /// As a server of TLS 1.1 answers: alert 70, protocol_version.
-    @Test func `A server that knows no version of today is refused by name`() throws {
+    /// A server of TLS 1.1 answers with alert 70, protocol_version.
+    @Test func `A server of an old version is named in the error`() throws {
         let error = try errorAfterAlert(70, client: .trusting)
-        #expect(error?.code == .tls && error?.message.contains("no version of TLS in common") == true)
+        #expect(error?.code == .tls && error?.message.contains("no TLS version in common") == true)
     }
 
-    /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And those
-    /// that name certificates, from bad_certificate to unknown_ca, also to a client that has shown none.
+    /// Alerts without a specific cause: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And alerts about
+    /// certificates, from bad_certificate to unknown_ca, also sent to a client that presented none.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
-    func `An alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
+    func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {
         var client = TLSClientConfiguration.trusting
         client.identity = showsCertificate ? Certificates.client : nil
         let error = try errorAfterAlert(alert, client: client)
         #expect(error?.code == (showsCertificate ? .certificateRefused : .tls), "\(error?.message ?? "")")
     }
 
-    /// What a client says of a server that answers its first words with a fatal alert.
+    /// Returns the error of a client whose ClientHello is answered with a fatal alert.
     private func errorAfterAlert(_ alert: UInt8, client: TLSClientConfiguration) throws -> TransportError? {
         let loop = VirtualLoop(seed: 1)
         let endpoint = Endpoint(host: "server.test", port: 443)
@@ -235,7 +235,7 @@ import Testing
         ([String](), ["h2"], true), (["http/1.1"], ["h2"], true), (["http/1.1", "h3"], ["h2", "h2c"], true),
         (["http/1.1"], ["h2"], false),
     ])
-    func `Without the protocol in common there is no connection`(
+    func `Without a common protocol the handshake fails`(
         offered: [String], wanted: [String], isRequired: Bool
     ) throws {
         var client = TLSClientConfiguration.trusting
@@ -249,7 +249,7 @@ import Testing
         #expect(wire.server.error?.message.contains("ALPN") == true)
     }
 
-    @Test func `A server that knows nothing of ALPN is refused by a client that wants h2`() throws {
+    @Test func `A client that requires h2 refuses a server without ALPN`() throws {
         var client = TLSClientConfiguration.trusting
         client.applicationProtocols = ["h2"]
         client.requiresApplicationProtocol = true
@@ -259,7 +259,7 @@ import Testing
         #expect(!wire.client.isConnected)
     }
 
-    @Test func `A context names what is wrong with its certificates`() throws {
+    @Test func `A context names invalid certificates and keys`() throws {
         let other = try Certificates.authority.issueClient(name: "other")
         func message(_ make: () throws -> TLSContext) -> String {
             do {
@@ -276,22 +276,22 @@ import Testing
             message {
                 try TLSContext(
                     server: .init(identity: .init(certificateChainPEM: chain, privateKeyPEM: other.privateKeyPEM)))
-            }.contains("does not belong"))
+            }.contains("does not match"))
         #expect(
             message { try TLSContext(server: .init(identity: .init(certificateChainPEM: chain, privateKeyPEM: ""))) }
-                .contains("private key cannot be read"))
+                .contains("cannot read the private key"))
         #expect(
             message { try TLSContext(server: .init(identity: .init(certificateChainPEM: "", privateKeyPEM: ""))) }
                 .contains("no CERTIFICATE"))
         let broken = String(chain.prefix(300)) + "\n-----END CERTIFICATE-----\n"
-        #expect(message { try TLSContext(client: .init(trust: .pem(broken))) }.contains("cannot be read"))
+        #expect(message { try TLSContext(client: .init(trust: .pem(broken))) }.contains("cannot read"))
         #expect(message { try TLSContext(client: .init(trust: .pem("nothing"))) }.contains("no CERTIFICATE"))
         #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
     }
 
-    /// On both sides; without it there is no way from the certificate to one that is trusted.
+    /// On both sides. Without the intermediate certificate, the chain does not end at a trusted root.
     @Test(arguments: [true, false])
-    func `A chain through an intermediate authority in one file, and two roots in another, hold`(
+    func `A chain through an intermediate authority and two roots in one file are accepted`(
         isWhole: Bool
     ) throws {
         let between = try Certificates.authority.intermediate(name: "Between")
@@ -313,8 +313,8 @@ import Testing
             _ = wire.start { wire.areConnected || wire.areClosed }
             #expect(wire.areClosed == !isWhole)
             if !isWhole {
-                let told = isServers ? wire.client.error : wire.server.error
-                #expect(told?.message.contains("authority that is not trusted") == true, "\(told?.message ?? "-")")
+                let error = isServers ? wire.client.error : wire.server.error
+                #expect(error?.message.contains("authority that is not trusted") == true, "\(error?.message ?? "-")")
             }
             wire.close()
         }

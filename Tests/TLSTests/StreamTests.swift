@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct StreamTests {
     @Test(arguments: [TLSVersion.tls12, .tls13])
-    func `Everything arrives when all bytes come one by one`(version: TLSVersion) throws {
+    func `All data arrives byte by byte`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting
         client.versionMax = version
-        let wire = try Wire(client: client, Wire.Ways(clientPieceBytes: 1, serverPieceBytes: 1))
+        let wire = try Wire(client: client, Wire.Options(clientPieceBytes: 1, serverPieceBytes: 1))
         let request = pattern(40_000)
         let answer = pattern(20_001)
         wire.client.onConnected = { $0.send(request) }
@@ -19,8 +19,8 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `Pieces of any size and writers without end change nothing`(seed: UInt64) throws {
-        let wire = try Wire(Wire.Ways(seed: seed))
+    func `Data arrives in parts of any size`(seed: UInt64) throws {
+        let wire = try Wire(Wire.Options(seed: seed))
         wire.loop.network.wholePiecesPercent = 10
         let request = pattern(300_000)
         let answer = pattern(200_000)
@@ -42,12 +42,12 @@ import Testing
         connection.onDelivery = { direction, bytes in if direction == .toServer { pieces.append(bytes) } }
         wire.loop.enter { wire.client.send(pattern(48 * 1024)) }
         #expect(wire.run { wire.server.received.count == 48 * 1024 } == .done)
-        // A record of TLS 1.3 costs 5 bytes of header, 1 of type and 16 of tag.
+        // A TLS 1.3 record adds 5 bytes of header, 1 byte of type and 16 bytes of tag.
         #expect(pieces == [3 * (16 * 1024 + 22)])
         wire.close()
     }
 
-    @Test func `A reader that pauses again and again holds the writer up within bounded memory`() throws {
+    @Test func `A reader that pauses repeatedly limits the writer's memory`() throws {
         let wire = try Wire()
         let bytes = pattern(1_500_000)
         var mostTakenAhead = 0
@@ -60,24 +60,24 @@ import Testing
         #expect(wire.start(limit: .seconds(600)) { wire.server.received.count == bytes.count } == .done)
         #expect(wire.server.received == bytes)
         #expect(wire.client.writableCount > 5)
-        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one such window in the receiver's hands.
+        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one window in the receiver's backlog.
         #expect(mostTakenAhead <= (128 + 16 + 64 + 64) * 1024)
         wire.close()
     }
 
-    @Test func `A transport below that takes little holds the writer up within bounded memory`() throws {
+    @Test func `A slow transport below limits the writer's memory`() throws {
         let loop = VirtualLoop(seed: 0)
         let valve = Valve(loop: loop, handler: nil)
-        var ways = Wire.Ways()
-        ways.clientValve = valve
-        let wire = try Wire(ways)
+        var options = Wire.Options()
+        options.clientValve = valve
+        let wire = try Wire(options)
         let bytes = pattern(1_500_000)
         #expect(wire.start { wire.areConnected } == .done)
         wire.loop.enter {
             valve.allow(0)
             wire.client.send(bytes)
         }
-        // What waits is 128 KiB of ciphertext and the record that goes beyond.
+        // 128 KiB of pending ciphertext, and the record that exceeds the limit.
         #expect(bytes.count - wire.client.unsent.count <= (128 + 16) * 1024)
         var round = 0
         while wire.server.received.count < bytes.count, round < 1000 {
@@ -91,7 +91,7 @@ import Testing
         wire.close()
     }
 
-    @Test func `Plaintext within OpenSSL is handed over after a pause though nothing more arrives`() throws {
+    @Test func `Plaintext in OpenSSL is delivered after a pause without further input`() throws {
         let wire = try Wire()
         wire.client.onConnected = { $0.send(pattern(60_000)) }
         var pauses = 0
@@ -104,7 +104,7 @@ import Testing
         wire.loop.enter { wire.client.transport?.finishWriting() }
         while !wire.server.hasPeerFinished, pauses < 1000 {
             let before = wire.server.received.count
-            // Nothing comes while reading is paused.
+            // Nothing is delivered while reading is paused.
             wire.run(limit: .milliseconds(50)) { false }
             #expect(wire.server.received.count == before && !wire.server.hasPeerFinished)
             wire.loop.enter { wire.server.transport?.resumeReading() }
@@ -136,21 +136,21 @@ import Testing
         #expect(wire.client.error == nil && wire.server.error == nil)
     }
 
-    @Test func `What was taken before close still arrives`() throws {
+    @Test func `Accepted data arrives after close`() throws {
         let wire = try Wire()
-        var taken = 0
+        var written = 0
         wire.client.onConnected = { end in
-            taken = pattern(500_000).withUnsafeBytes { end.transport?.write($0) ?? 0 }
+            written = pattern(500_000).withUnsafeBytes { end.transport?.write($0) ?? 0 }
             end.transport?.close()
             end.transport?.close()
             #expect(end.transport?.write(UnsafeRawBufferPointer(start: nil, count: 0)) == 0)
         }
         #expect(wire.start { wire.areClosed } == .done)
-        #expect(taken > 100_000 && wire.server.received == Array(pattern(500_000)[..<taken]))
+        #expect(written > 100_000 && wire.server.received == Array(pattern(500_000)[..<written]))
         #expect(wire.server.hasPeerFinished && wire.client.error == nil && wire.server.error == nil)
     }
 
-    @Test func `Close gives up on a peer that takes nothing`() throws {
+    @Test func `Close aborts if the peer does not read`() throws {
         let wire = try Wire()
         wire.server.onConnected = { $0.transport?.pauseReading() }
         wire.client.onConnected = { end in
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `A stream that ends without close_notify is an error`() throws {
-        let wire = try Wire(Wire.Ways(serverInputEndsAfter: 4_000))
+        let wire = try Wire(Wire.Options(serverInputEndsAfter: 4_000))
         wire.client.onConnected = { $0.send(pattern(10_000)) }
         #expect(wire.start { wire.server.isClosed } == .done)
         #expect(wire.server.error?.code == .reset && !wire.server.hasPeerFinished)
@@ -172,7 +172,7 @@ import Testing
         wire.run { wire.areClosed }
     }
 
-    @Test func `A cut connection is told to both sides`() throws {
+    @Test func `A cut connection is reported to both sides`() throws {
         let wire = try Wire()
         #expect(wire.start { wire.areConnected } == .done)
         wire.loop.enter { wire.loop.network.connections.first?.cut() }
@@ -224,7 +224,7 @@ import Testing
     }
 }
 
-/// Flips one bit of what passes.
+/// Flips one bit of the passing bytes.
 private final class Damage: ByteStreamHandler {
     private let next: ByteStreamHandler
     private var bytesBefore: Int
@@ -246,7 +246,7 @@ private final class Damage: ByteStreamHandler {
     override func closed(_ error: TransportError?) { next.closed(error) }
 }
 
-/// Bytes that are wrong anywhere but at their place.
+/// Returns bytes that differ at each offset, to detect misplaced data.
 func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 }

@@ -3,7 +3,7 @@ import TLS
 import Testing
 import Threads
 
-/// Over real sockets, both ends on one loop.
+/// TLS over real sockets, with both ends on one loop.
 @Suite struct TCPTests {
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `Megabytes both ways`(version: TLSVersion) async throws {
@@ -33,7 +33,7 @@ import Threads
         let listener = try loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) {
             _ = try? TLSTransport.accept($0, context: serverContext, handler: server)
         }
-        // Both write before they read, so each has to take while it gives.
+        // Both write before they read, so each must receive while it sends.
         client.onConnected = { $0.send(bytes) }
         server.onConnected = { $0.send(bytes) }
         client.onReceived = { if $0.received.count == bytes.count, $0.unsent.isEmpty { $0.transport?.finishWriting() } }

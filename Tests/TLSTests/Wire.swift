@@ -3,10 +3,10 @@ import EventLoop
 import TLS
 import Testing
 
-/// Certificates that all tests share; making keys takes a while.
+/// Certificates shared by all tests, since generating keys is slow.
 enum Certificates {
     static let authority = try! CertificateAuthority.make(name: "Tests")
-    static let stranger = try! CertificateAuthority.make(name: "Somebody else")
+    static let stranger = try! CertificateAuthority.make(name: "Untrusted authority")
     static let server = identity(try! authority.issueServer(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"]))
     static let client = identity(try! authority.issueClient(name: "worker"))
 
@@ -23,7 +23,7 @@ extension TLSServerConfiguration {
     static var trusted: TLSServerConfiguration { .init(identity: Certificates.server) }
 }
 
-/// One end of a connection: keeps what happens to it.
+/// One end of a connection. Records its events.
 final class End: ByteStreamHandler {
     var transport: ByteTransport?
     var isConnected = false
@@ -31,7 +31,7 @@ final class End: ByteStreamHandler {
     var hasPeerFinished = false
     var isClosed = false
     var error: TransportError?
-    /// Still to be written.
+    /// Data that is not written yet.
     var unsent: [UInt8] = []
     var writableCount = 0
     var onConnected: (End) -> Void = { _ in }
@@ -49,8 +49,8 @@ final class End: ByteStreamHandler {
 
     private func drain() {
         guard let transport, !unsent.isEmpty else { return }
-        let taken = unsent.withUnsafeBytes { transport.write($0) }
-        unsent.removeFirst(taken)
+        let written = unsent.withUnsafeBytes { transport.write($0) }
+        unsent.removeFirst(written)
     }
 
     override func connected(_ transport: ByteTransport) {
@@ -86,7 +86,7 @@ final class End: ByteStreamHandler {
     }
 }
 
-/// Hands bytes on in pieces of a given size, and only so many of them; then the stream ends.
+/// Forwards bytes in parts of a given size, and ends the stream after a given number of bytes.
 final class Pieces: ByteStreamHandler {
     private let next: ByteStreamHandler
     private let pieceBytes: Int
@@ -107,7 +107,7 @@ final class Pieces: ByteStreamHandler {
         guard bytesLeft > 0 else { return }
         var rest = bytes.prefix(bytesLeft)
         while !rest.isEmpty {
-            // A copy of its own, so that a byte beyond it is a fault that the address sanitizer sees.
+            // A separate copy, so that the address sanitizer detects a read beyond it.
             Array(rest.prefix(pieceBytes)).withUnsafeBytes { next.received($0) }
             bytesLeft -= min(pieceBytes, rest.count)
             rest = rest.dropFirst(pieceBytes)
@@ -121,13 +121,13 @@ final class Pieces: ByteStreamHandler {
     override func flush() { next.flush() }
 }
 
-/// Lets only so many bytes out, as a transport does whose peer reads slowly.
+/// Accepts a limited number of bytes, like a transport whose peer reads slowly.
 final class Valve: ByteTransport {
     var below: ByteTransport?
     private(set) var allowance = Int.max
     private var isWanted = false
 
-    /// Lets `bytes` more out, and says so to whoever waits for that.
+    /// Accepts `bytes` more, and notifies the handler.
     func allow(_ bytes: Int) {
         allowance = bytes
         guard isWanted, bytes > 0 else { return }
@@ -136,10 +136,10 @@ final class Valve: ByteTransport {
     }
 
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let taken = below?.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(allowance))) ?? 0
-        allowance -= taken
-        isWanted = taken < bytes.count
-        return taken
+        let written = below?.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(allowance))) ?? 0
+        allowance -= written
+        isWanted = written < bytes.count
+        return written
     }
 
     override func pauseReading() { below?.pauseReading() }
@@ -149,7 +149,7 @@ final class Valve: ByteTransport {
     override func reset() { below?.reset() }
 }
 
-/// Opens streams whose bytes arrive in pieces.
+/// Opens streams whose bytes arrive in parts.
 final class PieceConnector: ByteConnector {
     var pieceBytes = Int.max
     var endAfter = Int.max
@@ -165,15 +165,15 @@ final class PieceConnector: ByteConnector {
 
 /// A client and a server on a virtual network.
 final class Wire {
-    struct Ways {
+    struct Options {
         var serverName = "localhost"
         var clientPieceBytes = Int.max
         var serverPieceBytes = Int.max
         var clientInputEndsAfter = Int.max
         var serverInputEndsAfter = Int.max
-        /// What the client's bytes leave through.
+        /// The transport that limits the client's output.
         var clientValve: Valve?
-        /// What the server makes of a client's certificate when it asks for any.
+        /// The server's decision about a client's certificate.
         var admits: (([UInt8]) -> Bool)?
         var seed: UInt64 = 1
     }
@@ -185,32 +185,33 @@ final class Wire {
     private let connector: TLSConnector
 
     convenience init(
-        client: TLSClientConfiguration = .trusting, server: TLSServerConfiguration = .trusted, _ ways: Ways = Ways()
+        client: TLSClientConfiguration = .trusting, server: TLSServerConfiguration = .trusted,
+        _ options: Options = Options()
     ) throws {
-        try self.init(TLSContext(client: client), TLSContext(server: server), ways)
+        try self.init(TLSContext(client: client), TLSContext(server: server), options)
     }
 
-    init(_ clientContext: TLSContext, _ serverContext: TLSContext, _ ways: Ways = Ways()) throws {
-        let loop = VirtualLoop(seed: ways.seed)
+    init(_ clientContext: TLSContext, _ serverContext: TLSContext, _ options: Options = Options()) throws {
+        let loop = VirtualLoop(seed: options.seed)
         self.loop = loop
         let (endpoint, server) = (endpoint, server)
         connector = try loop.enter {
             _ = try loop.listen(on: endpoint) { accepted in
                 _ = try? TLSTransport.accept(
-                    accepted, context: serverContext, handler: server, admits: ways.admits)
+                    accepted, context: serverContext, handler: server, admits: options.admits)
                 guard let handler = accepted.handler else { return }
                 accepted.handler = Pieces(
-                    handler, pieceBytes: ways.serverPieceBytes, endAfter: ways.serverInputEndsAfter)
+                    handler, pieceBytes: options.serverPieceBytes, endAfter: options.serverInputEndsAfter)
             }
             let below = PieceConnector(loop: loop, endpoint: endpoint)
-            below.pieceBytes = ways.clientPieceBytes
-            below.endAfter = ways.clientInputEndsAfter
-            below.valve = ways.clientValve
-            return TLSConnector(over: below, context: clientContext, serverName: ways.serverName)
+            below.pieceBytes = options.clientPieceBytes
+            below.endAfter = options.clientInputEndsAfter
+            below.valve = options.clientValve
+            return TLSConnector(over: below, context: clientContext, serverName: options.serverName)
         }
     }
 
-    /// Connects and goes on until `isDone`.
+    /// Connects, and runs until `isDone`.
     @discardableResult
     func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Ending {
         loop.enter { client.transport = connector.connect(client) }

@@ -25,7 +25,7 @@ import Testing
         #expect(time > "2026-01-01" && time < "2200")
     }
 
-    @Test func `Whatever a peer said stays within its string`() throws {
+    @Test func `A peer's text is escaped within its string`() throws {
         let pipe = try Pipe()
         let log = Log(level: .debug, descriptor: pipe.writing)
         log.error(.brokerLost, [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}k\u{202E}l\u{E0001}"])
@@ -37,7 +37,7 @@ import Testing
         #expect(text.split(separator: "\n").count == 2)
     }
 
-    @Test func `A long value is cut`() throws {
+    @Test func `A long value is truncated`() throws {
         let pipe = try Pipe()
         let log = Log(level: .debug, descriptor: pipe.writing)
         log.error(.brokerLost, [.error: .string(String(repeating: "ü", count: 50_000))])
@@ -46,7 +46,7 @@ import Testing
         #expect(line.hasSuffix("ü…\"}\n") && line.utf8.count < 4300)
     }
 
-    @Test func `Metadata of a line that is not written is not made`() throws {
+    @Test func `Metadata below the threshold is not evaluated`() throws {
         let pipe = try Pipe()
         let log = Log(level: .warning, descriptor: pipe.writing)
         func touched() -> LogValue {
@@ -61,7 +61,7 @@ import Testing
         #expect(pipe.read().hasSuffix(#""message":"not ready","lane":1}"# + "\n"))
     }
 
-    @Test func `A stalled reader costs lines, not time, and hears how many`() throws {
+    @Test func `A stalled reader loses lines without delay, and their number is logged`() throws {
         let pipe = try Pipe()
         pipe.fill()
         let log = Log(level: .info, descriptor: pipe.writing, queueBytesMax: 10_000)
@@ -69,18 +69,18 @@ import Testing
         #expect(log.droppedCount > 0)
         #expect(!log.flush(withinMilliseconds: 20))
 
-        // Every line is either there or counted, in one line or several as the writer came to it.
+        // Every line is either written or counted; the writer reports the count in one or more lines.
         var text = ""
         func written() -> Int { text.split(separator: "\n").count { $0.contains(#""event":"worker.summary""#) } }
-        func told() -> Int {
+        func reportedDrops() -> Int {
             text.matches(of: /"level":"warning"[^\n]*"log\.dropped":(\d+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
         }
-        while written() + told() < 5_000 { text += pipe.read() }
-        #expect(written() + told() == 5_000 && told() > 4_000)
-        #expect(log.flush() && log.droppedCount == told())
+        while written() + reportedDrops() < 5_000 { text += pipe.read() }
+        #expect(written() + reportedDrops() == 5_000 && reportedDrops() > 4_000)
+        #expect(log.flush() && log.droppedCount == reportedDrops())
     }
 
-    @Test func `A reader that has gone, or was never there, harms nobody`() throws {
+    @Test func `A closed or missing reader does not block the log`() throws {
         let pipe = try Pipe()
         pipe.closeReading()
         for descriptor in [pipe.writing, -1] {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `Lines from many threads stay whole`() async throws {
+    @Test func `Lines of concurrent writers are not interleaved`() async throws {
         let pipe = try Pipe()
         let log = Log(level: .info, descriptor: pipe.writing)
         await withTaskGroup { group in
@@ -115,19 +115,19 @@ import Testing
         ("ABCDEF0123456789", "ABCD…"),
         ("secret", "?…"), ("abc", "…"), ("", "…"), ("xyz{\"}0000000000000000000000000000", "??????00…"),
     ])
-    func `No whole token is told`(token: String, shown: String) {
+    func `A short token never shows the whole token`(token: String, shown: String) {
         #expect(ShortToken(token).description == shown)
     }
 
-    /// They are alerted on, and looked up in the documentation.
-    @Test func `Codes of events have one form, and no two events one code or sentence`() {
+    /// Alerts and the documentation refer to them.
+    @Test func `Event codes have one form, and codes and messages are unique`() {
         let codes = LogEvent.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
         #expect(Set(LogEvent.allCases.map { "\($0.message)" }).count == codes.count)
         for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*/) != nil, "\(code)") }
     }
 
-    @Test func `Levels have words`() {
+    @Test func `Levels have names`() {
         #expect(LogLevel.allCases.map(\.description) == ["debug", "info", "warning", "error"])
         #expect(LogLevel("warning") == .warning && LogLevel("loud") == nil)
     }

@@ -2,7 +2,7 @@ import Telemetry
 import Testing
 
 @Suite struct MetricsTests {
-    @Test func `The text is Prometheus' own`() {
+    @Test func `Metrics are rendered in Prometheus' text format`() {
         let registry = MetricsRegistry()
         registry.counter("martlet_results_total", help: "Results published.", labels: ["outcome": "accepted"]).add(3)
         registry.counter("martlet_results_total", help: "Results published.", labels: ["outcome": "a\"b\\c\nd"]).add()
@@ -32,7 +32,7 @@ import Testing
                 """#)
     }
 
-    @Test func `Those who come after many share cells, and nothing is lost of the sum`() {
+    @Test func `Registrations beyond the maximum share cells, and the sum stays exact`() {
         let registry = MetricsRegistry()
         let cells = (0..<3 * MetricsRegistry.cellsPerSeriesMax).map { _ in registry.counter("a_total", help: "A.") }
         for cell in cells { cell.add() }
@@ -40,7 +40,7 @@ import Testing
         #expect(registry.count(of: "a_total") == cells.count)
     }
 
-    @Test func `Each who asks for a metric has a cell of it, and their sum is told`() {
+    @Test func `Each registration has a cell, and the series is their sum`() {
         let registry = MetricsRegistry()
         for (label, count) in [("1", 2), ("1", 3), ("2", 4)] {
             registry.counter("a_total", help: "A.", labels: ["x": label]).add(count)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `Gauges of what comes and goes are replaced as a whole`() {
+    @Test func `Replacing a gauge removes its previous series`() {
         let registry = MetricsRegistry()
         registry.replace("open", help: "Open.", [(["x": "1"], 1), (["x": "2"], 0.5)])
         registry.replace("open", help: "Open.", [(["x": "2"], 3)])
@@ -67,7 +67,7 @@ import Testing
         #expect(registry.render() == "")
     }
 
-    @Test(arguments: ["a", "a_total"]) func `What is replaced is bounded as well`(name: String) throws {
+    @Test(arguments: ["a", "a_total"]) func `Replaced series are bounded`(name: String) throws {
         let registry = MetricsRegistry()
         let values = (1...(MetricsRegistry.seriesPerFamilyMax + 3)).map { number in
             (labels: ["x": "\(number)"] as MetricsRegistry.Labels, value: Double(number))
@@ -78,7 +78,7 @@ import Testing
         #expect(lines.last == #"\#(name){overflow="true"} 3006"#)
     }
 
-    @Test func `Labels that come up later are bounded for each who counts, too`() {
+    @Test func `Labeled counters bound the number of label values`() {
         let registry = MetricsRegistry()
         var counters = LabeledCounters<Int>(registry, "a_total", help: "A.") { ["x": "\($0)"] }
         for number in 0..<(LabeledCounters<Int>.keysMax + 50) { counters.add(number) }
@@ -87,7 +87,7 @@ import Testing
         #expect(registry.count(of: "a_total", with: ("overflow", "true")) == 50)
     }
 
-    @Test func `A reading tells quantiles, also of what came since another`() {
+    @Test func `A reading has quantiles, also of the observations since another reading`() {
         let histogram = Histogram(unit: .plain, bounds: [10, 20, 40])
         #expect(histogram.reading.quantile(0.5) == nil)
         for _ in 0..<10 { histogram.observe(15) }
@@ -100,7 +100,7 @@ import Testing
         #expect(since.quantile(0.5) == 5 && since.quantile(1) == 40)
     }
 
-    @Test func `Labels without end do not fill the memory`() {
+    @Test func `The number of series per name is bounded`() {
         let registry = MetricsRegistry()
         for number in 0..<(MetricsRegistry.seriesPerFamilyMax + 50) {
             registry.counter("a_total", help: "A.", labels: ["x": "\(number)"]).add()
@@ -110,7 +110,7 @@ import Testing
         #expect(lines.last == #"a_total{overflow="true"} 50"#)
     }
 
-    @Test func `Counting from many threads loses nothing`() async {
+    @Test func `Concurrent increments are all counted`() async {
         let counter = Counter()
         let histogram = Histogram(unit: .plain, bounds: [10, 20])
         await withTaskGroup { group in

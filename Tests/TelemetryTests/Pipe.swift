@@ -24,7 +24,7 @@ final class Pipe {
         reading = -1
     }
 
-    /// What is there, at most 64 KiB.
+    /// Waits for data and returns at most 64 KiB.
     func read() -> String {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(reading, &bytes, bytes.count)
@@ -37,7 +37,7 @@ final class Pipe {
         return text
     }
 
-    /// Writes empty lines until the pipe takes no more.
+    /// Writes empty lines until the pipe is full.
     func fill() {
         let flags = fcntl(writing, F_GETFL)
         _ = fcntl(writing, F_SETFL, flags | O_NONBLOCK)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct TraceContextTests {
     private static let known = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    @Test func whatIsReadIsWritten() throws {
+    @Test func parsedTraceParentIsRendered() throws {
         let context = try #require(TraceContext(traceParent: Self.known))
         #expect(context.isSampled && context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(TraceContext.hex(context.spanID) == "00f067aa0ba902b7" && context.traceParent == Self.known)
@@ -19,11 +19,11 @@ import Testing
         known.uppercased(), "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01", "00_4bf9" + known.dropFirst(7),
         "ü" + known,
     ])
-    func whatIsInvalidIsNone(text: String) {
+    func invalidTraceParentIsRejected(text: String) {
         #expect(TraceContext(traceParent: text) == nil)
     }
 
-    @Test func ofALaterVersionTheKnownPartCounts() {
+    @Test func laterVersionIsReadAsVersion00() {
         #expect(
             TraceContext(traceParent: "cc" + Self.known.dropFirst(2) + "-what-the-future-brings")?.isSampled == true)
         #expect(TraceContext(traceParent: "cc" + Self.known.dropFirst(2) + "x") == nil)
@@ -34,7 +34,7 @@ import Testing
         #expect(TraceContext(traceParent: Self.known.dropLast(2) + "03")?.isSampled == true)
     }
 
-    @Test func aClosedQueueGivesWhatWaitsAndEnds() async {
+    @Test func closedQueueReturnsQueuedSpansFirst() async {
         let queue = SpanQueue()
         let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
         var buffer = SpanBuffer()
@@ -45,7 +45,7 @@ import Testing
         #expect(queue.close(withinMilliseconds: 1))
     }
 
-    @Test func aQueueCountsWhateverIsDropped() {
+    @Test func queueCountsAllDroppedSpans() {
         let queue = SpanQueue()
         var buffer = SpanBuffer()
         let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
@@ -62,7 +62,7 @@ import Testing
         #expect(queue.droppedCount == 7)
     }
 
-    @Test func aBufferIsBounded() {
+    @Test func bufferIsBounded() {
         var buffer = SpanBuffer()
         let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
         let span = Span("s", .internal, in: context, below: 1, from: 5, to: 4)

@@ -14,12 +14,12 @@ import Text
         #expect(Suggestion.nearest(to: String(repeating: "a", count: 65), among: ["a"]) == nil)
     }
 
-    @Test func readsAnAbbreviationOfOneWordOnly() {
+    @Test func expandsOnlyUnambiguousAbbreviations() {
         #expect(Suggestion.meant(by: "prod", among: ["production", "sandbox"]) == "production")
         #expect(Suggestion.meant(by: "prod", among: ["production", "producer"]) == nil)
     }
 
-    @Test func hintsInASentence() {
+    @Test func hintIsAClauseOrEmpty() {
         #expect(Suggestion.hint(for: "devise", among: ["device"]) == "; did you mean device?")
         #expect(Suggestion.hint(for: "queue", among: ["device"]) == "")
     }

@@ -8,7 +8,7 @@ import Threads
         #expect(await DetachedThread.run { UInt(pthread_self()) } != caller)
     }
 
-    @Test func blocksSignalsInTheNewThreadAlone() async throws {
+    @Test func blocksSignalsOnlyInTheNewThread() async throws {
         let before = blocksPipeSignal()
         let isBlocked = await withUnsafeContinuation { continuation in
             try? DetachedThread.start(signals: .blocked) { continuation.resume(returning: blocksPipeSignal()) }
@@ -17,7 +17,7 @@ import Threads
         #expect(blocksPipeSignal() == before)
     }
 
-    @Test func waitsForAConditionOrItsTime() async {
+    @Test func waitsForAConditionOrATimeout() async {
         let lock = ConditionLock()
         nonisolated(unsafe) var isSet = false
         let holds = await DetachedThread.run {
@@ -32,7 +32,7 @@ import Threads
         await woken
     }
 
-    @Test func letsOneThreadInAtATime() async {
+    @Test func admitsOneThreadAtATime() async {
         let lock = ThreadLock()
         nonisolated(unsafe) var count = 0
         let add: @Sendable () -> Void = { for _ in 0..<10_000 { lock.withLock { count += 1 } } }

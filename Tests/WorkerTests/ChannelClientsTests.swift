@@ -9,7 +9,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// Who manages the channels of an app, by the worker's configuration.
+/// The clients of channel management for the apps of a configuration.
 @Suite struct ChannelClientsTests {
     private static let app = "com.example.app"
 
@@ -33,13 +33,13 @@ import Testing
     }
 
     private func pass(_ time: Duration) {
-        // The time of a loop that has nothing to do stands still.
+        // The time of an idle loop does not advance.
         loop.enter { _ = loop.schedule(after: time) {} }
         _ = loop.run(limit: time, until: { false })
     }
 
-    /// A token is used for at most an hour, and renewed whether or not anybody needs it.
-    @Test func theFirstCommandAfterHoursHasATokenThatHolds() throws {
+    /// A token is used for at most an hour, and renewed even if it is unused.
+    @Test func firstCommandAfterHoursHasAValidToken() throws {
         let key = try #require(WorkerComponents(configuration).keys.first)
         var tokens = ProviderTokens()
         try tokens.replace([key], loop.now) { 0 }
@@ -57,7 +57,7 @@ import Testing
         #expect(first() == 4)
     }
 
-    @Test func oneServesAllCommandsOfACredential() throws {
+    @Test func oneClientServesAllCommandsOfACredential() throws {
         let managers = loop.enter { ChannelClients(configuration, loop: loop, tokens: [:]) }
         try loop.enter {
             let first = try managers.find(Self.app, nil).get()

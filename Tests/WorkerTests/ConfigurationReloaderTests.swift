@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// When a configuration is read anew, and from what.
+/// When a configuration is reloaded, and from which files.
 @Suite final class ConfigurationReloaderTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog
@@ -39,13 +39,13 @@ import Testing
 
     private var refused: Int { metrics.count(of: "martlet_reloads_total", with: ("result", "refused")) }
 
-    @Test func aKeyIsTakenOnceItsFileStandsStill() throws {
+    @Test func aKeyIsReloadedOnceItsFileIsStable() throws {
         #expect(checks(3) == [false, false, false])
         try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
         #expect(checks(4) == [false, true, false, false])
     }
 
-    @Test func theTextThatNobodyAskedForIsNotTakenAlong() throws {
+    @Test func aFileChangeDoesNotReloadTheText() throws {
         try folder.write("martlet.yaml", Self.text(lanes: 7))
         try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
         _ = checks(2)
@@ -53,14 +53,14 @@ import Testing
         #expect(reloader.readAgain()?.configuration.lanes == 7)
     }
 
-    @Test func whatSaysTheSameIsNotTaken() throws {
+    @Test func unchangedTextIsNotReloaded() throws {
         try folder.write("martlet.yaml", Self.text(lanes: 1))
         #expect(reloader.readAgain() == nil)
         #expect(log.lines().contains { $0.contains("configuration.unchanged") })
         #expect(refused == 0)
     }
 
-    @Test func whatIsBrokenIsToldOnceAndTakenWhenItIsMended() throws {
+    @Test func aBrokenKeyIsLoggedOnceAndReloadedWhenItIsRepaired() throws {
         try folder.write("key.p8", "none")
         #expect(checks(5) == Array(repeating: false, count: 5))
         #expect(refused == 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(checks(2) == [false, true])
     }
 
-    @Test func aFileThatIsWrittenAnewWithWhatItHeldIsNotTaken() throws {
+    @Test func aRewrittenFileWithTheSameContentsIsNotReloaded() throws {
         let key = try folder.read("key.p8")
         for _ in 0..<2 {
             try folder.write("key.p8", "\(key)")
@@ -82,7 +82,7 @@ import Testing
         #expect(checks(2) == [false, true])
     }
 
-    @Test func everyMistakeOfATextIsTold() throws {
+    @Test func everyMistakeOfATextIsLogged() throws {
         try folder.write("martlet.yaml", Self.text(lanes: 0) + "\nlimts: {}\n")
         #expect(reloader.readAgain() == nil)
         #expect(log.lines().count { $0.contains("configuration.refused") } == 2)
@@ -90,7 +90,7 @@ import Testing
         #expect(reloader.latest.configuration.lanes == 1)
     }
 
-    @Test func whatCouldNotBePutInForceIsReadAgainWhenAskedFor() throws {
+    @Test func aRejectedVersionIsReadAgainOnRequest() throws {
         let before = reloader.latest
         try folder.write("martlet.yaml", Self.text(lanes: 2))
         #expect(reloader.readAgain() != nil)
@@ -98,7 +98,7 @@ import Testing
         #expect(reloader.readAgain()?.configuration.lanes == 2)
     }
 
-    @Test func aKeyThatCouldNotBePutInForceIsNotReadAgainAndAgain() throws {
+    @Test func aRejectedKeyIsNotReadRepeatedly() throws {
         let before = reloader.latest
         try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
         #expect(checks(2) == [false, true])
@@ -106,7 +106,7 @@ import Testing
         #expect(checks(4) == Array(repeating: false, count: 4))
     }
 
-    @Test func whatChangedAfterWhatCouldNotBePutInForceIsReadAgain() throws {
+    @Test func aChangeAfterARejectedVersionIsRead() throws {
         let before = reloader.latest
         try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
         #expect(checks(2) == [false, true])

@@ -6,7 +6,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// What of a configuration is followed, as versions of it are put in force and refused.
+/// The version that the watcher follows while versions are put in force or rejected.
 @Suite final class ConfigurationWatcherTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog
@@ -31,7 +31,7 @@ import Testing
         """
     }
 
-    /// The version that is read when it is asked for.
+    /// Returns the version that is read on request.
     private func readAgain() -> ConfigurationVersion? {
         watcher.readAgain()
         if case .version(let prepared) = watcher.next() { return prepared.version }
@@ -40,7 +40,7 @@ import Testing
 
     private func write(lanes: Int) throws { try folder.write("martlet.yaml", Self.text(lanes: lanes)) }
 
-    @Test func whatWasRefusedIsReadAgainWhenAskedFor() throws {
+    @Test func aRejectedVersionIsReadAgainOnRequest() throws {
         try write(lanes: 2)
         let second = try #require(readAgain())
         #expect(readAgain() == nil)
@@ -49,8 +49,8 @@ import Testing
         #expect(again !== second && again.configuration.lanes == 2)
     }
 
-    /// The newer one may be put in force, and is what is followed.
-    @Test func whatIsRefusedAfterANewerOneWasReadChangesNothing() throws {
+    /// The watcher follows the newer version, which may be put in force.
+    @Test func aRejectionAfterANewerVersionHasNoEffect() throws {
         try write(lanes: 2)
         let second = try #require(readAgain())
         try write(lanes: 3)

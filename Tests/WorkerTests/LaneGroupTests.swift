@@ -14,7 +14,7 @@ import Testing
         override func handle(_ event: WorkerRollout.Event) { Issue.record("not expected: \(event)") }
     }
 
-    /// Lanes whose threads do not run: nothing reports but the test.
+    /// Lanes whose threads do not run, so only the test reports.
     private final class IdleLanes {
         private var threads: [LaneThread] = []
 
@@ -24,7 +24,7 @@ import Testing
             return thread
         }
 
-        /// A loop holds what is posted to it until it has run, and what is posted holds the loop.
+        /// Runs the loops: a loop holds posted work until it has run, and the work holds the loop.
         deinit {
             for thread in threads {
                 thread.loop.stop()
@@ -73,7 +73,7 @@ import Testing
     @Test func lanesWithoutAThreadHaveEnded() {
         #expect(throws: TransportError.self) {
             try group.start { index throws(TransportError) in
-                if index == 1 { throw TransportError(.resources, "no thread can be started") }
+                if index == 1 { throw TransportError(.resources, "cannot start a thread") }
                 return try idle.next()
             }
         }
@@ -88,12 +88,12 @@ import Testing
         #expect(group.hasEnded)
     }
 
-    @Test func lanesThatNeverStartedEndAtOnce() {
+    @Test func lanesThatNeverStartedEndImmediately() {
         #expect(!group.isStarted && group.undrained.isEmpty)
         #expect(finish() == ["7 stopped consuming", "7 ended"])
     }
 
-    @Test func itConsumesUntilTheLastLaneHasStopped() throws {
+    @Test func groupConsumesUntilTheLastLaneHasStopped() throws {
         try start()
         #expect(finish() == [])
         #expect(group.laneStopped(0).isEmpty)
@@ -114,7 +114,7 @@ import Testing
         #expect(group.laneEnded(2).map(Self.text) == ["7 ended"])
     }
 
-    /// A defect, after which the broker delivers again what the lane held.
+    /// A defect, after which the broker redelivers the lane's deliveries.
     @Test func aLaneThatEndsWithoutADrainIsNotReadyAndDelaysNoStop() throws {
         try start()
         var ready = LaneState()
@@ -128,7 +128,7 @@ import Testing
         #expect(last == ["a lane drained, 1 unfinished", "7 stopped consuming", "7 ended"])
     }
 
-    @Test func payloadSchemasThatItsConfigurationDoesNotNameAreNotTaken() throws {
+    @Test func payloadSchemasOfAnotherConfigurationAreIgnored() throws {
         var files = group.configuration.payloadSchemas
         group.replace(PayloadSchemaFiles())
         #expect(group.payloadSchemas.schemas.map { $0 === files.files[0].schema } == [true])

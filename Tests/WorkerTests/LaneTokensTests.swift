@@ -9,7 +9,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// How provider tokens reach the lanes of a process.
+/// The delivery of provider tokens to the lanes of a process.
 @Suite struct LaneTokensTests {
     private let folder: TemporaryDirectory
     private static let ids = ["ABCDE12345", "FGHIJ67890"]
@@ -56,7 +56,7 @@ import Testing
         override func handle(_ event: WorkerRollout.Event) { if case .ended = event { hasEnded = true } }
     }
 
-    @Test func lanesAreHandedWhatIsRenewed() async throws {
+    @Test func lanesReceiveRenewedTokens() async throws {
         let generation = try generation(0)
         let ages = try await onEpollLoop { loop in
             let environment = Self.environment(loop)
@@ -71,7 +71,7 @@ import Testing
             guard case .started = groups.start(generation, pauses: [], handler: handler) else { return [Int?]() }
             HealthMonitor(groups, in: environment).superviseLanes()
             var ages = [await Self.tokenAge(groups)]
-            // Due from now on.
+            // Due from here on.
             try sign(minutesAgo: 26)
             try await loop.wait { groups.tokens.newest.contains { $0.1.generation == 2 } }
             ages.append(await Self.tokenAge(groups))
@@ -83,7 +83,7 @@ import Testing
         #expect(first >= 1200 && second < 60, "\(ages)")
     }
 
-    /// Groups of two generations whose keys differ, with tokens of both keys.
+    /// Returns the groups of two generations with different keys, and tokens for both keys.
     private func groups(_ loop: EventLoop) throws -> (LaneGroups, [LaneGroup]) {
         let generations = try [generation(0), generation(1)]
         let groups = try LaneGroups(generations[0], in: Self.environment(loop))
@@ -93,7 +93,7 @@ import Testing
         return (groups, others)
     }
 
-    /// Retired lanes work for hours while nothing can be published. They may have to push again.
+    /// Retired lanes run for hours if they cannot publish, and may have to push again.
     @Test func keysOfRetiredLanesStayInUse() throws {
         let (groups, others) = try groups(EpollLoop())
         groups.retired = others
@@ -104,7 +104,7 @@ import Testing
         #expect(groups.tokens.newest.map(\.0) == [names[0]])
     }
 
-    @Test func soDoThoseOfComingLanes() throws {
+    @Test func keysOfComingLanesStayInUse() throws {
         let (groups, others) = try groups(EpollLoop())
         (groups.retired, groups.coming) = ([others[0]], others[1])
         #expect(groups.remove(0) === others[0])

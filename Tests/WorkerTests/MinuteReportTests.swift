@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-/// The lines of each minute.
+/// The log lines of each minute.
 @Suite struct MinuteReportTests {
     private let metrics = MetricsRegistry()
 
@@ -18,7 +18,7 @@ import Testing
             "apns_answers_total", count, ["app": app, "environment": "-", "status": status, "reason": reason])
     }
 
-    @Test func eachSaysWhatIsNewAndLeavesOutWhatIsNot() throws {
+    @Test func eachReportContainsOnlyNewCounts() throws {
         let captured = try CapturedLog()
         var report = MinuteReport(metrics)
         count("deliveries_total", 5)
@@ -28,7 +28,9 @@ import Testing
         report.write(to: captured.log)
         count("deliveries_total", 2)
         report.write(to: captured.log)
-        let lines = captured.lines().map { $0.split(separator: #""message":"the last minute","#).last.map(String.init) }
+        let lines = captured.lines().map {
+            $0.split(separator: #""message":"summary of the last minute","#).last.map(String.init)
+        }
         #expect(
             lines == [
                 #""message.delivered":5,"message.accepted":4,"latency.p50_ms":0.75,"latency.p99_ms":1.0,"#
@@ -57,7 +59,7 @@ import Testing
         #expect(lines.map { $0["apns.status"]?.int } == [410, 400, 400])
     }
 
-    @Test func theLinesAreBounded() throws {
+    @Test func linesAreBounded() throws {
         let captured = try CapturedLog()
         var report = MinuteReport(metrics)
         for number in 0..<100 { answers("app\(number)", "400", "BadTopic", 1) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// Alerts and dashboard ask for what there is, and every alert is explained and tried.
+/// Alerts and dashboard use existing metrics, and every alert is documented and tested.
 @Suite struct MonitoringTests {
     private let rules: String
     private let trials: String
@@ -19,7 +19,7 @@ import Testing
         guide = try Self.text("Sources/Documentation/Operators/Alerts.md")
     }
 
-    @Test func metricsThatAreAskedForAreThere() throws {
+    @Test func queriedMetricsExist() throws {
         let known = try Self.metricNames()
         #expect(known.count > 30)
         for (text, countMin) in [(rules, 20), (trials, 20), (dashboard, 30)] {
@@ -29,12 +29,12 @@ import Testing
         }
     }
 
-    /// None is kept that nobody looks at.
+    /// Every metric is used.
     @Test func metricsAreOnTheDashboard() throws {
         for family in try Self.families() { #expect(dashboard.contains(family.name), "\(family.name)") }
     }
 
-    @Test func alertsAreExplainedAndTried() {
+    @Test func alertsAreDocumentedAndTested() {
         let alerts = alerts
         #expect(alerts.count > 30)
         #expect(Set(alerts.map(\.name)).count == alerts.count)
@@ -48,13 +48,13 @@ import Testing
             for annotation in ["summary", "description"] {
                 #expect(alert.text.contains("\n          \(annotation): "), "\(alert.name)")
             }
-            // Among what is to fire.
+            // Among the expected alerts.
             #expect(trials.contains("{alertname=\"\(alert.name)\", severity="), "\(alert.name)")
         }
     }
 
-    /// Words with a dot are codes of the log or keys of the configuration.
-    @Test func codesAndKeysOfTheGuideAreThere() throws {
+    /// Words with a dot are event codes of the log or keys of the configuration.
+    @Test func codesAndKeysOfTheGuideExist() throws {
         let schema = try JSONDocument(Array(Self.text("schemas/config.schema.json").utf8)).root
         let events = Set(LogEvent.allCases.map(\.rawValue))
         let words = guide.matches(of: /`([a-z_]+)\.([a-z_]+)`/).map { (String($0.output.1), String($0.output.2)) }
@@ -79,15 +79,15 @@ import Testing
         #expect(Set(panels.compactMap { $0["title"]?.string }).count == panels.count)
     }
 
-    @Test func prometheusTakesTheConfiguration() async throws {
+    @Test func prometheusAcceptsTheConfiguration() async throws {
         try await promtool("check", "config", "prometheus.yaml")
     }
 
-    @Test func dashboardAsksInPrometheusLanguage() async throws {
+    @Test func dashboardQueriesAreValid() async throws {
         let root = try JSONDocument(Array(dashboard.utf8)).root
         let targets = try #require(root["panels"]).elements.flatMap { $0["targets"].map { Array($0.elements) } ?? [] }
         let folder = try TemporaryDirectory("dashboard")
-        // JSON's strings are YAML's.
+        // JSON strings are valid YAML.
         let rules = try targets.enumerated().map { index, target in
             let text = String(decoding: try #require(target["expr"]).sourceBytes, as: UTF8.self)
                 .replacing("$__rate_interval", with: "5m").replacing("$__range", with: "1h")
@@ -98,7 +98,7 @@ import Testing
         try await promtool("check", "rules", path)
     }
 
-    @Test func alertsFireForTheirCauseAlone() async throws {
+    @Test func alertsFireOnlyForTheirCause() async throws {
         try await promtool("test", "rules", "alerts-test.yaml")
     }
 
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// What Prometheus gets to see by name.
+    /// The metric names that Prometheus scrapes.
     private static func metricNames() throws -> Set<String> {
         Set(
             try families().flatMap { family in

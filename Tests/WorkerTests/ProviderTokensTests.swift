@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-/// One provider token for each key of a process.
+/// Provider tokens of a process, one for each key.
 @Suite struct ProviderTokensTests {
     private var tokens = ProviderTokens()
     private let keys: [ProviderKey]
@@ -33,8 +33,8 @@ import Testing
         tokens.supplies { _, _ in }[Credential.key(key).name]?.first.generation
     }
 
-    /// Whenever it begins, and whatever else has changed by then.
-    @Test mutating func everyLaneBeginsWithTheSameToken() throws {
+    /// At any time, and regardless of changes of other keys.
+    @Test mutating func everyLaneStartsWithTheSameToken() throws {
         let other = first(keys[1])
         var begun: [[UInt8]?] = []
         for minute in 0..<20 as Range<Int64> {
@@ -46,14 +46,14 @@ import Testing
         #expect(Set(begun).count == 1 && begun[0] != nil && begun[0] != other)
     }
 
-    @Test mutating func eachKeyIsRenewedOnceForAll() {
+    @Test mutating func eachTokenIsRenewedOnceForAllLanes() {
         #expect(tokens.renew(Self.at(minutes: 24)) { 0 }.isEmpty)
         let news = tokens.renew(Self.at(minutes: 25)) { 0 }
         #expect(Set(news.map(\.0)) == Set(keys.map { Credential.key($0).name }))
         #expect(tokens.renew(Self.at(minutes: 26)) { 0 }.isEmpty)
     }
 
-    @Test mutating func aKeyThatIsStillThereKeepsItsToken() throws {
+    @Test mutating func aRetainedKeyKeepsItsToken() throws {
         let before = keys.map { first($0) }
         let changed = try Self.key("KEY2222222")
         try tokens.replace([keys[0], changed], Self.at(minutes: 5)) { 0 }
@@ -63,8 +63,8 @@ import Testing
         #expect(first(keys[0]) == nil)
     }
 
-    /// A configuration is taken back: APNs wants no second token of a key within 20 minutes.
-    @Test mutating func aKeyThatComesBackGoesOnWithItsToken() throws {
+    /// A rollback of the configuration: APNs accepts no second token of a key within 20 minutes.
+    @Test mutating func aRestoredKeyContinuesWithItsToken() throws {
         let before = first(keys[1])
         try tokens.replace([keys[0]], Self.at(minutes: 1)) { 0 }
         #expect(tokens.renew(Self.at(minutes: 30)) { 0 }.map(\.0) == [Credential.key(keys[0]).name])
@@ -73,7 +73,7 @@ import Testing
         #expect(tokens.renew(Self.at(minutes: 60)) { 0 }.count == 2 && generation(keys[1]) == 2)
     }
 
-    @Test mutating func aKeyThatWasGoneForAnHourIsForgotten() throws {
+    @Test mutating func aKeyUnusedForAnHourIsForgotten() throws {
         let before = first(keys[1])
         try tokens.replace([keys[0]], Self.at(minutes: 1)) { 0 }
         _ = tokens.renew(Self.at(minutes: 61)) { 0 }
@@ -81,8 +81,8 @@ import Testing
         #expect(first(keys[1]) != before && generation(keys[1]) == 1)
     }
 
-    /// The same ID, another file, and back again.
-    @Test mutating func aFileThatComesBackGoesOnWithItsToken() throws {
+    /// The same ID with another file, and back.
+    @Test mutating func aRestoredFileContinuesWithItsToken() throws {
         let other = try Self.key("KEY2222222")
         var seen: [[UInt8]?] = [first(keys[1])]
         for minute in 1...6 as ClosedRange<Int64> {
@@ -92,19 +92,19 @@ import Testing
         #expect(Set(seen).count == 2 && seen[0] != seen[1])
         #expect((0...4).allSatisfy { seen[$0] == seen[$0 + 2] })
         _ = tokens.renew(Self.at(minutes: 26)) { 0 }
-        #expect(generation(keys[1]) == 3, "lanes have seen a second one already")
+        #expect(generation(keys[1]) == 3, "lanes have already seen a second token")
     }
 
-    /// Lanes that leave have another file under the same ID.
-    @Test mutating func ofSeveralKeysUnderOneIDTheLastCounts() throws {
+    /// Retired lanes have another file under the same ID.
+    @Test mutating func lastOfSeveralKeysWithOneIDCounts() throws {
         let (before, others) = (first(keys[1]), try (0..<2).map { _ in try Self.key("KEY2222222") })
         try tokens.replace(others + keys, Self.at(minutes: 1)) { 0 }
         #expect(first(keys[1]) == before)
         try tokens.replace(keys + others, Self.at(minutes: 2)) { 0 }
-        #expect(generation(others[1]) == 2, "none was signed for what does not count")
+        #expect(generation(others[1]) == 2, "no token was signed for the other keys")
     }
 
-    @Test mutating func notAllKeysThatThereWereAreRemembered() throws {
+    @Test mutating func rememberedKeysAreBounded() throws {
         let privateKey = try ES256PrivateKey.generate()
         let many = try (0...ProviderTokens.rememberedMax).map { number in
             try ProviderKey(privateKey: privateKey, keyID: "K\(100_000_000 + number)", teamID: "TEAM111111")
@@ -120,7 +120,7 @@ import Testing
         #expect(signedAnew.count == 1)
     }
 
-    @Test mutating func aRefusalOfManyLanesMakesOneNewToken() throws {
+    @Test mutating func refusalsOfManyLanesSignOneNewToken() throws {
         let name = Credential.key(keys[0]).name
         let refusal = TokenRefusal(kind: .expired, generation: 1)
         func refused(minutes: Int64) -> ProviderToken? {
@@ -128,7 +128,7 @@ import Testing
             if case .newest(let token) = news { return token }
             return nil
         }
-        #expect(refused(minutes: 5) == nil, "no sooner than 20 minutes after the one before")
+        #expect(refused(minutes: 5) == nil, "not within 20 minutes of the previous token")
         #expect(refused(minutes: 21)?.generation == 2)
         #expect(refused(minutes: 21)?.generation == 2)
         #expect(refused(minutes: 22)?.authorization == first(keys[0]))

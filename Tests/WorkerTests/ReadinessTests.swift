@@ -4,7 +4,7 @@ import Testing
 @testable import Worker
 
 @Suite struct ReadinessTests {
-    @Test func readyOnceEveryLaneIs() {
+    @Test func readyOnceEveryLaneIsReady() {
         var readiness = Readiness(lanes: 2)
         let history = [(0, true), (1, true), (1, true), (0, false), (1, false), (7, true)].map { lane, isReady in
             let changed = readiness.lane(lane, .tested(isReady: isReady))
@@ -16,15 +16,15 @@ import Testing
             ])
     }
 
-    @Test func whyNotIsSaidOnceAndOfWhichLanes() {
+    @Test func reasonsAreListedOnceWithTheirLanes() {
         var readiness = Readiness(lanes: 2)
-        #expect(readiness.reasons == ["it has not begun yet"])
+        #expect(readiness.reasons == ["not started yet"])
         _ = readiness.lane(0, .tested(isReady: true))
-        #expect(readiness.reasons == ["lane 1: it has not begun yet"])
+        #expect(readiness.reasons == ["lane 1: not started yet"])
         _ = readiness.lane(1, .tested(isReady: false))
         #expect(
             readiness.reasons == [
-                "lane 1: it is not consuming yet", "lane 1: it is not connected for publishing yet",
+                "lane 1: not consuming yet", "lane 1: not connected for publishing yet",
             ])
         _ = readiness.lane(1, .tested(isReady: true))
         #expect(readiness.reasons == [])
@@ -34,8 +34,8 @@ import Testing
         var readiness = Readiness(lanes: 2)
         for lane in 0..<2 { _ = readiness.lane(lane, .tested(isReady: true)) }
         #expect(readiness.laneEnded(1) && !readiness.isReady)
-        #expect(readiness.reasons == ["lane 1: its thread has ended"])
-        #expect(!readiness.laneEnded(0) && readiness.reasons == ["its thread has ended"])
+        #expect(readiness.reasons == ["lane 1: lane thread exited"])
+        #expect(!readiness.laneEnded(0) && readiness.reasons == ["lane thread exited"])
     }
 }
 

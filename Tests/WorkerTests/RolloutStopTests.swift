@@ -4,7 +4,7 @@ import Testing
 @testable import ControlProtocol
 @testable import Worker
 
-/// Transcripts of signals and of the end of lanes, in every state.
+/// Transcripts of signals and of terminated lanes, in every state.
 @Suite struct RolloutStopTests {
     private typealias Machine = Rollout<String>
     private typealias Transcript = RolloutTranscript
@@ -15,7 +15,7 @@ import Testing
         .signalled(.terminate, undrained: undrained, drainDeadlineSeconds: 30)
     }
 
-    /// Two lanes drain: 30 s, then 5 s for the end of their connections.
+    /// Two lanes drain: 30 s, then 5 s to close their connections.
     private mutating func stop(at seconds: Int64, undrained: Int = 2) {
         transcript.expect(
             Self.terminated(undrained), at: seconds, .notifyStopping, .drain(deadlineSeconds: 30),
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [(StopSignal.terminate, WorkerExit.terminated), (.interrupt, .interrupted)])
-    mutating func theSecondSignalEndsTheWorkerAtOnce(signal: StopSignal, exit: WorkerExit) {
+    mutating func aSecondSignalEndsTheWorkerImmediately(signal: StopSignal, exit: WorkerExit) {
         transcript.reachSteady()
         stop(at: 10)
         let second = Machine.Event.signalled(signal, undrained: 2, drainDeadlineSeconds: 30)
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// A lane that ends by a defect reports one unfinished delivery, since it may have held some.
-    @Test mutating func aLaneThatEndsDuringTheDrainDoesNotDelayIt() {
+    @Test mutating func aLaneThatEndsDuringTheDrainDoesNotDelayTheDrain() {
         transcript.reachSteady()
         stop(at: 10)
         transcript.expect(.laneDrained(unfinished: 1), at: 11)
@@ -153,12 +153,12 @@ import Testing
         }
         #expect("\(transcript.rollout.state)".hasPrefix(state))
         let actions = transcript.rollout.handle(.ended(0), now: .at(10))
-        let reason = Obstacle.permanent("all lanes have ended")
+        let reason = Obstacle.permanent("all lane threads exited")
         #expect(Array(actions.prefix(2)) == [.reportLanesWithoutThread(reason), .abort(.failed)])
         #expect(transcript.rollout.state == .stopped(.failed))
     }
 
-    @Test mutating func aNextGenerationWhoseLanesEndIsRolledBackAtOnce() {
+    @Test mutating func aNextGenerationWhoseLanesEndIsRolledBackImmediately() {
         transcript.reachSteady()
         transcript.warm("B", 1, at: 10)
         transcript.expect(.ended(1), at: 11, .finish(1), .reportDelay(.notReady(1)), .setTimer(.at(21)))
@@ -166,7 +166,7 @@ import Testing
         transcript.expect(.timerFired, at: 21, .checkTopology(.init(2, "B")))
     }
 
-    @Test mutating func theEndOfUnknownLanesChangesNothing() {
+    @Test mutating func theEndOfUnknownLanesHasNoEffect() {
         transcript.expect(.processStarted, at: 0, .awaitTopology(.init(0, "A")))
         transcript.expect(.ended(0), at: 1)
         transcript.reachSteady()
@@ -175,7 +175,7 @@ import Testing
         transcript.expect(.ended(7), at: 11)
     }
 
-    /// Events in any order: bounds hold, a generation begins once, and the worker ends once.
+    /// Events in any order: limits hold, each generation starts once, and the worker exits once.
     @Test(arguments: 0..<200) func anyOrderOfEventsKeepsTheBounds(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

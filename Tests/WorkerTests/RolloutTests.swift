@@ -20,7 +20,7 @@ import Testing
         #expect(transcript.rollout.state == .steady(current: .init(0, "A", isReady: true)))
     }
 
-    @Test mutating func aWorkerWithoutTopologyWaitsForThatOfTheNewestVersion() {
+    @Test mutating func aWorkerWithoutTopologyWaitsForTheNewestVersionsTopology() {
         transcript.expect(.processStarted, at: 0, .awaitTopology(.init(0, "A")))
         transcript.expect(
             .versionRead("B"), at: 60, .putInForce(.init(1, "B")), .announce, .awaitTopology(.init(1, "B")))
@@ -47,7 +47,7 @@ import Testing
         transcript.expect(
             .readinessChanged(1, isReady: true, lane: 0), at: 12, .putInForce(ready), .finish(0), .monitorQueues(ready),
             .setTimer(.at(27)))
-        // The log may not claim that B decides while lanes of A still consume.
+        // The log must not report B while lanes of A still consume.
         transcript.expect(.stoppedConsuming(0), at: 13, .announce, .setTimer(nil))
         transcript.expect(.ended(0), at: 600, .remove(0))
         #expect(transcript.rollout.state == .steady(current: ready))
@@ -66,7 +66,7 @@ import Testing
         transcript.expect(.ended(0), at: 11, .announce, .remove(0), .setTimer(nil))
     }
 
-    @Test mutating func aGenerationThatIsNotReadyInTimeIsRolledBackAndTriedAgain() {
+    @Test mutating func aGenerationThatIsNotReadyInTimeIsRolledBackAndRetried() {
         transcript.reachSteady()
         transcript.warm("B", 1, at: 10)
         transcript.expect(
@@ -86,7 +86,7 @@ import Testing
             .reportDelay(.temporary("the broker is away")), .setTimer(.at(111)))
     }
 
-    @Test mutating func aGenerationWithoutThreadsIsRolledBackAndTriedAgain() {
+    @Test mutating func aGenerationWithoutThreadsIsRolledBackAndRetried() {
         transcript.reachSteady()
         transcript.expect(.versionRead("B"), at: 10, .checkTopology(.init(1, "B")))
         transcript.expect(.topologyChecked(1, nil), at: 11, .start(.init(1, "B")), .setTimer(.at(41)))
@@ -97,7 +97,7 @@ import Testing
         transcript.expect(.timerFired, at: 21, .checkTopology(.init(2, "B")))
     }
 
-    /// The next delay is another outage, and logged though the last line is younger than a minute.
+    /// The next delay is another outage, and logged although the last line is less than a minute old.
     @Test(arguments: [true, false]) mutating func aDecisionEndsTheOutageOfDelays(isAccepted: Bool) {
         transcript.reachSteady()
         let (away, missing) = (Obstacle.temporary("away"), Obstacle.permanent("a queue is missing"))
@@ -129,7 +129,7 @@ import Testing
         transcript.expect(.versionRead("B"), at: 60, .checkTopology(.init(2, "B")))
     }
 
-    @Test mutating func aCurrentGenerationThatIsNotReadyHasNothingToLose() {
+    @Test mutating func aCurrentGenerationThatIsNotReadyIsReplaced() {
         transcript.reachSteady()
         transcript.expect(.readinessChanged(0, isReady: false, lane: 0), at: 9, .reportReadiness(lane: 0))
         transcript.expect(.versionRead("B"), at: 10, .checkTopology(.init(1, "B")))
@@ -140,7 +140,7 @@ import Testing
         transcript.expect(.readinessChanged(1, isReady: true, lane: 0), at: 12, .reportReadiness(lane: 0))
     }
 
-    @Test mutating func aCurrentGenerationThatLosesItsReadinessMeanwhileIsReplacedAtOnce() {
+    @Test mutating func aCurrentGenerationThatLosesReadinessIsReplacedImmediately() {
         transcript.reachSteady()
         transcript.warm("B", 1, at: 10)
         transcript.expect(
@@ -166,7 +166,7 @@ import Testing
         transcript.reachSteady()
         transcript.takeOver(with: "B", 1, retiring: 0, at: 10)
         transcript.expect(.versionRead("C"), at: 11, .checkTopology(.init(2, "C")))
-        // The earlier deadline stays that of the announcement of B.
+        // The earlier deadline remains that of B's announcement.
         transcript.expect(.topologyChecked(2, nil), at: 12, .start(.init(2, "C")))
         transcript.expect(.started(2), at: 12)
         let third = Machine.Generation(2, "C", isReady: true)
@@ -194,7 +194,7 @@ import Testing
         transcript.expect(.timerFired, at: 20)
     }
 
-    @Test mutating func aFifthRetiredGenerationWouldBeTooMany() {
+    @Test mutating func retiredGenerationsAreBounded() {
         transcript.reachSteady()
         for (number, version) in ["B", "C", "D", "E"].enumerated() {
             transcript.takeOver(with: version, number + 1, retiring: number, at: 10)
@@ -208,7 +208,7 @@ import Testing
         #expect(transcript.rollout.retired == [1, 3])
     }
 
-    @Test mutating func aRetryWaitsForRetiredGenerationsToo() {
+    @Test mutating func aRetryAlsoWaitsForRetiredGenerations() {
         transcript.reachSteady()
         for (number, version) in ["B", "C", "D"].enumerated() {
             transcript.takeOver(with: version, number + 1, retiring: number, at: 10)

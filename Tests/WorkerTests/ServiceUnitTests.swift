@@ -7,16 +7,16 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// What the packages have systemd run is right, and lets a service do little.
+/// The packages' systemd units are valid and sandboxed.
 @Suite struct ServiceUnitTests {
-    /// As `systemd-analyze security` has it, in tenths: 0 is nothing to be had, 100 all.
+    /// The exposure of `systemd-analyze security` in tenths: 0 is minimal, 100 maximal.
     private static let exposureMax = 15
     private static let services = [
         "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
     ]
     private static let units = (services + ["martlet-credentials.path"]).sorted()
 
-    /// As the packages lay them out: `deploy/lib/install-units`.
+    /// The layout of the packages: `deploy/lib/install-units`.
     private let directory: TemporaryDirectory
     private var folder: String { directory.file("usr/lib/systemd/system") }
 
@@ -30,24 +30,25 @@ import Testing
         }
     }
 
-    @Test func everyUnitIsChecked() throws {
+    @Test func everyUnitIsTested() throws {
         #expect(try Files.names(in: folder) == Self.units)
     }
 
-    /// A template that is a link to a service is to systemd no template; it says nothing until one is to be started.
-    @Test(arguments: units) func aUnitIsAFileOfItsOwn(_ unit: String) async throws {
+    /// A template that links to a service is no template for systemd, which reports it only at the start of an
+    /// instance.
+    @Test(arguments: units) func everyUnitIsARegularFile(_ unit: String) async throws {
         let result = try await ChildProcess.run(["stat", "--format=%F", "\(folder)/\(unit)"])
         #expect(result.output == ["regular file"])
     }
 
-    @Test(arguments: units) func systemdFindsNothingWrong(_ unit: String) async throws {
+    @Test(arguments: units) func systemdVerifiesTheUnit(_ unit: String) async throws {
         let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
         #expect(result.exit.status == .exited(0))
-        // It exits with 0 on a key that it does not know.
+        // It exits with 0 for an unknown key.
         #expect(result.output + result.errors == [])
     }
 
-    @Test(arguments: services) func aServiceMayDoLittle(_ unit: String) async throws {
+    @Test(arguments: services) func serviceIsSandboxed(_ unit: String) async throws {
         let result = try await analyze(
             ["security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)"],
             try instance(of: unit))
@@ -55,7 +56,7 @@ import Testing
         #expect(result.output.contains { $0.contains("Overall exposure level for ") })
     }
 
-    /// The example for keys that nobody but systemd can read is taken as the drop-in that it is meant to be.
+    /// The example for keys that only systemd can read is a valid drop-in.
     @Test(arguments: ["martlet.service", "martlet@.service"])
     func credentialsAreADropIn(_ unit: String) async throws {
         let example = directory.file("usr/share/doc/martlet/examples/credentials.conf")
@@ -75,21 +76,21 @@ import Testing
         #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
     }
 
-    /// systemd kills what takes longer, and the broker delivers again what was held.
-    @Test func aDrainMayTakeItsTime() throws {
+    /// systemd kills a service after the timeout, and the broker redelivers its requests.
+    @Test func stopTimeoutExceedsTheDrainDeadline() throws {
         let seconds = try #require(try number("TimeoutStopSec"))
         #expect(seconds > WorkerConfiguration.Limits().drainDeadlineSeconds + RolloutLimits.closeGraceSeconds)
     }
 
-    @Test func onlyWhatMayPassIsTriedAgain() throws {
+    @Test func onlyTemporaryFailuresRestart() throws {
         #expect(try number("RestartPreventExitStatus") == Int(ExitCode.usage.rawValue))
-        #expect(try #require(try number("WatchdogSec")) > StallDetector.turnSecondsMax)
+        #expect(try #require(try number("WatchdogSec")) > StallDetector.iterationSecondsMax)
     }
 
     // MARK: The lock of restart-workers
 
     /// Any user can open the script and hold its lock.
-    @Test func noOtherUserCanHoldUpRestarts() async throws {
+    @Test func noOtherUserCanDelayRestarts() async throws {
         let script = try restartWorkers()
         let result = try await ChildProcess.run(
             ["flock", "--shared", "--no-fork", script, "timeout", "20", script], within: .seconds(30))
@@ -118,7 +119,7 @@ import Testing
             ])
     }
 
-    /// A copy that has its lock below the folder, a short wait, and a `systemctl` that knows no unit.
+    /// Returns a copy with its lock below the folder, a short timeout, and a `systemctl` without units.
     private func restartWorkers() throws -> String {
         let systemctl = try directory.write("systemctl", "#!/bin/sh\nexit 0\n")
         let text = try Files.lines(of: directory.file("usr/libexec/martlet/restart-workers")).joined(separator: "\n")
@@ -138,7 +139,7 @@ import Testing
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
-    /// With commands where they are here, which is all that is changed. Of a template, an instance.
+    /// Returns the unit with the commands of this build; for a template, an instance.
     private func instance(of unit: String) throws -> String {
         for name in try Files.names(in: folder) where name.hasSuffix(".service") {
             let lines = try Files.lines(of: "\(folder)/\(name)").map { line in
@@ -154,7 +155,7 @@ import Testing
         return unit.replacing("@.", with: "@1.")
     }
 
-    /// As systemd finds a unit by its name, in the packages' folder before all others.
+    /// Runs systemd-analyze, which finds units in the packages' folder first.
     private func analyze(
         _ arguments: [String], _ unit: String
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The page of what a worker does in each case is whole, and what it names is there.
+/// The page of a worker's behavior in each case is complete, and its tests exist.
 @Suite struct WorkerConformancePageTests {
     private let page: ConformancePage
 
@@ -9,21 +9,21 @@ import Testing
         page = try ConformancePage("Sources/Documentation/Developers/Conformance.md", columns: 4)
     }
 
-    @Test func everyRowStandsThereOnceInOrder() {
+    @Test func everyRowOccursOnceInOrder() {
         #expect(page.rows.map(\.number) == Array(1...ConformancePage.rowCount))
     }
 
-    @Test func everyTestThatIsNamedExists() throws {
+    @Test func everyNamedTestExists() throws {
         let tests = try ConformancePage.tests()
         #expect(page.named.count > ConformancePage.rowCount)
         #expect(page.named.filter { !tests.contains($0) } == [])
     }
 
-    @Test func whateverAsksSomethingOfAWorkerHasATest() {
+    @Test func everyRequirementOfAWorkerHasATest() {
         for row in page.rows { #expect(row.tests.isEmpty == (row.cells[2] == "–"), "row \(row.number)") }
     }
 
-    /// A list of rows below the table names each once, in order, and only such as ask something of a worker.
+    /// A list of rows below the table contains each row once, in order, and only rows with requirements for a worker.
     @Test func listsNameRowsOfTheTable() {
         let asking = Set(page.rows.filter { $0.cells[2] != "–" }.map(\.number))
         let sections = page.text.split(separator: "\n## ").filter { $0.hasPrefix("What is") }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theCasesAreTheSimulators() throws {
+    @Test func casesMatchTheSimulatorsPage() throws {
         let other = try ConformancePage("Sources/Documentation/Simulator/Conformance.md", columns: 5)
         #expect(page.rows.map { $0.cells[1] } == other.rows.map { $0.cells[1] })
     }

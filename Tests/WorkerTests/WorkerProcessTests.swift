@@ -4,9 +4,9 @@ import JSON
 import TestKit
 import Testing
 
-/// The worker as a process, between a real broker and the simulator.
+/// The worker as a process, with a real broker and the simulator.
 @Suite(.timeLimit(.minutes(10))) struct WorkerProcessTests {
-    @Test func aMistakeInTheConfigurationEndsItBeforeAnythingIsStarted() async throws {
+    @Test func aMistakeInTheConfigurationEndsTheWorkerBeforeItStarts() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("martlet.yaml", "amqp:\n  ulr: amqp://rabbit\napns: {keys: []}\n")
         let path = directory.file("martlet.yaml")
@@ -21,7 +21,7 @@ import Testing
             ])
     }
 
-    @Test func itSendsTellsAndDrains() async throws {
+    @Test func workerPushesReportsAndDrains() async throws {
         let stage = try await Stage(prefix: "drained")
         let worker = try await stage.worker()
         try await stage.publish()
@@ -41,7 +41,7 @@ import Testing
         try await stage.end()
     }
 
-    @Test func itNamesWhatIsMissingAndStartsByItselfOnceThatIsThere() async throws {
+    @Test func workerNamesMissingTopologyAndStartsOnceItExists() async throws {
         let stage = try await Stage(prefix: "unprepared")
         let worker = try await stage.waitingWorker()
         let warning = try await worker.errors.line { $0.contains("martlet topology apply") }
@@ -51,7 +51,7 @@ import Testing
         }
         #expect(!warning.contains("queue unprepared.results") && !warning.contains("exchange unprepared.requests"))
         try await stage.applyTopology()
-        _ = try await worker.errors.line { $0.contains("all that the worker needs is there") }
+        _ = try await worker.errors.line { $0.contains("broker topology complete") }
         _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
         try await stage.publish()
         #expect(try await stage.results(count: 1).count == 1)
@@ -62,7 +62,7 @@ import Testing
         try await stage.end()
     }
 
-    @Test func aWorkerThatWaitsForItsTopologyEndsAtOnce() async throws {
+    @Test func aWorkerThatWaitsForItsTopologyStopsImmediately() async throws {
         let stage = try await Stage(prefix: "abandoned", drainSeconds: 600)
         let worker = try await stage.waitingWorker()
         _ = try await worker.errors.line { $0.contains("martlet topology apply") }
@@ -71,24 +71,24 @@ import Testing
         try await stage.end()
     }
 
-    @Test func aWorkerWithoutABrokerSaysSoOnceAndEndsAtOnce() async throws {
+    @Test func aWorkerWithoutABrokerLogsItOnceAndStopsImmediately() async throws {
         let port = try FreePort.choose()
         let stage = try await Stage(prefix: "alone", drainSeconds: 600, url: "amqp://127.0.0.1:\(port)")
         let worker = try await stage.waitingWorker()
-        let warning = try await worker.errors.line { $0.contains("cannot reach the broker") }
+        let warning = try await worker.errors.line { $0.contains("broker unreachable") }
         #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
-        // The memory of a worker holds keys.
+        // The memory of a worker contains keys.
         let limits = try await ChildProcess.run(["grep", "core file size", "/proc/\(worker.pid)/limits"]).output
         #expect(limits.first?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
         worker.send(signal: SIGINT)
         #expect(try await worker.exit().status == .exited(0))
         let lines = await worker.errors.allLines()
-        #expect(lines.count { $0.contains("cannot reach the broker") } == 1)
+        #expect(lines.count { $0.contains("broker unreachable") } == 1)
         try await stage.end()
     }
 
-    /// All that a worker needs: to read and write what has its prefix, and to declare nothing.
-    @Test func aWorkerThatMayDeclareNothingStartsToo() async throws {
+    /// The permissions that a worker needs: to read and write names with its prefix, and none to configure.
+    @Test func aWorkerWithoutConfigurePermissionStarts() async throws {
         let stage = try await Stage(
             prefix: "limited", user: "limited", password: "hunter2", permissions: ["^$", "^limited\\.", "^limited\\."])
         let applied = try await ChildProcess.run([
@@ -104,7 +104,7 @@ import Testing
         try await stage.end()
     }
 
-    @Test func whatIsNotAnsweredByTheDeadlineGoesBackToTheQueue() async throws {
+    @Test func unansweredRequestsAreRequeuedAtTheDeadline() async throws {
         let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
         let worker = try await stage.worker()
         try await stage.publish()
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
-    func theSecondSignalEndsItAtOnce(signal: Int32, code: Int32) async throws {
+    func aSecondSignalEndsTheProcessImmediately(signal: Int32, code: Int32) async throws {
         let stage = try await Stage(prefix: "impatient\(code)", answerDelayMilliseconds: 600_000, drainSeconds: 600)
         let worker = try await stage.worker()
         try await stage.publish()
@@ -131,7 +131,7 @@ import Testing
         try await stage.end()
     }
 
-    @Test func noSecretAndNoWholeTokenShowsInWhatItWrites() async throws {
+    @Test func logsContainNoSecretAndNoCompleteToken() async throws {
         let stage = try await Stage(prefix: "discreet", user: "discreet", password: "hunter2")
         let worker = try await stage.worker(logLevel: "debug")
         try await stage.publish()
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A broker with names of its own, a simulator, and a configuration that leads to both.
+/// A broker with its own names, a simulator, and a configuration for both.
 private struct Stage {
     static let token = String(repeating: "0a1b2c3d", count: 8)
 
@@ -186,7 +186,7 @@ private struct Stage {
             """)
     }
 
-    /// A worker that is ready.
+    /// Returns a ready worker.
     func worker(logLevel: String = "info") async throws -> ChildProcess {
         try writeConfiguration(logLevel: logLevel)
         try await applyTopology()
@@ -195,7 +195,7 @@ private struct Stage {
         return worker
     }
 
-    /// A worker that finds nothing at the broker, or no broker.
+    /// Returns a worker whose topology or broker is missing.
     func waitingWorker() async throws -> ChildProcess {
         try writeConfiguration(logLevel: "info")
         return try await start()
@@ -235,13 +235,13 @@ private struct Stage {
         try await martlet("publish", "--config", directory.file("martlet.yaml"), directory.file("request.json"))
     }
 
-    /// The bodies of so many results, taken from their queue.
+    /// Returns the bodies of `count` results from their queue.
     func results(count: Int) async throws -> [String] {
         try await BrokerClients.take(count, from: "\(prefix).results", at: broker.url)
             .map { String(decoding: $0.body, as: UTF8.self) }
     }
 
-    /// Waits until the simulator has a request that it has not answered.
+    /// Waits until the simulator has an unanswered request.
     func untilAsked() async throws {
         while true {
             simulator.send(signal: SIGUSR1)

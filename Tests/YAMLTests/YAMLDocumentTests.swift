@@ -85,12 +85,12 @@ struct YAMLDocumentTests {
         ("\ta: 1", "1:1"), ("a:\n\tb: 1", "2:1"), ("a:\n  b: 1\n  \tc: 2", "3:3"), ("ä: 1\r\nb:\r\n\tc: 1", "3:1"),
         ("- a\n\t- b: 1\n- c", "2:1"),
     ])
-    func aTabInTheIndentationHasASentence(_ yaml: String, _ place: String) throws {
+    func aTabInTheIndentationIsReported(_ yaml: String, _ place: String) throws {
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(yaml) }
-        #expect(error.description == "\(place): a tab stands here: YAML is indented with spaces alone")
+        #expect(error.description == "\(place): a tab is not allowed in indentation; use spaces")
     }
 
-    /// Editors of Windows write one.
+    /// Some editors on Windows write one.
     @Test func aByteOrderMarkMayComeFirst() throws {
         let document = try YAMLDocument("\u{FEFF}amqp:\n  url: amqp://host\nlanes: 1\n")
         #expect(document.root["amqp"]?["url"]?.string == "amqp://host" && document.root["lanes"]?.int == 1)
@@ -103,7 +103,7 @@ struct YAMLDocumentTests {
         ("\u{FEFF}a: b: c", "1:5"), ("\u{FEFF}a: 1\nb: {\n", "3:1"),
         ("\u{FEFF}\ta: 1", "1:1"),
     ])
-    func mistakesBehindAByteOrderMarkHaveTheirPlace(_ yaml: String, _ place: String) throws {
+    func mistakesAfterAByteOrderMarkHaveTheirPosition(_ yaml: String, _ place: String) throws {
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(yaml) }
         let line = yaml.utf8.prefix(error.position.offset).count { $0 == UInt8(ascii: "\n") } + 1
         #expect(line == error.position.line, "the offset counts the mark")
@@ -126,7 +126,7 @@ struct YAMLDocumentTests {
         #expect(try #require(throws: YAMLError.self) { try YAMLDocument(long) }.code == .size)
     }
 
-    /// Every beginning of a text, and every byte of it changed, is a document or an error.
+    /// Every prefix of a text, and every change of one byte, results in a document or an error.
     @Test func survivesCutsAndChanges() {
         let text = Array("a: [1, {b: \"\\u00e9\"}]\nc: |\n  é\n? d\n: !!str 0x1F\n".utf8)
         for end in text.indices { _ = try? YAMLDocument(Array(text[..<end])) }

@@ -1,5 +1,5 @@
 extension BrokerAdmin {
-    /// Declares a durable exchange. One that exists with other properties is an error (406).
+    /// Declares a durable exchange. Throws if it exists with other properties (406).
     public func declareExchange(
         _ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()
     ) async throws(AMQPError) {
@@ -7,10 +7,12 @@ extension BrokerAdmin {
             .exchangeDeclare(name, type: kind.rawValue, isPassive: false, arguments: arguments))
     }
 
-    /// Whether the broker has exchanges that hash. Nothing is declared: it is asked for one that hashes by two things at
-    /// once, which the plugin refuses; without it the broker ends the connection, which is opened again.
+    /// Whether the broker supports consistent-hash exchanges. Nothing is declared.
     ///
-    /// - Parameter name: that the exchange would have; it may be there, and this user need not be allowed to declare it.
+    /// The call declares an exchange that hashes by both a header and a property, which the plugin refuses. Without the
+    /// plugin, the broker closes the connection, which then reconnects.
+    ///
+    /// - Parameter name: the name in the declaration. The exchange may exist, and the user needs no permission for it.
     public func hashesConsistently(_ name: String) async throws(AMQPError) -> Bool {
         do {
             try await declareExchange(
@@ -23,7 +25,7 @@ extension BrokerAdmin {
         }
     }
 
-    /// Whether there is an exchange of this name.
+    /// Whether an exchange with this name exists.
     public func exchangeExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(.exchangeDeclare(name, type: "", isPassive: true, arguments: FieldTable()))
@@ -34,21 +36,21 @@ extension BrokerAdmin {
         }
     }
 
-    /// Has an exchange hand on to another what it would hand to a queue. A binding that is there already is no error.
+    /// Binds an exchange to a source exchange, from which it receives matching messages. The binding may already exist.
     public func bindExchange(
         _ exchange: String, toExchange source: String, routingKey: String
     ) async throws(AMQPError) {
         _ = try await call(.exchangeBind(exchange, source: source, routingKey: routingKey))
     }
 
-    /// Takes such a binding away; one that is not there is no error, as long as both exchanges are.
+    /// Removes a binding between exchanges. The binding may be missing, but both exchanges must exist.
     public func unbindExchange(
         _ exchange: String, fromExchange source: String, routingKey: String
     ) async throws(AMQPError) {
         _ = try await call(.exchangeUnbind(exchange, source: source, routingKey: routingKey))
     }
 
-    /// Deletes an exchange that leads nowhere; one that is not there is no error, one with bindings is (406).
+    /// Deletes an exchange that is the source of no binding. Throws if it has bindings (406), but not if it is missing.
     public func deleteUnusedExchange(_ name: String) async throws(AMQPError) {
         _ = try await call(.exchangeDelete(name))
     }

@@ -1,32 +1,34 @@
 extension BrokerAdmin {
-    private static let everyBrokersExchange = "amq.direct"
-    /// What permissions call the one whose name is empty.
+    /// An exchange that exists on every broker.
+    private static let predeclaredExchange = "amq.direct"
+    /// The name of the default exchange in permissions. Its name in AMQP is empty.
     public static let defaultExchange = "amq.default"
 
-    /// Whether this user may publish to an exchange. Nothing is published: to take away a binding that leads there, and which
-    /// is not there, asks for the same right, and then for that to read where it leads from
-    /// (https://www.rabbitmq.com/docs/access-control#authorisation).
+    /// Whether this user may publish to an exchange. Nothing is published.
     ///
-    /// The default exchange, whose name is empty, has no bindings: the error shows whether this user may publish there.
+    /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write permission
+    /// for the exchange, as for a publish, and then the read permission for `amq.direct`
+    /// (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have bindings: its
+    /// error shows whether the user may publish to it.
     ///
-    /// Throws `notFound` where the broker looks for the exchange first and there is none.
+    /// Throws `notFound` if the broker checks for the exchange first and the exchange does not exist.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(
-                .exchangeUnbind(exchange, source: Self.everyBrokersExchange, routingKey: "martlet may publish"))
+                .exchangeUnbind(exchange, source: Self.predeclaredExchange, routingKey: "martlet may publish"))
             return true
         } catch {
             guard error.code == .accessRefused else { throw error }
             return exchange.isEmpty
                 ? error.detail != .refusedResource(Self.defaultExchange)
-                : error.detail == .refusedResource(Self.everyBrokersExchange)
+                : error.detail == .refusedResource(Self.predeclaredExchange)
         }
     }
 
-    /// Whether this user may consume from a queue. Nothing is consumed: the broker refuses a priority that is no number, but
-    /// only to whom may consume.
+    /// Whether this user may consume from a queue. Nothing is consumed: the call asks for an invalid priority, which
+    /// the broker refuses after the permission check.
     ///
-    /// Throws `notFound` when there is no such queue.
+    /// Throws `notFound` if the queue does not exist.
     public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(

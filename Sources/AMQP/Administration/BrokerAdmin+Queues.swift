@@ -1,5 +1,5 @@
 extension BrokerAdmin {
-    /// Declares a durable queue. One that exists with other arguments is an error (406).
+    /// Declares a durable queue. Throws if it exists with other arguments (406).
     @discardableResult
     public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) async throws(AMQPError)
         -> QueueStatus
@@ -7,7 +7,7 @@ extension BrokerAdmin {
         try await queueStatus(name, passive: false, arguments: arguments)
     }
 
-    /// What the queue holds; 404 when there is none.
+    /// Returns the depth and the consumers of a queue. Throws if it does not exist (404).
     public func status(ofQueue name: String) async throws(AMQPError) -> QueueStatus {
         try await queueStatus(name, passive: true, arguments: FieldTable())
     }
@@ -20,7 +20,7 @@ extension BrokerAdmin {
         return status
     }
 
-    /// Whether there is a queue of this name, or a consumer behind a name of direct reply-to.
+    /// Whether a queue with this name exists. For a direct reply-to name, whether its consumer exists.
     public func queueExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await status(ofQueue: name)
@@ -37,13 +37,13 @@ extension BrokerAdmin {
         _ = try await call(.queueBind(queue, exchange: exchange, routingKey: routingKey, arguments: arguments))
     }
 
-    /// Takes a binding away; one that is not there is no error, as long as the queue and the exchange are.
+    /// Removes a binding. The binding may be missing, but the queue and the exchange must exist.
     public func unbindQueue(_ queue: String, fromExchange exchange: String, routingKey: String) async throws(AMQPError)
     {
         _ = try await call(.queueUnbind(queue, exchange: exchange, routingKey: routingKey))
     }
 
-    /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
+    /// Deletes a queue with its messages and returns their number. Returns 0 if the queue does not exist.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
         let reply = try await call(.queueDelete(name))
@@ -51,7 +51,7 @@ extension BrokerAdmin {
         return count
     }
 
-    /// Deletes the messages of a queue that no consumer holds and returns their number.
+    /// Deletes the ready messages of a queue and returns their number. Unacknowledged messages stay.
     @discardableResult
     public func purge(_ queue: String) async throws(AMQPError) -> Int {
         let reply = try await call(.queuePurge(queue))
@@ -59,7 +59,7 @@ extension BrokerAdmin {
         return count
     }
 
-    /// Takes one message out of a queue, for good; `nil` when it is empty.
+    /// Removes and returns the first message of a queue; nil if the queue is empty.
     public func get(from queue: String) async throws(AMQPError) -> IncomingMessage? {
         let reply = try await call(.basicGet(queue: queue), queue)
         guard case .message(let message) = reply else { throw Self.wrongReply }

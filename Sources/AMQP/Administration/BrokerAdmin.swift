@@ -1,8 +1,8 @@
 public import EventLoop
 
-/// Declares, inspects and empties exchanges and queues.
+/// Declares, inspects, purges and deletes exchanges and queues.
 ///
-/// A refused operation throws and leaves the next ones unharmed. Operations wait for the connection.
+/// A refused operation throws and does not affect later operations. Operations wait for the connection.
 public final class BrokerAdmin: ChannelHandler {
     enum Reply {
         case done
@@ -13,11 +13,11 @@ public final class BrokerAdmin: ChannelHandler {
 
     private struct Call {
         var continuation: UnsafeContinuation<Result<Reply, AMQPError>, Never>
-        /// For `get`.
+        /// The queue of `get`; otherwise empty.
         var queue: String
     }
 
-    /// Bodies that `get` keeps.
+    /// The largest body that `get` returns, in bytes.
     private static let messageBytesMax = 16 << 20
 
     private let deadlineSeconds: Int
@@ -25,12 +25,12 @@ public final class BrokerAdmin: ChannelHandler {
     private var pending = FIFO<Call>()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
-    /// - Parameter deadlineSeconds: how long an operation waits for the connection, and how long for its answer.
+    /// - Parameter deadlineSeconds: the timeout of an operation for the connection, and again for the answer.
     public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
         self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
     }
 
-    /// On a connection of its own, which `start` opens and `close` closes.
+    /// Creates an instance with its own connection, which `start` opens and `close` closes.
     public convenience init(
         loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration, deadlineSeconds: Int = 15
     ) {
@@ -45,17 +45,16 @@ public final class BrokerAdmin: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Opens the channel once the connection is open, and starts the connection if it is not started. Later calls do
-    /// nothing.
+    /// Starts the connection if necessary, and opens the channel once the connection is open. Later calls do nothing.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)
     }
 
-    /// The broker answered with another method than the operation expects.
-    static let wrongReply = AMQPError(.protocolViolation, "the broker gave another answer than asked for")
+    /// The broker answered with a method that the operation does not expect.
+    static let wrongReply = AMQPError(.protocolViolation, "the broker sent an unexpected reply")
 
-    /// - Parameter queue: of `basic.get`.
+    /// - Parameter queue: the queue of `basic.get`.
     func call(_ method: ClientMethod, _ queue: String = "") async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
         guard channel.isUsable else { throw AMQPError(.connectionLost, "not connected") }
@@ -89,9 +88,9 @@ public final class BrokerAdmin: ChannelHandler {
         case .exchangeDeclareOK, .exchangeBindOK, .exchangeUnbindOK, .exchangeDeleteOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
         case .basicConsumeOK:
-            // Nothing here consumes: what comes returns to its queue with the channel.
+            // No caller consumes. Deliveries return to the queue when the channel closes.
             answer(.done)
-            channel.abandon(AMQPError(.closed, "the broker took a consumer that it should have refused"))
+            channel.abandon(AMQPError(.closed, "the broker accepted a consumer that it should have refused"))
         case .queueDeclareOK(let queue):
             answer(
                 .queue(

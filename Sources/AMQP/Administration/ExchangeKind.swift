@@ -1,7 +1,7 @@
-/// The types of exchange that every broker has, and one of a plugin.
+/// The exchange types of every broker, and one that needs a plugin.
 public enum ExchangeKind: String, Sendable, Hashable {
     case direct, fanout, topic, headers
-    /// Of the plugin `rabbitmq_consistent_hash_exchange`: each message goes to one of what is bound, the same for the same
-    /// value of what the exchange hashes by.
+    /// Routes each message to one of the bindings by a hash of a header or property. Needs the plugin
+    /// `rabbitmq_consistent_hash_exchange`.
     case consistentHash = "x-consistent-hash"
 }

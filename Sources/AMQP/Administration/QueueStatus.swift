@@ -1,7 +1,7 @@
-/// What a queue holds.
+/// The depth and the consumers of a queue.
 public struct QueueStatus: Sendable, Hashable {
     public var name: String
-    /// Messages that are ready: not those that consumers hold.
+    /// The number of ready messages, without unacknowledged ones.
     public var messages: Int
     public var consumers: Int
 

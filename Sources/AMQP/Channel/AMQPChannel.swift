@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// One channel of a connection, opened again whenever it or the connection is lost, until it is closed.
+/// One channel of a connection. It reopens after its own loss and after a loss of the connection, until `close`.
 ///
-/// An error on a channel costs this channel only. `ChannelMachine` decides, a `ChannelHandler` works on the channel.
+/// An error on a channel closes only this channel. `ChannelMachine` decides its state; a `ChannelHandler` uses it.
 public final class AMQPChannel {
     public let connection: BrokerConnection
     public let loop: EventLoop
     public private(set) var status = BrokerStatus.idle
-    /// Stays the same however often the channel is opened; 0 before `start`.
+    /// The channel number, which reopening does not change; 0 before `start`.
     var number: UInt16 = 0
 
     private var machine: ChannelMachine
@@ -19,7 +19,7 @@ public final class AMQPChannel {
     private let readyWaiters = ContinuationList<AMQPError?>()
     private let closeWaiters = ContinuationList<Void>()
 
-    /// - Parameter ownsConnection: the connection is closed with the channel.
+    /// - Parameter ownsConnection: whether closing the channel closes the connection.
     init(on connection: BrokerConnection, _ options: ChannelOptions, ownsConnection: Bool) {
         self.connection = connection
         self.ownsConnection = ownsConnection
@@ -30,8 +30,7 @@ public final class AMQPChannel {
         retry = DeadlineTimer(on: loop)
     }
 
-    /// Opens the channel once the connection is open, and starts the connection if it is not started. Later calls do
-    /// nothing.
+    /// Starts the connection if necessary, and opens the channel once the connection is open. Later calls do nothing.
     func start(_ handler: ChannelHandler) {
         loop.assertOnLoop()
         guard case .idle = machine.state, number == 0 else { return }
@@ -50,7 +49,7 @@ public final class AMQPChannel {
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
         let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
-            failure ?? AMQPError(.timedOut, "no broker after \(deadlineSeconds) seconds")
+            failure ?? AMQPError(.timedOut, "not connected to the broker within \(deadlineSeconds) seconds")
         }
         if let error { throw error }
     }
@@ -63,7 +62,7 @@ public final class AMQPChannel {
         if status != .closed { await closeWaiters.wait() }
     }
 
-    /// Why the channel is not open, if something failed.
+    /// The failure that keeps the channel from opening; nil if no attempt failed.
     var failure: AMQPError? {
         if case .waiting(let error, _) = status { error } else { connection.failure }
     }
@@ -74,7 +73,7 @@ public final class AMQPChannel {
     /// Whether the channel is set up and its stream has not ended.
     var isUsable: Bool { machine.isSetUp && connection.isOpen }
 
-    /// Whether publishes are sent now.
+    /// Whether a message can be published now.
     var acceptsPublishes: Bool { machine.isReady && connection.acceptsPublishes }
 
     // MARK: - For the handler
@@ -90,26 +89,26 @@ public final class AMQPChannel {
         connection.frames?.acknowledge(deliveryTag, multiple: multiple, channel: number)
     }
 
-    /// Sends a message; returns its bytes on the wire. Ask `acceptsPublishes` first.
+    /// Publishes a message and returns its size on the wire in bytes. Requires `acceptsPublishes`.
     func publish(_ message: OutgoingMessage, userID: String?) throws(PublishRefusal) -> Int {
         try connection.frames?.publish(message, channel: number, userID: userID) ?? 0
     }
 
-    /// Has the handler flush at the end of this event-loop iteration.
+    /// Schedules the handler's `flush` at the end of this event-loop iteration.
     func flushAfterIteration() {
         connection.frames?.flushAfterIteration()
     }
 
-    /// The handler has set the channel up, or works on it again after an interruption.
+    /// The handler has set the channel up, or has resumed its operation after an interruption.
     func setupCompleted() { handle(.setupCompleted) }
 
-    /// The broker ended what the handler does on the channel. Returns when to try again; nil if the channel is not open.
+    /// The broker ended the handler's operation. Returns when to retry; nil if the channel is not open.
     func interrupted(_ error: AMQPError) -> MonotonicTime? {
         handle(.interrupted(error))
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
     }
 
-    /// Gives the channel up unless `setupCompleted` or `answered` is called in time.
+    /// Abandons the channel unless `setupCompleted` or `answered` is called in time.
     func expectAnswer() {
         guard !connection.isClosing else { return }
         armDeadline(seconds: connection.configuration.openingDeadlineSeconds)
@@ -117,10 +116,10 @@ public final class AMQPChannel {
 
     func answered() { deadline.cancel() }
 
-    /// Leaves a channel on which the broker does not do its part, and opens it again after a delay.
+    /// Closes a channel on which the broker misbehaves, and reopens it after a delay.
     func abandon(_ error: AMQPError) { handle(.abandon(error)) }
 
-    /// Leaves a channel that is set up and opens another in its place at once.
+    /// Closes a channel that is set up, and reopens it immediately.
     func renew(_ error: AMQPError) { handle(.renew(error)) }
 
     // MARK: - For the connection
@@ -133,7 +132,7 @@ public final class AMQPChannel {
 
     func connectionLost(_ error: AMQPError) {
         handle(.connectionLost(error))
-        // Only a change of the configuration can help.
+        // Waiting does not help: only a change of the configuration does.
         if !error.isRetriable { readyWaiters.resume(returning: error) }
     }
 
@@ -147,7 +146,7 @@ public final class AMQPChannel {
 
     func flush() { handler?.flush(isLast: false) }
 
-    /// A method on this channel; false if it must not come now.
+    /// Handles a method on this channel. Returns false if the method is out of order.
     func received(_ method: ServerMethod) -> Bool {
         switch method {
         case .channelOpenOK:
@@ -171,12 +170,12 @@ public final class AMQPChannel {
         }
     }
 
-    /// `basic.deliver` on this channel; false if it must not come now.
+    /// Handles `basic.deliver` on this channel. Returns false if the method is out of order.
     func received(_ delivery: ServerMethod.Delivery) -> Bool {
         announced(delivery.exchange, delivery.routingKey) { $0.received(delivery) }
     }
 
-    /// Content follows if the handler accepts the method that announces it.
+    /// Expects content if the handler accepts the method that announces it.
     private func announced(
         _ exchange: UnsafeRawBufferPointer, _ routingKey: UnsafeRawBufferPointer, _ accept: (ChannelHandler) -> Bool
     ) -> Bool {
@@ -186,11 +185,12 @@ public final class AMQPChannel {
         return true
     }
 
-    /// A frame of content on this channel; false if it must not come now.
+    /// Handles a content header frame. Returns false if the frame is out of order.
     func receivedHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.header(payload))
     }
 
+    /// Handles a content body frame. Returns false if the frame is out of order.
     func receivedBody(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.body(payload))
     }
@@ -199,7 +199,7 @@ public final class AMQPChannel {
         switch step {
         case .incomplete: true
         case .violation: false
-        case .complete: handler?.received(assembler.take()) ?? false
+        case .complete: handler?.received(assembler.removeContent()) ?? false
         }
     }
 

@@ -3,10 +3,10 @@ import EventLoop
 extension ChannelMachine {
     enum Event {
         case connectionOpened
-        /// The connection opened and does not carry this channel.
+        /// The connection opened, but the broker allows too few channels on it.
         case connectionRefused(AMQPError)
         case connectionLost(AMQPError)
-        /// There will be no other connection.
+        /// The connection is closed for good.
         case connectionReleased
         /// `channel.open-ok`
         case openAnswered
@@ -15,15 +15,15 @@ extension ChannelMachine {
         case closedByBroker(AMQPError)
         /// `channel.close-ok`
         case closeAnswered
-        /// The broker ended what the handler does.
+        /// The broker ended the handler's operation.
         case interrupted(AMQPError)
-        /// The broker does not do its part: the channel is opened again after a delay.
+        /// The broker misbehaves on the channel. The channel reopens after a delay.
         case abandon(AMQPError)
-        /// Another channel takes the place of an open one at once.
+        /// Replaces an open channel immediately.
         case renew(AMQPError)
         /// The broker did not answer in time.
         ///
-        /// - Parameter isPaused: the connection is not read, so that there may be an answer.
+        /// - Parameter isPaused: the connection is not being read, so an unread answer may exist.
         case deadlinePassed(isPaused: Bool)
         case retryDue
         case close(deadlineSeconds: Int)
@@ -37,11 +37,11 @@ extension ChannelMachine {
         case armRetry(MonotonicTime)
         case cancelRetry
         case failConnection(AMQPError)
-        /// What was in flight on the channel is lost.
+        /// Notifies the handler that everything in flight on the channel is lost.
         case lose(AMQPError)
-        /// The status may be another.
+        /// The status may have changed.
         case report
-        /// The number of the channel is free.
+        /// Releases the channel number.
         case detach
     }
 }

@@ -1,37 +1,37 @@
 import EventLoop
 
-/// Decides how one channel of a connection opens, fails, opens again and closes. Pure.
+/// Decides how one channel of a connection opens, fails, reopens and closes. Pure.
 ///
-/// An error on a channel costs this channel only, which comes back after a delay of its own. `lose` and `report` may run
-/// a user's code, which may close the channel: they are the last actions.
+/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` may run a user's
+/// code, which may close the channel: they are the last actions.
 struct ChannelMachine {
     enum State: Equatable {
         /// The connection has not opened yet. To: opening, refused, detached, closed.
         case idle
-        /// There is no connection. To: opening, refused, closed.
+        /// The connection is lost. To: opening, refused, closed.
         case detached
         /// `channel.open` was sent. To: settingUp, closing, detached.
         case opening
-        /// The handler sets it up. To: open, interrupted, reopening, closing, detached.
+        /// The handler sets the channel up. To: open, interrupted, reopening, closing, detached.
         case settingUp
         /// To: interrupted, reopening, closing, detached.
         case open
-        /// The channel is open; the broker ended what the handler does on it, which tries again. To: open, reopening,
+        /// The channel is open, but the broker ended the handler's operation. The handler retries. To: open, reopening,
         /// closing, detached.
         case interrupted(Retry)
-        /// The broker closed it; the connection is open. To: opening, detached, closed.
+        /// The broker closed the channel; the connection is open. To: opening, detached, closed.
         case reopening(Retry)
-        /// The connection carries too few channels. To: detached, closed.
+        /// The broker allows fewer channels than the connection needs. To: detached, closed.
         case refused(AMQPError)
-        /// `channel.close` was sent: all that comes before its answer is ignored. To: opening, reopening, unanswered,
+        /// `channel.close` was sent. Every frame before its answer is ignored. To: opening, reopening, unanswered,
         /// detached, closed.
         case closing(then: Reopen)
-        /// Closed for its users. The broker has not answered, so that the number of the channel stays taken. To: closed.
+        /// Closed for its user. The broker has not answered, so the channel number stays in use. To: closed.
         case unanswered
         case closed
     }
 
-    /// What follows the answer to `channel.close`.
+    /// Whether and when the channel reopens after the answer to `channel.close`.
     enum Reopen: Equatable {
         case never
         case atOnce
@@ -67,7 +67,7 @@ struct ChannelMachine {
         }
     }
 
-    /// Whether the channel is set up, and what the handler does is not interrupted.
+    /// Whether the channel is set up and the handler's operation is not interrupted.
     var isReady: Bool {
         if case .open = state { true } else { false }
     }
@@ -136,7 +136,7 @@ struct ChannelMachine {
     private mutating func retryDue() -> [Action] {
         switch state {
         case .reopening: return open()
-        // The answer to `channel.close` opens a channel that closes.
+        // While closing, the answer to `channel.close` reopens the channel.
         case .idle, .detached, .opening, .settingUp, .open, .interrupted, .refused, .closing, .unanswered, .closed:
             return []
         }

@@ -1,10 +1,10 @@
-/// What channels of one kind differ in.
+/// The options of a channel, by the kind of its handler.
 struct ChannelOptions {
-    /// Larger bodies are not kept.
+    /// The largest body in bytes. Larger ones are discarded.
     var bodyBytesMax: Int
-    /// How long the broker may take to answer the close of a channel that is to be opened again; then its connection is
-    /// given up. nil is the time that it may take to open one.
+    /// The timeout of the answer to a close, in seconds, if the channel is to reopen. After the timeout, its connection
+    /// is reset. nil means `openingDeadlineSeconds`.
     var closeSecondsMax: Int?
-    /// Whether a channel that the broker closed is opened again without a delay.
+    /// Whether a channel that the broker closed reopens without a delay.
     var reopensAtOnce = false
 }

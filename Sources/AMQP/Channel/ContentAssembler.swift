@@ -1,15 +1,15 @@
-/// Puts messages together from their frames: a method that announces content, its header, its body in any number of
-/// frames (AMQP 0-9-1, section 4.2.6).
+/// Assembles messages from frames: a method that announces content, a content header, and any number of body frames
+/// (AMQP 0-9-1, section 4.2.6).
 ///
 ///     idle ─▶ awaitingHeader ─▶ collecting or dropping ─▶ idle
 ///
-/// Bodies above `bodyBytesMax` are dropped as they come.
+/// Bodies above `bodyBytesMax` are discarded on arrival.
 package struct ContentAssembler {
     package enum Step: Equatable {
         case incomplete
-        /// `take` gives the content.
+        /// The content is complete: call `removeContent`.
         case complete
-        /// The frame must not come here.
+        /// The frame is out of order.
         case violation
     }
 
@@ -21,12 +21,12 @@ package struct ContentAssembler {
         case complete
     }
 
-    /// Memory for more than this is let go of after a message that took it.
+    /// A larger envelope buffer is released after its message.
     private static let keptEnvelopeBytesMax = 4096
 
     package let bodyBytesMax: Int
     private var state = State.idle
-    /// Exchange, routing key and property list, until the body is complete.
+    /// Exchange, routing key and property list, kept until the body is complete.
     private var envelope: [UInt8] = []
     private var exchangeBytes = 0
     private var routingKeyBytes = 0
@@ -36,7 +36,7 @@ package struct ContentAssembler {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// Whether frames of content are awaited; a method in between is a violation.
+    /// Whether content frames are due. A method before them is a violation.
     package var isBusy: Bool {
         switch state {
         case .idle: false
@@ -44,7 +44,7 @@ package struct ContentAssembler {
         }
     }
 
-    /// A method has announced content.
+    /// Starts a message after the method that announces it.
     package mutating func begin(exchange: UnsafeRawBufferPointer, routingKey: UnsafeRawBufferPointer) {
         assert(envelope.isEmpty)
         envelope.append(contentsOf: exchange)
@@ -54,7 +54,7 @@ package struct ContentAssembler {
         state = .awaitingHeader
     }
 
-    /// A content header frame.
+    /// Handles a content header frame.
     package mutating func header(_ payload: UnsafeRawBufferPointer) -> Step {
         guard case .awaitingHeader = state else { return .violation }
         var reader = WireReader(payload)
@@ -67,7 +67,7 @@ package struct ContentAssembler {
         return .incomplete
     }
 
-    /// A content body frame.
+    /// Handles a content body frame.
     package mutating func body(_ payload: UnsafeRawBufferPointer) -> Step {
         switch state {
         case .idle, .awaitingHeader, .complete:
@@ -92,16 +92,16 @@ package struct ContentAssembler {
         return .complete
     }
 
-    /// The content that is complete; the next may begin.
-    package mutating func take() -> MessageContent {
+    /// Returns the complete content. The next message may begin.
+    package mutating func removeContent() -> MessageContent {
         state = .idle
-        // Swapped, so that no reference is counted.
-        var taken = MessageContent()
-        swap(&taken, &content)
-        return taken
+        // A swap avoids reference counting.
+        var removed = MessageContent()
+        swap(&removed, &content)
+        return removed
     }
 
-    /// The channel is gone.
+    /// Discards everything after the loss of the channel.
     package mutating func reset() {
         state = .idle
         envelope.removeAll()

@@ -1,21 +1,20 @@
-/// What a message consists of. All of it stands in one array, so that a message that came takes one allocation: body,
-/// exchange, routing key and property list, read when they are asked for.
+/// The body, exchange, routing key and property list of a message, in one array. A received message thus needs one
+/// allocation. The parts are decoded on access.
 package struct MessageContent: Sendable {
-    /// The body comes first, so that places in it are places here.
+    /// The body comes first, so an offset into the body is an offset into this array.
     package private(set) var bytes: [UInt8] = []
-    /// 0 when `isOversized`.
+    /// 0 if `isOversized`.
     package private(set) var bodyEnd = 0
     private var exchangeEnd = 0
     private var routingKeyEnd = 0
     /// The size of the body in bytes, as the publisher sent it.
     package internal(set) var bodySize: UInt64 = 0
-    /// The body exceeds the limit and was not kept.
+    /// Whether the body exceeds the limit and was discarded.
     package internal(set) var isOversized = false
 
     package init() {}
 
-    /// - Parameter envelope: exchange, routing key and property list, one after the other; an empty property list
-    ///   unless one is given.
+    /// - Parameter envelope: exchange, routing key and property list, concatenated; by default, an empty property list.
     package init(body: [UInt8], envelope: [UInt8] = [0, 0], exchangeBytes: Int = 0, routingKeyBytes: Int = 0) {
         bytes.reserveCapacity(body.count + envelope.count)
         bytes += body
@@ -25,7 +24,7 @@ package struct MessageContent: Sendable {
 
     package var body: ArraySlice<UInt8> { bytes[..<bodyEnd] }
 
-    /// The pointer is valid in `use` alone.
+    /// Calls `use` with the body. The pointer is valid only during the call.
     @inlinable package func withBody<Value, Failure>(
         _ use: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -39,7 +38,7 @@ package struct MessageContent: Sendable {
     package var propertyList: ArraySlice<UInt8> { bytes[routingKeyEnd...] }
     package var properties: MessageProperties { MessageProperties(storage: bytes, start: routingKeyEnd) }
 
-    /// A part of the body, which is of `bodySize` in all.
+    /// Appends a part of the body. The first part reserves memory for `bodySize` and the envelope.
     mutating func append(body part: UnsafeRawBufferPointer, envelopeBytes: Int) {
         guard !part.isEmpty else { return }
         guard bytes.isEmpty else { return bytes.append(contentsOf: part) }
@@ -49,7 +48,7 @@ package struct MessageContent: Sendable {
         }
     }
 
-    /// Once the body is complete.
+    /// Appends the envelope to the complete body.
     mutating func append(envelope: [UInt8], exchangeBytes: Int, routingKeyBytes: Int) {
         bodyEnd = bytes.count
         exchangeEnd = bodyEnd + exchangeBytes

@@ -1,13 +1,13 @@
 package import EventLoop
 
-/// How long to wait before the next try: exponential with jitter over all above the least delay, so that many workers do
-/// not come back as one.
+/// The delay before the next attempt: exponential, with jitter over the whole range above the least delay, so that many
+/// workers do not reconnect at the same time.
 package struct Backoff {
     package let least: Duration
     package let first: Duration
     package let longest: Duration
     package let healthyAfter: Duration
-    /// Failures since the last healthy time.
+    /// The number of failures since the last period of at least `healthyAfter`.
     package private(set) var failures = 0
     private var readySince: MonotonicTime?
 
@@ -22,7 +22,8 @@ package struct Backoff {
         readySince = now
     }
 
-    /// The delay after a failure. When only somebody's hand can help (`isRetriable` is false) the delay is long at once.
+    /// Returns the delay after a failure. A failure that needs an operator (`isRetriable` is false) has a long delay
+    /// from the first attempt on.
     package mutating func failed(isRetriable: Bool, now: MonotonicTime, random: UInt64) -> Duration {
         if let since = readySince, since.duration(to: now) >= healthyAfter { failures = 0 }
         readySince = nil

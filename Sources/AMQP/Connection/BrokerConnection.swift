@@ -1,41 +1,42 @@
 public import EventLoop
 
-/// A connection to a broker that is opened again whenever it is lost, until it is closed. It carries the channels of
-/// consumers, publishers and administration, which share nothing but its bytes: an error on one leaves the others alone.
+/// A connection to a broker that reconnects after every loss, until it is closed. It carries the channels of consumers,
+/// publishers and administration. An error on one channel does not affect the others.
 ///
-/// A broker under a memory or disk alarm reads nothing more from a connection that has published, acknowledgements
-/// included: publishers have a connection to themselves.
+/// A broker under a memory or disk alarm stops reading from a connection that has published, acknowledgements included.
+/// Publishers therefore use a separate connection.
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class BrokerConnection {
-    /// Channels that one connection carries: as many as a worker may have queues, with room for administration.
+    /// The largest number of channels on one connection: one for each queue that a worker may have, and some for
+    /// administration.
     public static let channelsMax = 256
 
     public let loop: EventLoop
     public private(set) var status = BrokerStatus.idle
-    /// What the broker says it is: `product`, `version`, its capabilities. Empty until it has answered for the first time.
+    /// The broker's properties: `product`, `version` and its capabilities. Empty before the first login.
     public private(set) var serverProperties = FieldTable()
-    /// The highest number of a channel that both sides agreed on; nil before the first login.
+    /// The highest channel number that both sides agreed on; nil before the first login.
     public private(set) var channelMax: Int?
 
     let configuration: ConnectionConfiguration
     private(set) var machine: ConnectionMachine
-    /// The stream of now: from the attempt to open it until it has ended.
+    /// The current stream, from the attempt to open it until its end.
     private(set) var frames: FrameConnection?
-    /// In the order in which they are tried.
+    /// The connectors, in the order of the attempts.
     private let connectors: [ByteConnector]
     private var handler: SessionHandler?
-    /// By number, which is counted from 1.
+    /// The attached channels. The channel number is the index plus 1.
     private var channels: [AMQPChannel?] = []
-    /// Channels that want nothing to be read for now.
+    /// The number of channels that have paused reading.
     private var pauses = 0
     private let deadline: DeadlineTimer
     private let retry: DeadlineTimer
     private let closeWaiters = ContinuationList<Void>()
 
-    /// - Parameter connectors: one for each host of the broker's cluster, at least one; tried in random order.
+    /// - Parameter connectors: one for each host of the broker's cluster, at least one. They are used in random order.
     public init(loop: EventLoop, connectors: [ByteConnector], configuration: ConnectionConfiguration) {
-        precondition(!connectors.isEmpty, "a connection needs a broker to connect to")
+        precondition(!connectors.isEmpty, "a connection needs at least one connector")
         self.loop = loop
         self.configuration = configuration
         self.connectors = Self.shuffled(connectors, loop)
@@ -52,7 +53,7 @@ public final class BrokerConnection {
         return connectors
     }
 
-    /// Connects, and keeps connected until `close`. Later calls do nothing.
+    /// Connects, and reconnects after every loss until `close`. Later calls do nothing.
     public func start(_ handler: SessionHandler? = nil) {
         loop.assertOnLoop()
         guard case .idle = machine.state else { return }
@@ -60,8 +61,8 @@ public final class BrokerConnection {
         handle(.start)
     }
 
-    /// Ends the connection and its channels in order: what was handed over before is still sent. After `deadlineSeconds`
-    /// without the broker's answer the connection is reset.
+    /// Closes the connection and its channels gracefully: sends everything handed over before. Resets the connection if
+    /// the broker does not answer within `deadlineSeconds`.
     public func close(deadlineSeconds: Int = 5) async {
         loop.assertOnLoop()
         if case .closed = machine.state { return }
@@ -70,12 +71,12 @@ public final class BrokerConnection {
         await closeWaiters.wait()
     }
 
-    /// Why the connection is not open, if an attempt failed.
+    /// The failure of the last attempt, while the connection waits for the next one; otherwise nil.
     var failure: AMQPError? {
         if case .waiting(let retry) = machine.state { retry.error } else { nil }
     }
 
-    /// Whether the connection is closed, or closes for good.
+    /// Whether the connection is closed or about to close for good.
     var isClosing: Bool { machine.isClosing }
 
     /// Whether the connection is open, and the broker accepts publishes on it.
@@ -160,7 +161,7 @@ public final class BrokerConnection {
 
     func streamEnded(_ reason: AMQPError) { handle(.streamEnded(reason)) }
 
-    /// A method of the connection itself; false if it belongs to a channel.
+    /// Handles a method of the connection. Returns false if the method belongs to a channel.
     func received(_ method: ServerMethod) -> Bool {
         switch method {
         case .connectionStart(let start): loginStarted(start)
@@ -188,27 +189,27 @@ public final class BrokerConnection {
                     mechanisms: String(wire: start.mechanisms))))
     }
 
-    /// Channels that are attached.
+    /// The number of attached channels.
     var channelCount: Int { channels.count { $0 != nil } }
 
-    /// Gives the channel a number that no other has, and opens it once the connection is open.
+    /// Assigns an unused number to the channel, and opens it once the connection is open.
     func attach(_ channel: AMQPChannel) {
         loop.assertOnLoop()
         guard !isClosing else { return channel.connectionReleased() }
         let index = channels.firstIndex { $0 == nil } ?? channels.count
-        precondition(index < Self.channelsMax, "more channels than a connection carries")
+        precondition(index < Self.channelsMax, "too many channels on one connection")
         channel.number = UInt16(index + 1)
         if index == channels.count { channels.append(channel) } else { channels[index] = channel }
         if machine.isOpen, let frames { channel.connectionOpened(frames) }
     }
 
-    /// The channel is closed; its number is free.
+    /// Releases the number of a closed channel.
     func detach(_ channel: AMQPChannel) {
         let index = Int(channel.number) - 1
         if channels.indices.contains(index), channels[index] === channel { channels[index] = nil }
     }
 
-    /// The channel of a frame.
+    /// Returns the attached channel with this number.
     func channel(_ number: UInt16) -> AMQPChannel? {
         let index = Int(number) - 1
         return index >= 0 && index < channels.count ? channels[index] : nil
@@ -218,7 +219,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.flush() }
     }
 
-    /// Reads no more until each channel that asked for it has called `resumeReading`.
+    /// Stops reading until `resumeReading` was called as often as this function.
     package func pauseReading() {
         pauses += 1
         if pauses == 1 { frames?.pauseReading() }

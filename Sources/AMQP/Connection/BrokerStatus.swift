@@ -2,23 +2,24 @@ public import EventLoop
 
 /// The status of a connection to the broker, or of one of its channels.
 public enum BrokerStatus: Sendable, Hashable {
-    /// `start` has not been called; of a channel also while its connection opens for the first time.
+    /// `start` has not been called. For a channel, also while its connection opens for the first time.
     case idle
-    /// A connection logs in; a channel is opened and set up.
+    /// A connection connects and logs in; a channel opens and is set up.
     case connecting(Endpoint)
     /// Connected and set up.
     case ready
-    /// Connected, but the broker accepts no publishes for now (a memory or disk alarm): its reason.
+    /// Connected, but the broker currently accepts no publishes, such as during a memory or disk alarm. The reason is
+    /// the broker's.
     case blocked(reason: String)
-    /// The connection or channel itself failed, and is tried again after the delay.
+    /// The connection or channel failed. The next attempt follows after the delay.
     case waiting(AMQPError, delay: Duration)
-    /// Of a channel: its connection is lost. The connection's status says why.
+    /// For a channel: its connection is lost. The connection's status has the reason.
     case disconnected
     case closed
 }
 
 extension BrokerStatus {
-    /// The status of a connection; nil while it closes, when it keeps the last one.
+    /// Creates the status of a connection; nil while it closes: the previous status stays.
     init?(_ connection: ConnectionMachine.State) {
         switch connection {
         case .idle: self = .idle
@@ -30,7 +31,7 @@ extension BrokerStatus {
         }
     }
 
-    /// The status of a channel; nil once it or its connection closes, when it keeps the last one.
+    /// Creates the status of a channel; nil while it or its connection closes: the previous status stays.
     init?(_ channel: ChannelMachine.State, on connection: ConnectionMachine.State) {
         switch (channel, connection) {
         case (.closed, _), (.unanswered, _): self = .closed

@@ -13,7 +13,7 @@ extension ConnectionConfiguration {
     func startOK(_ mechanism: Handshake.Mechanism) -> ClientMethod {
         let response: [UInt8] =
             switch mechanism {
-            // No other user to act for, then user and password.
+            // RFC 4616: an empty authorization identity, then user and password.
             case .plain: [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
             case .external: []
             }

@@ -1,35 +1,38 @@
-/// How to log in at a broker and how to keep the connection.
+/// The login and the limits of a connection.
 public struct ConnectionConfiguration: Sendable {
     public var credentials: AMQPCredentials
-    /// Whether the certificate that the connectors show in TLS says who logs in (SASL EXTERNAL, RFC 4422, appendix A),
-    /// where the broker offers that; else `credentials` do.
+    /// Whether to log in by the connectors' TLS certificate (SASL EXTERNAL, RFC 4422, appendix A) if the broker offers
+    /// this mechanism. Otherwise the login uses `credentials`.
     public var prefersCertificate = false
     public var virtualHost = "/"
-    /// What the broker's management shows for this connection.
+    /// The name of the connection in RabbitMQ's management UI.
     public var connectionName = "martlet"
-    /// Something is sent every half of it; after two without a byte from the broker the connection counts as dead.
-    /// The broker may lower it. 0 turns heartbeats off.
+    /// The heartbeat timeout. The client sends at least every half of it. The connection counts as dead after two of
+    /// them without a byte from the broker. The broker may lower it. 0 disables heartbeats.
     public var heartbeatSeconds = 30
     /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
     public var frameBytesMax = 131_072
-    /// From the open stream until the login is over, and from opening a channel until it is ready to work. Opening the
-    /// stream has the limits of the connector's `ConnectOptions`.
+    /// The timeout of the login, from the open stream on, and of opening and setting up a channel. The connector's
+    /// `ConnectOptions` limit the time to open the stream.
     public var openingDeadlineSeconds = 15
     /// The least delay after a failure.
     public var retryDelayMillisecondsMin = 100
-    /// The largest first delay after a failure; it doubles with each further one, and a random part of it is waited.
+    /// The largest delay after the first failure. It doubles with each further failure. The actual delay is random,
+    /// between the least and the largest.
     public var retryDelayMilliseconds = 500
-    /// The largest delay. A refused login or a configuration fault waits between half of it and all.
+    /// The largest delay. After a refused login or a configuration error, the delay is between half of it and all of
+    /// it.
     public var retryDelayMillisecondsMax = 30_000
-    /// A connection that lived so long makes the delays start small again.
+    /// The lifetime of a connection after which the delays start from the first one again.
     public var healthyAfterSeconds = 60
-    /// Bytes that may wait for the socket to take them; a broker that leaves more unread is disconnected.
+    /// The limit of output that the socket has not accepted. A broker that leaves more unread is disconnected.
     public var outputBytesMax = 64 << 20
 
-    /// Longest text of a property, in bytes.
+    /// The longest string property, in bytes.
     private static let userIDBytesMax = 255
 
-    /// The user that the broker knows the connection by; nil where only the broker derives it, from a certificate.
+    /// The user of the connection at the broker; nil if the broker may derive it from a certificate, or if the name
+    /// cannot be a property.
     public var userID: String? {
         let user = credentials.user
         return prefersCertificate || user.isEmpty || user.utf8.count > Self.userIDBytesMax ? nil : user
@@ -39,7 +42,7 @@ public struct ConnectionConfiguration: Sendable {
         self.credentials = credentials
     }
 
-    /// What the URL says, and the defaults for all else.
+    /// Creates a configuration from the URL, with defaults for everything else.
     public init(_ url: AMQPURL) {
         credentials = url.credentials
         virtualHost = url.virtualHost
@@ -48,7 +51,7 @@ public struct ConnectionConfiguration: Sendable {
     }
 }
 
-/// A user and its password. The password shows in no description.
+/// A user and its password. No description contains the password.
 public struct AMQPCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var user: String
     public var password: String

@@ -1,10 +1,11 @@
 import EventLoop
 
 extension ConnectionMachine {
-    /// Of AMQP, without TLS and with it.
+    /// The ports of AMQP without and with TLS.
     private static let standardPorts: [UInt16] = [5672, 5671]
 
-    /// Adds where the stream ended, and how far the connection had come: a connection that never opened is not lost.
+    /// Returns the error with the endpoint and the phase in which the stream ended. A connection that never opened is
+    /// reported as failed, not as lost.
     func inContext(_ reason: AMQPError) -> AMQPError {
         switch state {
         case .idle, .closing, .waiting, .closed:
@@ -19,7 +20,7 @@ extension ConnectionMachine {
                 }
             var message = "cannot log in at \(endpoint) \(login): \(Self.text(of: reason, endpoint))"
             if handshake.state == .awaitingStart, reason.isRetriable, !Self.standardPorts.contains(endpoint.port) {
-                message += "; is \(endpoint.port) the port of AMQP (5672, or 5671 with amqps://)?"
+                message += "; check that \(endpoint.port) is the AMQP port (5672, or 5671 with amqps://)"
             }
             return Self.failedToOpen(reason, message)
         case .open(let endpoint, _):
@@ -31,7 +32,7 @@ extension ConnectionMachine {
         reason.with(message, code: reason.code == .connectionLost ? .cannotConnect : reason.code)
     }
 
-    /// An error of the stream names the endpoint first.
+    /// Returns the message without the endpoint, with which messages of stream errors begin.
     private static func text(of reason: AMQPError, _ endpoint: Endpoint) -> Substring {
         let place = "\(endpoint): "
         return reason.message.hasPrefix(place) ? reason.message.dropFirst(place.count) : reason.message[...]

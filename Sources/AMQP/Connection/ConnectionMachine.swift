@@ -2,8 +2,8 @@ import EventLoop
 
 /// Decides how a connection to a broker opens, logs in, retries and closes. Pure.
 ///
-/// The connection opens again whenever it is lost, each time at the next endpoint, until it is closed. An action after
-/// which a user's code may run is the last one that depends on the state.
+/// After a loss, the connection opens again at the next endpoint, until it is closed. Actions that may run a user's
+/// code come after all actions that depend on the state.
 struct ConnectionMachine {
     enum State {
         /// Before `start`. To: connecting, closed.
@@ -12,9 +12,10 @@ struct ConnectionMachine {
         case connecting(Endpoint)
         /// To: open, waiting, closing.
         case loggingIn(Endpoint, Handshake)
-        /// `blocked` is why the broker accepts no publishes on this connection. To: waiting, closing.
+        /// `blocked` is the reason for which the broker accepts no publishes; nil if it accepts them. To: waiting,
+        /// closing.
         case open(Endpoint, blocked: String?)
-        /// Closed by this side; the end of the stream is awaited. To: closed.
+        /// Closed by this side; the stream has not ended yet. To: closed.
         case closing
         /// Failed. To: connecting, closed.
         case waiting(Retry)
@@ -33,7 +34,7 @@ struct ConnectionMachine {
         case closedByBroker(AMQPError)
         /// `connection.close-ok`
         case closeAnswered
-        /// The stream has ended, the last event of it.
+        /// The stream has ended. No other event of this stream follows.
         case streamEnded(AMQPError)
         case deadlinePassed
         case retryDue
@@ -41,30 +42,30 @@ struct ConnectionMachine {
     }
 
     enum Action: Equatable {
-        /// Opens a stream to the endpoint of this number.
+        /// Opens a stream to the endpoint with this index.
         case connect(Int)
         case send(ClientMethod)
-        /// Both sides agreed on the lengths of frames, on channels and on heartbeats.
+        /// Applies the agreed limits of frames, channels and heartbeats.
         case agree(Handshake.Tuning)
         /// The login is over.
         case openChannels
-        /// The broker stopped accepting publishes, or accepts them again.
+        /// Reports a change of whether the broker accepts publishes.
         case reviewChannels
-        /// Sends what the channels still have to send.
+        /// Sends the remaining output of the channels.
         case flushChannels
         case loseChannels(AMQPError)
-        /// Reads on, although channels have paused reading.
+        /// Resumes reading, although channels have paused it.
         case resumeReading
-        /// Ends the stream after what was sent.
+        /// Closes the stream after all output was sent.
         case finish(AMQPError)
-        /// Ends the stream at once.
+        /// Resets the stream immediately.
         case reset(AMQPError)
         case armDeadline(seconds: Int)
         case armRetry(MonotonicTime)
         case cancelTimers
-        /// The status may be another.
+        /// The status may have changed.
         case report
-        /// Reports the end, then releases channels, handler and the tasks that wait for the close.
+        /// Reports the close, then releases the channels, the handler and the tasks that wait for the close.
         case release
     }
 
@@ -83,7 +84,7 @@ struct ConnectionMachine {
         backoff = Backoff(configuration)
     }
 
-    /// Whether the login is over, and neither side has closed the connection.
+    /// Whether the login succeeded and neither side has closed the connection.
     var isOpen: Bool {
         if case .open = state { true } else { false }
     }
@@ -93,7 +94,7 @@ struct ConnectionMachine {
         if case .open(_, blocked: nil) = state { true } else { false }
     }
 
-    /// Whether the connection is closed, or closes for good.
+    /// Whether the connection is closed or about to close for good.
     var isClosing: Bool {
         switch state {
         case .closing, .closed: true
@@ -114,7 +115,7 @@ struct ConnectionMachine {
             return perform(action, endpoint, now)
         case (.open, .login), (.closing, .login):
             return [
-                .reset(AMQPError(.protocolViolation, "the broker broke the order of the login", isRetriable: false))
+                .reset(AMQPError(.protocolViolation, "the broker sent a login method out of order", isRetriable: false))
             ]
         case (.open(let endpoint, _), .blocked(let reason)):
             state = .open(endpoint, blocked: reason)

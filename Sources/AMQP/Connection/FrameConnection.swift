@@ -1,30 +1,31 @@
 import EventLoop
 
-/// The frames of one stream to a broker, from its first byte to its last: splits and writes them, sends heartbeats.
-/// `ConnectionMachine` decides what the frames of the connection itself mean.
+/// Reads and writes the frames of one stream to a broker, and sends heartbeats. `ConnectionMachine` handles the methods
+/// of the connection.
 final class FrameConnection: ByteStreamHandler {
     private enum State {
         /// To: ending, ended.
         case active
-        /// The stream was closed or reset; its end has not been reported yet. To: ended.
+        /// The stream was closed or reset; the transport has not reported its end yet. To: ended.
         case ending(AMQPError)
         case ended
     }
 
-    /// Frames before the login has agreed on a length.
+    /// The largest frame before the login agrees on a length.
     private static let openingFrameBytesMax = 16 * 1024
-    /// Frames after the login, whatever was agreed: a broker sends the headers of a message in one frame even where it
-    /// has added its own (`x-delivery-count`, `x-death`) to those that filled one. Refusing it would end the connection,
-    /// and the message would come again.
+    /// The largest frame after the login, or the agreed length if that is larger. A broker sends the headers of a
+    /// message in one frame, even if its own headers (`x-delivery-count`, `x-death`) exceed the agreed length. Refusing
+    /// the frame would close the connection, and the broker would redeliver the message.
     private static let readFrameBytesMax = 1 << 20
-    /// So much output of an iteration is written at once, while it is in the processor's caches; the rest at its end.
+    /// The size at which output is written before the end of the event-loop iteration, while it is in the processor's
+    /// cache.
     private static let burstBytesMax = 64 * 1024
 
-    /// The highest number of a channel that both sides agreed on.
+    /// The highest channel number that both sides agreed on.
     private(set) var channelMax = UInt16(BrokerConnection.channelsMax)
     private(set) var isPaused = false
     private let loop: EventLoop
-    /// Released when the stream has ended.
+    /// nil after the end of the stream.
     private var owner: BrokerConnection?
     private var transport: ByteTransport?
     private var state = State.active
@@ -47,7 +48,7 @@ final class FrameConnection: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    /// Whether frames are read and sent.
+    /// Whether the stream is open or opening: frames are read and sent.
     var isActive: Bool {
         if case .active = state { true } else { false }
     }
@@ -59,9 +60,9 @@ final class FrameConnection: ByteStreamHandler {
         startHeartbeat(.seconds(Int(tuning.heartbeatSeconds)))
     }
 
-    /// Sends a method. Returns false if its arguments cannot be encoded. Sends nothing once the stream ends.
+    /// Sends a method. Returns false if its arguments cannot be encoded. Does nothing after the end of the stream.
     ///
-    /// - Parameter channel: 0 for the connection's own methods.
+    /// - Parameter channel: 0 for methods of the connection.
     func send(_ method: ClientMethod, channel: UInt16) -> Bool {
         loop.assertOnLoop()
         guard isActive else { return true }
@@ -69,7 +70,7 @@ final class FrameConnection: ByteStreamHandler {
         return writer.write(method, channel: channel)
     }
 
-    /// Sends an acknowledgement, unless the stream ends.
+    /// Sends an acknowledgement. Does nothing after the end of the stream.
     func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         loop.assertOnLoop()
         guard isActive else { return }
@@ -77,7 +78,7 @@ final class FrameConnection: ByteStreamHandler {
         writer.acknowledge(deliveryTag, multiple: multiple, channel: channel)
     }
 
-    /// Sends a message to be routed; returns its bytes on the wire.
+    /// Publishes a message and returns its size on the wire in bytes.
     func publish(_ message: OutgoingMessage, channel: UInt16, userID: String?) throws(PublishRefusal) -> Int {
         loop.assertOnLoop()
         flushAfterIteration()
@@ -86,13 +87,14 @@ final class FrameConnection: ByteStreamHandler {
         return size
     }
 
-    /// What the transport does not accept waits for the end of the iteration, which judges a broker that reads too little.
+    /// Writes a large output early. The rest waits for the end of the event-loop iteration, where the output limit is
+    /// checked.
     private func writeBurst() {
         guard writer.output.count >= Self.burstBytesMax, let transport, isActive else { return }
         _ = writer.output.write(to: transport)
     }
 
-    /// Has the channels flush at the end of this event-loop iteration.
+    /// Schedules `flush` of the channels at the end of this event-loop iteration.
     func flushAfterIteration() {
         if !isFlushing { loop.flushAfterIteration(self) }
     }
@@ -117,7 +119,7 @@ final class FrameConnection: ByteStreamHandler {
         }
     }
 
-    /// Stops the broker by flow control. Heartbeats are not expected meanwhile.
+    /// Stops reading, so that TCP flow control stops the broker. While reading is paused, no heartbeat is expected.
     func pauseReading() {
         guard !isPaused else { return }
         isPaused = true
@@ -159,10 +161,10 @@ final class FrameConnection: ByteStreamHandler {
                 return try require(channel(of: frame, owner).received(delivery))
             }
             guard let method = ServerMethod(frame.payload) else {
-                throw violation("a method that no broker sends to a client, or a broken one")
+                throw violation("an unknown or malformed method")
             }
             if frame.channel == 0 {
-                guard owner.received(method) else { throw violation("a channel's method without a channel") }
+                guard owner.received(method) else { throw violation("a channel method on channel 0") }
             } else {
                 try require(channel(of: frame, owner).received(method))
             }
@@ -212,14 +214,14 @@ final class FrameConnection: ByteStreamHandler {
         scheduleBeat(heartbeat)
     }
 
-    /// Ends the stream at once.
+    /// Resets the stream immediately.
     func reset(_ error: AMQPError) {
         guard isActive else { return }
         state = .ending(error)
         transport?.reset()
     }
 
-    /// Ends the stream after what was sent.
+    /// Closes the stream after all output was sent.
     func finish(_ reason: AMQPError) {
         writeOut()
         guard isActive else { return }

@@ -1,6 +1,6 @@
-/// The login of AMQP 0-9-1 (section 2.2.4) as the client sees it, from the protocol header to `open-ok`.
+/// The client's side of the AMQP 0-9-1 login (section 2.2.4), from the protocol header to `open-ok`.
 ///
-/// Anything out of order ends it.
+/// An event out of order fails the login.
 package struct Handshake {
     package enum State: Equatable {
         /// To: awaitingTune, failed.
@@ -23,7 +23,7 @@ package struct Handshake {
     package enum Mechanism: String {
         /// User and password (RFC 4616).
         case plain = "PLAIN"
-        /// The certificate that was shown within TLS says it all (RFC 4422, appendix A).
+        /// The client certificate of the TLS connection (RFC 4422, appendix A).
         case external = "EXTERNAL"
     }
 
@@ -36,7 +36,7 @@ package struct Handshake {
         case fail(AMQPError)
     }
 
-    /// What both sides keep to; 0 means no limit, or no heartbeat.
+    /// The limits that one side offers, or both agreed on. 0 means no limit, or no heartbeat.
     package struct Tuning: Equatable {
         package var channelMax: UInt16
         package var frameBytesMax: UInt32
@@ -49,11 +49,11 @@ package struct Handshake {
         }
     }
 
-    /// The least that a peer may offer (AMQP 0-9-1, section 4.2.3: FRAME-MIN-SIZE).
+    /// The smallest frame limit that a peer may offer (AMQP 0-9-1, section 4.2.3: FRAME-MIN-SIZE).
     static let frameBytesMin: UInt32 = 4096
 
     package private(set) var state = State.awaitingStart
-    /// Chosen when the broker has begun.
+    /// The mechanism of the login, chosen from the broker's offer in `start`.
     private(set) var mechanism = Mechanism.plain
     private let wanted: Tuning
     private let prefersExternal: Bool
@@ -73,7 +73,7 @@ package struct Handshake {
             let choice = (prefersExternal ? [.external, .plain] : [Mechanism.plain]).first {
                 offered.contains($0.rawValue[...])
             }
-            guard let choice else { return fail("the broker offers no login but \(mechanisms)") }
+            guard let choice else { return fail("the broker offers no supported login mechanism: \(mechanisms)") }
             mechanism = choice
             state = .awaitingTune
             return .sendStartOK(choice)
@@ -84,7 +84,7 @@ package struct Handshake {
                 heartbeatSeconds: wanted.heartbeatSeconds == 0
                     ? 0 : Self.lower(wanted.heartbeatSeconds, offered.heartbeatSeconds))
             guard tuning.frameBytesMax >= Self.frameBytesMin else {
-                return fail("the broker allows frames of \(tuning.frameBytesMax) bytes only; 4096 is the least")
+                return fail("the broker allows frames of only \(tuning.frameBytesMax) bytes; the minimum is 4096")
             }
             state = .awaitingOpenOK
             return .sendTuneOKAndOpen(tuning)
@@ -92,7 +92,7 @@ package struct Handshake {
             state = .open
             return .ready
         case (.awaitingStart, _), (.awaitingTune, _), (.awaitingOpenOK, _), (.open, _), (.failed, _):
-            return fail("the broker broke the order of the login")
+            return fail("the broker sent a login method out of order")
         }
     }
 
@@ -101,7 +101,7 @@ package struct Handshake {
         return .fail(AMQPError(.protocolViolation, message, isRetriable: false))
     }
 
-    /// The lower limit, where 0 is none.
+    /// Returns the lower limit, where 0 means no limit.
     private static func lower<Number: FixedWidthInteger>(_ ours: Number, _ theirs: Number) -> Number {
         ours == 0 ? theirs : theirs == 0 ? ours : min(ours, theirs)
     }

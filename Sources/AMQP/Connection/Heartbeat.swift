@@ -1,30 +1,30 @@
 package import EventLoop
 
-/// Heartbeats of an open connection (AMQP 0-9-1, section 4.2.7): when to say something, and when the broker counts as
-/// dead. Pure; `beat` is to be called every `interval`.
+/// Decides when to send a heartbeat on an open connection, and when the broker counts as dead (AMQP 0-9-1,
+/// section 4.2.7). Pure. Call `beat` every `interval`.
 package struct Heartbeat {
     package enum Action: Equatable {
         case none
-        /// Nothing was sent for a while: send a heartbeat.
+        /// A heartbeat is due: nothing was sent for an interval.
         case send
         /// The broker was silent for `silenceMax`.
         case fail
     }
 
-    /// How long the broker may say nothing: two heartbeats.
+    /// The longest silence of the broker: two heartbeats.
     package let silenceMax: Duration
     /// Half a heartbeat.
     package let interval: Duration
 
-    /// - Parameter agreed: the heartbeat of both sides.
+    /// - Parameter agreed: the heartbeat timeout that both sides agreed on.
     package init(agreed: Duration) {
         silenceMax = agreed * 2
         interval = agreed / 2
     }
 
     /// - Parameters:
-    ///   - isPaused: the broker is not listened to, so that its silence says nothing.
-    ///   - isOutputEmpty: nothing waits for the socket; behind what waits a heartbeat would be of no use.
+    ///   - isPaused: whether reading is paused. The broker's silence then means nothing.
+    ///   - isOutputEmpty: whether no output waits for the socket. A heartbeat behind waiting output would be useless.
     package func beat(
         now: MonotonicTime, lastReceived: MonotonicTime, lastSent: MonotonicTime, isPaused: Bool, isOutputEmpty: Bool
     ) -> Action {

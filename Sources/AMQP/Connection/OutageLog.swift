@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// Decides what an operator reads of an outage of a connection or channel: one of these for each. Pure.
+/// Decides which log lines an outage of one connection or channel causes. Pure.
 public struct OutageLog: Sendable {
     public enum Line: Sendable, Hashable {
-        /// To be logged as a warning.
+        /// A warning.
         case began(AMQPError)
-        /// To be logged as a warning: it goes on, for so long by now.
+        /// A warning: the outage has lasted for this time.
         case lasts(AMQPError, Duration)
-        /// It is over after so long.
+        /// The outage ended after this time.
         case ended(after: Duration)
     }
 
@@ -15,13 +15,13 @@ public struct OutageLog: Sendable {
 
     public init() {}
 
-    /// The state is another now, or failed again: what to log, if anything.
+    /// Returns the line to log after a change of the state or another failure; nil: none.
     public mutating func changed(to state: BrokerStatus, now: MonotonicTime) -> Line? {
         switch state {
         case .waiting(let error, _):
             return failed(error, now)
         case .blocked(let reason):
-            return failed(AMQPError(.refused, "the broker takes no messages: \(reason)"), now)
+            return failed(AMQPError(.refused, "the broker accepts no publishes: \(reason)"), now)
         case .ready:
             return outage.ends(now).map { .ended(after: $0) }
         case .closed:

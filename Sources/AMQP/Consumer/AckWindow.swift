@@ -2,16 +2,17 @@ package import EventLoop
 
 /// Decides which acknowledgements to send for deliveries that are settled in any order.
 ///
-/// Deliveries of a channel are numbered from 1 without a gap. Those settled from the oldest on become one `multiple`
-/// acknowledgement. When the oldest stays open, those behind it are acknowledged one by one once they are many or have
-/// waited long. An acknowledgement names only a delivery that is still open at the broker: anything else costs the
-/// channel (406, unknown delivery tag).
+/// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries from the
+/// oldest on becomes one `multiple` acknowledgement. While the oldest stays open, later deliveries are acknowledged
+/// individually, once `doneBehindMax` of them wait or one has waited for `delayMax`. An acknowledgement names only a
+/// delivery that is open at the broker: any other tag closes the channel (406, unknown delivery tag).
 ///
-/// Memory is bounded by the unsettled deliveries, not by how far apart they are: what is left behind moves to a list.
+/// Memory is bounded by the number of unsettled deliveries, not by the range of their tags: old open tags move to a
+/// list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
-        /// All up to `tag` that are still open are meant.
+        /// Whether the acknowledgement covers every open delivery up to `tag`.
         package var multiple: Bool
 
         package init(tag: UInt64, multiple: Bool) {
@@ -21,39 +22,39 @@ package struct AckWindow {
     }
 
     private enum Slot: UInt8 {
-        /// With us.
+        /// Delivered and unsettled.
         case open
-        /// To be acknowledged.
+        /// Settled; an acknowledgement is due.
         case done
-        /// Acknowledged or rejected; the broker has been told.
+        /// Acknowledged or rejected.
         case settled
     }
 
     private static let slotsMin = 64
-    /// A prefetch beyond this gets no more slots; it costs more acknowledgements one by one.
+    /// The largest prefetch that gets slots of its own. A larger one causes more individual acknowledgements.
     private static let expectedMax = 1 << 20
 
-    /// So many done ones behind an open one are acknowledged one by one.
+    /// The number of settled deliveries behind an open one at which they are acknowledged individually.
     package let doneBehindMax: Int
-    /// After so long a done one behind an open one is acknowledged by itself.
+    /// The longest wait of a settled delivery behind an open one.
     package let delayMax: Duration
 
-    /// What is to be sent now, in order. Whoever sends it empties it.
+    /// The acknowledgements to send now, in order. The sender empties it.
     package var acks: [Ack] = []
-    /// Deliveries that are neither acknowledged nor rejected.
+    /// The number of deliveries that are neither acknowledged nor rejected.
     package private(set) var openCount = 0
 
-    /// Slots for the tags from `head` to before `next`, at `tag & mask`.
+    /// Slots of the tags in `head..<next`, at `tag & mask`.
     private var slots: [Slot]
     private let mask: UInt64
     private var head: UInt64 = 1
     private var next: UInt64 = 1
-    /// Open ones older than `head`, oldest first.
+    /// Open tags below `head`, in ascending order.
     private var leftBehind: [UInt64] = []
     private var doneCount = 0
     private var oldestDoneAt = MonotonicTime.distantFuture
 
-    /// - Parameter expected: deliveries that are usually open at the same time: the prefetch.
+    /// - Parameter expected: the usual number of open deliveries: the prefetch.
     package init(expected: Int, delayMax: Duration) {
         var capacity = Self.slotsMin
         while capacity < 4 * min(max(expected, 1), Self.expectedMax) { capacity *= 2 }
@@ -63,18 +64,19 @@ package struct AckWindow {
         self.delayMax = delayMax
     }
 
-    /// When `decide` must be called again though nothing else happens.
+    /// When `decide` must be called again, even if no other event happens; nil if no acknowledgement is due.
     package var deadline: MonotonicTime? {
         doneCount > 0 ? oldestDoneAt + delayMax : nil
     }
 
     package var hadDeliveries: Bool { next > 1 }
-    /// What the next delivery is to have.
+    /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
-    /// Deliveries that are unsettled at the broker: open here, or with an acknowledgement that has not been sent.
+    /// The number of deliveries that are unacknowledged at the broker: open, or with an acknowledgement that was not
+    /// sent.
     package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
 
-    /// Those of them whose tag is `tag` or later.
+    /// Returns the number of unacknowledged deliveries from `tag` on.
     package func unacknowledgedCount(from tag: UInt64) -> Int {
         let inSlots = (max(head, tag)..<max(head, tag, next)).count { self[$0] != .settled }
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
@@ -86,7 +88,7 @@ package struct AckWindow {
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
     }
 
-    /// A delivery has arrived. `false` when its tag does not follow the last one, which no broker does.
+    /// Adds a delivery. Returns false if its tag does not follow the last one, which violates the protocol.
     package mutating func delivered(_ tag: UInt64) -> Bool {
         guard tag == next else { return false }
         if next - head > mask { makeRoom() }
@@ -96,10 +98,10 @@ package struct AckWindow {
         return true
     }
 
-    /// The delivery may be acknowledged; `false` when it is not open.
+    /// Settles a delivery for acknowledgement. Returns false if it is not open.
     package mutating func acknowledge(_ tag: UInt64, now: MonotonicTime) -> Bool {
         guard tag >= head else {
-            guard takeLeftBehind(tag) else { return false }
+            guard removeLeftBehind(tag) else { return false }
             acks.append(Ack(tag: tag, multiple: false))
             return true
         }
@@ -111,16 +113,16 @@ package struct AckWindow {
         return true
     }
 
-    /// The delivery was rejected or put back by a message of its own; `false` when it was not open.
+    /// Settles a delivery for which a method of its own rejects or requeues it. Returns false if it is not open.
     package mutating func settle(_ tag: UInt64) -> Bool {
-        guard tag >= head else { return takeLeftBehind(tag) }
+        guard tag >= head else { return removeLeftBehind(tag) }
         guard tag < next, self[tag] == .open else { return false }
         self[tag] = .settled
         openCount -= 1
         return true
     }
 
-    /// Adds to `acks` what is due.
+    /// Adds the due acknowledgements to `acks`.
     package mutating func decide(now: MonotonicTime) {
         guard doneCount > 0 else { return }
         acknowledgeFromHead()
@@ -149,10 +151,10 @@ package struct AckWindow {
         doneCount = 0
     }
 
-    /// All slots are taken: leaves the oldest open ones behind.
+    /// Frees slots when all are in use: moves the oldest open tags to `leftBehind`.
     private mutating func makeRoom() {
         acknowledgeOneByOne()
-        // A quarter at once, so that this is rare.
+        // A quarter of the slots each time, to keep this rare.
         let target = head + UInt64(slots.count / 4)
         while head < target {
             if self[head] == .open { leftBehind.append(head) }
@@ -160,7 +162,7 @@ package struct AckWindow {
         }
     }
 
-    private mutating func takeLeftBehind(_ tag: UInt64) -> Bool {
+    private mutating func removeLeftBehind(_ tag: UInt64) -> Bool {
         guard let index = leftBehind.firstIndex(of: tag) else { return false }
         leftBehind.remove(at: index)
         openCount -= 1

@@ -1,11 +1,11 @@
 public import EventLoop
 
 extension Consumer {
-    /// Asks the broker for no more deliveries until `resume`. Those that come nevertheless are to be settled as ever; the
-    /// channel stays ready, also across a lost connection.
+    /// Stops consuming until `resume`. Deliveries that still arrive must be settled as usual. The channel stays ready,
+    /// also after a reconnection.
     ///
-    /// The broker is asked when nothing is in transit, so that no delivery counts as failed: settlements are withheld for up
-    /// to 250 ms.
+    /// RabbitMQ counts a delivery that is in transit at the cancellation as failed. To avoid that, the consumer first
+    /// withholds settlements for up to 250 ms, until no delivery is in transit.
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false
@@ -16,28 +16,28 @@ extension Consumer {
         }
     }
 
-    /// Takes deliveries again after `pause` or `stopConsuming`: once no more are unsettled than a quarter of the prefetch.
+    /// Consumes again after `pause` or `stopConsuming`, once at most a quarter of the prefetch is unacknowledged.
     public func resume() {
         loop.assertOnLoop()
         wantsToConsume = true
         switch subscription {
         case .stopped(let cause):
             guard channel.isSetUp else { return }
-            // `pause` has made the channel ready, and the queue may still be missing.
+            // `pause` made the channel ready, but the queue may still be missing.
             if let cause, status == .ready { canceled(cause) } else { consumeWhenSettled() }
         case .quiescing: endQuiescence()
         case .starting, .running, .stopping, .canceled: break
         }
     }
 
-    /// Asks the broker for no more deliveries, as `pause` does, and returns when none can come any more, or after
-    /// `deadlineSeconds`. Those that came, also while this waited, are to be settled as ever. Across a lost connection it
-    /// stays stopped.
+    /// Stops consuming, as `pause` does, and returns once no more deliveries can arrive, or after `deadlineSeconds`.
+    /// Deliveries that arrived before it returns must be settled as usual. The consumer stays stopped after a
+    /// reconnection.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }
 
-    /// As `stopConsuming(deadlineSeconds:)`, to a point in time.
+    /// Stops consuming, with a deadline as a point in time; nil means no deadline.
     public func stopConsuming(by deadline: MonotonicTime?) async {
         loop.assertOnLoop()
         pause()

@@ -1,25 +1,25 @@
 public import EventLoop
 
 extension Consumer {
-    /// How a delivery returns to the broker.
+    /// A settlement other than an acknowledgement.
     enum Settlement {
         case reject(requeue: Bool)
         case requeue
     }
 
-    /// The delivery has been dealt with: the broker may forget it.
+    /// Acknowledges a delivery: the broker deletes the message from the queue.
     public func acknowledge(_ tag: DeliveryTag) {
         guard isCurrent(tag), settled(tag, window.acknowledge(tag.number, now: loop.now.monotonic)) else { return }
         channel.flushAfterIteration()
     }
 
-    /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
-    /// counts as a failed delivery.
+    /// Rejects a harmful message. It goes to the queue's dead-letter exchange. With `requeue`, it returns to the queue,
+    /// which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }
 
-    /// The message returns to its queue unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
+    /// Returns a message to its queue, for another worker. RabbitMQ 4.3 and later do not count a failed delivery.
     public func requeue(_ tag: DeliveryTag) {
         settle(tag, .requeue)
     }
@@ -46,12 +46,12 @@ extension Consumer {
         hasSettledSinceCancel = true
     }
 
-    /// Whether the delivery is unsettled and its channel still there, so that it can be settled.
+    /// Whether the delivery is unsettled and its channel still exists, so that it can be settled.
     public func holds(_ tag: DeliveryTag) -> Bool {
         tag.generation == generation && window.isOpen(tag.number)
     }
 
-    /// Whether the channel of a delivery is still there. What is settled later releases its bytes all the same.
+    /// Whether the channel of a delivery still exists. If not, this releases the bytes of the delivery.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
         if tag.generation == generation { return true }
@@ -60,7 +60,7 @@ extension Consumer {
         return false
     }
 
-    /// Releases the bytes of a delivery, unless it was settled before.
+    /// Releases the bytes of a delivery that was open. Returns `wasOpen`.
     private func settled(_ tag: DeliveryTag, _ wasOpen: Bool) -> Bool {
         if wasOpen { release(tag.bytes) } else { staleSettlements += 1 }
         return wasOpen
@@ -74,10 +74,10 @@ extension Consumer {
         }
     }
 
-    /// - Parameter all: acknowledgements that wait for older deliveries as well.
+    /// - Parameter all: also send acknowledgements that wait for older deliveries.
     func sendSettlements(all: Bool) {
         if case .quiescing = subscription { return }
-        // First: a later acknowledgement may be for all before it.
+        // First: a `multiple` acknowledgement could cover these deliveries.
         for (tag, settlement) in withheld { send(settlement, tag) }
         withheld.removeAll(keepingCapacity: true)
         let now = loop.now.monotonic
@@ -89,13 +89,14 @@ extension Consumer {
         acknowledgementTimer.arm(at: deadline, for: self) { $0.channel.flushAfterIteration() }
     }
 
-    /// Takes no more deliveries, and returns when what was settled is not lost with the channel any more, or after
-    /// `deadline`: to be called before the channel is closed.
+    /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call it before closing
+    /// the channel: settlements that are not applied are lost with it.
     ///
-    /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more, an
-    /// answer shows only that the broker has read it. The queue has applied it after a time (``UnappliedSettlements``).
+    /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. Without a running consumer,
+    /// an answer shows only that the broker has read them. The queue then counts as done after a time
+    /// (``UnappliedSettlements``).
     ///
-    /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
+    /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
     @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation
@@ -103,7 +104,7 @@ extension Consumer {
         await stopConsuming(by: deadline)
         if case .stopping = subscription { return false }
         sendSettlements(all: true)
-        // What was withheld, or settled meanwhile, left behind `basic.cancel`: its answer says nothing of that.
+        // Withheld and later settlements followed `basic.cancel`, so its answer does not cover them.
         if !wasRunning || hasSettledSinceCancel {
             guard channel.isSetUp, await isEchoed(by: deadline) else { return false }
             if let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
@@ -114,7 +115,7 @@ extension Consumer {
         return generation == channelBefore
     }
 
-    /// Whether the broker has read what was sent; `basic.qos` is answered and changes nothing.
+    /// Whether the broker has read everything that was sent. Uses `basic.qos`, which is answered and changes nothing.
     private func isEchoed(by deadline: MonotonicTime) async -> Bool {
         let number = echoes.sent()
         sendPrefetch()

@@ -1,13 +1,15 @@
 import EventLoop
 
 extension Consumer {
-    /// The part of a prefetch that may be unsettled when the next consumer begins, with a prefetch of its own.
-    private static let oldShareMax = 4
+    /// The divisor of the prefetch that gives the number of deliveries that may be unacknowledged when the next
+    /// consumer starts.
+    private static let remainderDivisor = 4
 
-    /// A consumer keeps the prefetch that it began with, and what was delivered to those before it does not count for it. So
-    /// that the unsettled deliveries are bounded by a prefetch and a quarter, the next one begins once most are settled.
+    /// Consumes once at most a quarter of the prefetch is unacknowledged. Deliveries to earlier consumers of the
+    /// channel do not count toward the prefetch of a new one. The wait bounds all of them by one and a quarter
+    /// prefetches.
     func consumeWhenSettled() {
-        if window.unacknowledgedCount <= prefetch / Self.oldShareMax { sendConsume() }
+        if window.unacknowledgedCount <= prefetch / Self.remainderDivisor { sendConsume() }
     }
 
     func sendConsume() {
@@ -23,7 +25,7 @@ extension Consumer {
         }
     }
 
-    /// What was withheld follows at the end of the iteration.
+    /// Sends `basic.cancel`. Withheld settlements follow at the end of the event-loop iteration.
     func sendCancel() {
         quiescenceTimer.cancel()
         subscription = .stopping
@@ -47,7 +49,7 @@ extension Consumer {
         }
     }
 
-    /// Deliveries are wanted again before the broker was asked for no more.
+    /// Resumes before `basic.cancel` was sent.
     func endQuiescence() {
         quiescenceTimer.cancel()
         subscription = .running
@@ -60,10 +62,11 @@ extension Consumer {
         stopWaiters.resume(returning: ())
     }
 
-    /// The queue was deleted, or its leader was lost: the channel stays, and with it what is unsettled.
+    /// Handles the cancellation by the broker: the queue was deleted or lost its leader. The channel stays open, so
+    /// unsettled deliveries can still be settled.
     func brokerEndedConsumer() {
         switch subscription {
-        // The answer to our own cancel follows.
+        // The answer to this side's `basic.cancel` follows.
         case .stopping, .stopped, .canceled: return
         case .starting, .running, .quiescing: break
         }
@@ -92,7 +95,7 @@ extension Consumer {
         }
     }
 
-    /// The deadline is for whatever is asked of the broker.
+    /// Sets the deadline for the answer that is due from the broker, if any.
     func updateDeadline() {
         channel.answered()
         switch subscription {

@@ -1,19 +1,19 @@
 public import EventLoop
 
-/// Takes messages from one queue on a channel of its own: consumes, and does so again whenever the connection, the channel
-/// or the queue is lost.
+/// Consumes one queue on its own channel, and consumes again after the loss of the connection, the channel or the
+/// queue.
 ///
-/// A queue that does not exist (yet) is waited for. Acknowledgements are gathered and leave at the end of the event-loop
-/// iteration.
+/// If the queue does not exist, the consumer retries until it does. Acknowledgements are collected and sent at the end
+/// of the event-loop iteration.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// Bytes of bodies and properties that were delivered and are not settled.
+    /// Bytes of the bodies and properties of unsettled deliveries.
     public internal(set) var bodyBytesInFlight = 0
-    /// Settlements without an effect: the channel of the delivery is gone, and the broker delivers it again; or it was
-    /// settled before.
+    /// The number of settlements without effect: the channel of the delivery is lost, so the broker redelivers it, or
+    /// the delivery was settled before.
     public internal(set) var staleSettlements = 0
-    /// nil before `start` and once `closed` was reported.
+    /// nil before `start` and after `closed` was reported.
     package private(set) var handler: ConsumerHandler?
 
     let configuration: ConsumerConfiguration
@@ -23,24 +23,24 @@ public final class Consumer: ChannelHandler {
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
     let retryTimer: DeadlineTimer
-    /// Of `basic.consume` on all channels. RabbitMQ 3.10 and 3.11 crash a channel on which a consumer tag is used again while
-    /// deliveries to it are unsettled (rabbitmq-server#5927), so that each has a tag of its own.
+    /// The number of `basic.consume` methods on all channels. Each gets a new consumer tag: RabbitMQ 3.10 and 3.11
+    /// crash a channel that reuses a tag while deliveries to it are unsettled (rabbitmq-server#5927).
     var consumerNumber = 0
     var consumerTag: String { "martlet-\(consumerNumber)" }
-    /// The first delivery that may be to the consumer of now.
+    /// The lowest delivery tag that may belong to the current consumer.
     var firstTag: UInt64 = 1
 
-    /// Counts the channels: each delivery names its own.
+    /// Increases with each channel that opens or is lost. Each delivery carries the value of its channel.
     private(set) var generation: UInt32 = 0
     var window: AckWindow
     var settlements = UnappliedSettlements()
     /// Whether a settlement was sent after the last `basic.cancel`.
     var hasSettledSinceCancel = false
-    /// At most one for each unsettled delivery.
+    /// Settlements withheld during quiescence, at most one for each unsettled delivery.
     var withheld: [(tag: UInt64, settlement: Settlement)] = []
     var hasPausedReading = false
     let acknowledgementTimer: DeadlineTimer
-    /// `basic.qos` that was sent for its answer alone.
+    /// `basic.qos` methods sent only for their answer.
     var echoes = Echoes()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
@@ -48,7 +48,7 @@ public final class Consumer: ChannelHandler {
         self.init(on: connection, configuration: configuration, ownsConnection: false)
     }
 
-    /// On a connection of its own, which `start` opens and `close` closes.
+    /// Creates a consumer with its own connection, which `start` opens and `close` closes.
     public convenience init(
         loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
         configuration: ConsumerConfiguration
@@ -70,24 +70,25 @@ public final class Consumer: ChannelHandler {
                 ownsConnection: ownsConnection))
     }
 
-    /// Consumes once the connection is open, and starts the connection if it is not started. Later calls do nothing.
+    /// Starts the connection if necessary, and consumes once it is open. Later calls do nothing.
     public func start(_ handler: ConsumerHandler) {
         self.handler = self.handler ?? handler
         channel.start(self)
     }
 
-    /// Puts a handler before the one that receives the events: tests watch the deliveries of a lane with it.
+    /// Wraps the handler, so that tests can observe the deliveries of a lane.
     package func wrapHandler(_ wrap: (ConsumerHandler) -> ConsumerHandler) {
         handler = handler.map(wrap)
     }
 
-    /// Deliveries that are neither acknowledged, rejected nor requeued.
+    /// The number of deliveries that are neither acknowledged, rejected nor requeued.
     public var unsettledCount: Int { window.openCount }
 
-    /// As `basic.qos` has it, where 0 is no limit.
+    /// The configured prefetch within the range of `basic.qos`, where 0 would mean no limit.
     var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
 
-    /// No broker has more open: a prefetch and a quarter.
+    /// The number of open deliveries beyond which the broker violates the prefetch. A correct broker stays below: one
+    /// and a quarter prefetches.
     private var openMax: Int { prefetch * 2 + Self.openSpare }
 
     func sendPrefetch() {
@@ -173,7 +174,7 @@ public final class Consumer: ChannelHandler {
             retryTimer.cancel()
             if case .quiescing = subscription { sendCancel() }
         }
-        // What is done leaves with the channel, however short it has waited: another worker would do it again.
+        // At the close, send every acknowledgement. Otherwise another worker would repeat the work.
         sendSettlements(all: isLast)
         if !isLast, case .stopped = subscription, wantsToConsume, channel.isSetUp, !connection.isClosing {
             consumeWhenSettled()

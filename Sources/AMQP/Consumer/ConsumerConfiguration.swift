@@ -1,13 +1,14 @@
-/// What a consumer takes, and how much of it at once.
+/// The queue and the limits of a consumer.
 public struct ConsumerConfiguration: Sendable {
     public var queue: String
-    /// Deliveries that may be unsettled at the same time, 1 to 65,535: the broker sends no more.
+    /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces it.
     public var prefetch: Int
-    /// Larger bodies are not kept; see `IncomingMessage.isOversized`.
+    /// The largest body in bytes. Larger ones are discarded; see `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20
-    /// Bytes of bodies and properties that are not settled yet. At this many the connection is not read until some are.
+    /// The limit of unsettled bytes of bodies and properties. At this limit, the connection is not read until
+    /// deliveries are settled.
     public var bodyBytesInFlightMax = 64 << 20
-    /// An acknowledgement that waits for older deliveries leaves by itself after so long.
+    /// The time after which an acknowledgement no longer waits for older deliveries and is sent individually.
     public var acknowledgeDelayMilliseconds = 250
 
     public init(queue: String, prefetch: Int) {

@@ -1,15 +1,16 @@
 import EventLoop
 
-/// `basic.qos` that a consumer sends for its answer alone, which shows that the broker has read what was sent before.
+/// Counts `basic.qos` methods that a consumer sends only for the answer. The answer shows that the broker has read
+/// everything that was sent before.
 struct Echoes {
     private var sentCount = 0
     private var answeredCount = 0
-    /// Resumed at each answer, and when the channel is lost.
+    /// Resumed by each answer, and when the channel is lost.
     let waiters = ContinuationList<Void>()
 
     var isAwaited: Bool { answeredCount < sentCount }
 
-    /// Counts one that is being sent; returns its number.
+    /// Counts a method that is about to be sent and returns its number.
     mutating func sent() -> Int {
         sentCount += 1
         return sentCount
@@ -20,7 +21,7 @@ struct Echoes {
         waiters.resume(returning: ())
     }
 
-    /// The channel is lost.
+    /// Starts over after the loss of the channel.
     mutating func reset() {
         (sentCount, answeredCount) = (0, 0)
         waiters.resume(returning: ())

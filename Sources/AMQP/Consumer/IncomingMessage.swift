@@ -1,9 +1,9 @@
 /// One delivery of a message by the broker. It must be acknowledged, rejected or requeued exactly once.
 public struct IncomingMessage: Sendable {
     public let tag: DeliveryTag
-    /// The queue that it came from.
+    /// The queue from which it was delivered.
     public let queue: String
-    /// The broker has delivered it before, to this worker or another.
+    /// Whether the broker delivered it before, to this worker or another.
     public let isRedelivered: Bool
     package let content: MessageContent
 
@@ -14,16 +14,16 @@ public struct IncomingMessage: Sendable {
         self.content = content
     }
 
-    /// A copy; empty when `isOversized`.
+    /// A copy of the body; empty if `isOversized`.
     public var body: [UInt8] { Array(content.body) }
     /// The size of the body in bytes, as the publisher sent it.
     public var bodySize: UInt64 { content.bodySize }
-    /// The body exceeds `messageBytesMax` and was not kept.
+    /// Whether the body exceeds `messageBytesMax` and was discarded.
     public var isOversized: Bool { content.isOversized }
 
-    /// How often it was delivered in vain, as a quorum queue counts it (`x-delivery-count`); 0 where nobody counts.
+    /// The number of failed deliveries that a quorum queue counted (`x-delivery-count`); 0 if the queue does not count.
     public var deliveryCount: Int {
-        // The queue writes the header with the flag, so that most messages are not searched.
+        // The queue sets the header only with the redelivered flag. Most messages need no search.
         guard isRedelivered, let count = properties.header("x-delivery-count")?.integerValue else { return 0 }
         return Int(clamping: max(0, count))
     }
@@ -33,13 +33,13 @@ public struct IncomingMessage: Sendable {
     public var properties: MessageProperties { content.properties }
 }
 
-/// Names a delivery to its consumer. One from a channel that is gone is known as such and ignored.
+/// Identifies a delivery to its consumer, which ignores tags from lost channels.
 public struct DeliveryTag: Sendable, Hashable {
     /// The broker's number of the delivery, counted from 1 on each channel.
     package var number: UInt64
-    /// Which of the consumer's channels it came on.
+    /// The generation of the consumer's channel on which the delivery arrived.
     package var generation: UInt32
-    /// The bytes in flight that are given back when the delivery is settled.
+    /// The bytes in flight that are released when the delivery is settled.
     package var bytes: UInt32
 
     package init(number: UInt64, generation: UInt32, bytes: UInt32) {

@@ -1,25 +1,25 @@
 import EventLoop
 
-/// Decides when nothing is in transit to a consumer, so that it can be cancelled.
+/// Decides when no delivery is in transit to a consumer, so that it can be canceled.
 ///
-/// RabbitMQ's quorum queues take back what is in transit to a consumer when it is cancelled, and count it as a failed
-/// delivery (`x-delivery-count`). While acknowledgements are withheld, the broker sends no more than the prefetch.
+/// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to it and count them as
+/// failed (`x-delivery-count`). While acknowledgements are withheld, the broker sends at most the prefetch.
 struct Quiescence {
-    /// The broker has nothing to send if nothing has arrived for so long.
+    /// The time without a delivery after which none is assumed to be in transit.
     static let quiet = Duration.milliseconds(50)
-    /// The longest that acknowledgements are withheld.
+    /// The longest time for which acknowledgements are withheld.
     static let longest = Duration.milliseconds(250)
 
     private let begin: MonotonicTime
     private var lastArrival: MonotonicTime
-    /// Deliveries that the broker may still send.
+    /// The number of deliveries that the broker may still send.
     private var room: Int
 
     init(room: Int, now: MonotonicTime) {
         (self.room, begin, lastArrival) = (room, now, now)
     }
 
-    /// When it is over if nothing more arrives.
+    /// When the wait is over if no more deliveries arrive.
     var endsAt: MonotonicTime { min(lastArrival + Self.quiet, begin + Self.longest) }
 
     func isOver(now: MonotonicTime) -> Bool { room <= 0 || now >= endsAt }

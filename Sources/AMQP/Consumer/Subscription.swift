@@ -1,16 +1,16 @@
-/// What a consumer has asked of its queue on the channel of now.
+/// The state of a consumer on its current channel.
 enum Subscription {
-    /// Nothing is consumed. The error is why the broker ended the last consumer, if it did. To: starting.
+    /// Not consuming. The error is set if the broker canceled the last consumer. To: starting.
     case stopped(AMQPError?)
     /// `basic.consume` was sent. To: running, canceled, stopped with the channel.
     case starting
     /// To: quiescing, stopping, canceled, stopped with the channel.
     case running
-    /// No more deliveries are wanted: settlements are withheld until nothing is in transit. To: running, stopping,
-    /// canceled, stopped with the channel.
+    /// About to cancel: settlements are withheld until no delivery is in transit. To: running, stopping, canceled,
+    /// stopped with the channel.
     case quiescing(Quiescence)
     /// `basic.cancel` was sent. To: stopped.
     case stopping
-    /// The broker ended it; it is started again after a delay. To: stopped.
+    /// The broker canceled the consumer. It starts again after a delay. To: stopped.
     case canceled(AMQPError)
 }

@@ -1,16 +1,16 @@
 import EventLoop
 
-/// When settlements were sent that the queue may not have applied yet.
+/// Estimates when a queue has applied the settlements that were sent.
 ///
-/// RabbitMQ's client of a quorum queue keeps back what follows 32 settlements that are not applied, and forgets it when the
-/// channel ends (`SOFT_LIMIT` in `rabbit_fifo_client`); nothing in AMQP says when one is applied.
+/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied, and discards the held ones
+/// when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a settlement is applied.
 struct UnappliedSettlements {
     static let unappliedMax = 32
-    /// A queue that takes longer to apply a settlement may lose those behind it.
+    /// The assumed time to apply a settlement. A slower queue may lose the settlements behind it.
     static let applySecondsMax: Int64 = 2
     private static let periodNanoseconds = applySecondsMax * 1_000_000_000
 
-    /// Counted from one moment on for so long, and in as long a time before.
+    /// The start of the current period. Settlements are counted in this period and in the previous one.
     private var begin = MonotonicTime(nanoseconds: 0)
     private var count = 0
     private var countBefore = 0
@@ -26,7 +26,7 @@ struct UnappliedSettlements {
         last = now
     }
 
-    /// From when on nothing is kept back any more; nil: nothing is.
+    /// When every settlement counts as applied; nil if there are too few for RabbitMQ to hold any.
     var safeAt: MonotonicTime? {
         countBefore + count > Self.unappliedMax ? last + .seconds(Self.applySecondsMax) : nil
     }

@@ -1,15 +1,16 @@
 package import EventLoop
 
-/// The publishes of one channel that the broker has not confirmed, by sequence number.
+/// The unconfirmed publishes of one channel, by sequence number.
 ///
-/// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). `returned` is called for a returned message before
-/// its confirm; it has no number, so it is found by what it holds. Of several that are the same it does not matter which
-/// is published again.
-/// `Waiter` is whoever is told the outcome, or a name in tests.
+/// Numbers run from 1 without gaps (RabbitMQ's publisher confirms). A returned message arrives before its confirm and
+/// has no number, so it is identified by its fingerprint. Among identical messages, it does not matter which one is
+/// published again.
+///
+/// `Waiter` receives the outcome. In tests, it is a name.
 package struct ConfirmWindow<Waiter> {
-    /// Without a reference that would be counted for each look at one.
+    /// A publish. Holds no counted reference, so that reading an entry needs no reference counting.
     private struct Entry {
-        /// `nil` once it was told for the confirm taking too long.
+        /// nil after it was notified that the confirm is late.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
@@ -22,24 +23,25 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// So many confirms before its own a waiter is announced, if they come in order.
+    /// How many confirms ahead of its own a waiter is announced, if confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
     package let bytesMax: Int
 
-    /// Unconfirmed bytes, with those whose waiter was told for the confirm taking too long.
+    /// The number of unconfirmed bytes, including publishes whose confirm is late.
     package private(set) var bytes = 0
     package private(set) var count = 0
 
-    /// Entries of the numbers from `head` to before `next`, at `number & mask`. As long as it had to be so far: a ring
-    /// that is much longer than what is under way comes back to each of its entries when that is cold.
+    /// A ring buffer of the numbers in `head..<next`, at `number & mask`. It grows only when full: in a ring much
+    /// larger than the number of publishes in flight, each entry would have left the processor's cache before its
+    /// reuse.
     private var entries: [Entry?]
     private var head: UInt64 = 1
     private var next: UInt64 = 1
-    /// What was returned and is not confirmed, by number: few, as a rule none.
+    /// Returned messages whose confirm is outstanding, by number. Usually empty.
     private var returns: [UInt64: Return] = [:]
-    /// No number before this one has a waiter that could be late.
+    /// No lower number has a waiter.
     private var lateHead: UInt64 = 1
 
     package init(countMax: Int, bytesMax: Int) {
@@ -50,16 +52,16 @@ package struct ConfirmWindow<Waiter> {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Whether a message of `size` bytes may be sent. One that is larger than the limit goes alone.
+    /// Whether a message of `size` bytes may be sent. A message larger than the limit requires an empty window.
     package func hasRoom(for size: Int) -> Bool {
         next - head < UInt64(countMax) && (bytes + size <= bytesMax || count == 0)
     }
 
-    /// Notes a message that is being sent and returns its number. Ask `hasRoom` first.
+    /// Adds a publish and returns its number. Requires `hasRoom`.
     package mutating func sent(
         _ waiter: Waiter, _ message: MessageFingerprint, size: Int, now: MonotonicTime
     ) -> UInt64 {
-        precondition(next - head < UInt64(countMax), "more numbers than the window holds")
+        precondition(next - head < UInt64(countMax), "the confirm window is full")
         if next - head > mask { grow() }
         let number = next
         self[number] = Entry(waiter: waiter, bytes: size, sentAt: now, message: message)
@@ -69,10 +71,11 @@ package struct ConfirmWindow<Waiter> {
         return number
     }
 
-    /// The broker could not route a message; its confirm follows. `false` when no such message is open.
+    /// Records that the broker could not route a message; its confirm follows. Returns false if no such message is
+    /// unconfirmed.
     ///
-    /// Of a message that was published again since nobody waits for the first any more, it is the repeated one: the first
-    /// may be refused, and then neither is in a queue.
+    /// After a late confirm, a message may be in the window twice. The return then counts for the repeated publish,
+    /// which still has a waiter. Otherwise its confirm could count as success although the message is in no queue.
     package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
         guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
         returns[number] = Return(code: code, text: text)
@@ -89,12 +92,13 @@ package struct ConfirmWindow<Waiter> {
         return abandoned
     }
 
-    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `tell` for every waiter whose publish is over, and
-    /// before that `prepare` for some whose publishes are over next.
-    /// `false` when the number is not open, which no broker does.
+    /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
+    /// publish, and before that `prepare` for some waiters whose publishes complete next.
+    ///
+    /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
     package mutating func confirmed(
         _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter) -> Void = { _ in },
-        _ tell: (Waiter, PublishOutcome) -> Void
+        _ notify: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
         // 0 with `multiple` means all.
         let last = number == 0 && multiple ? next - 1 : number
@@ -102,12 +106,12 @@ package struct ConfirmWindow<Waiter> {
         if multiple {
             while head <= last {
                 announce(after: head, prepare)
-                end(head, positive: positive, tell)
+                complete(head, positive: positive, notify)
                 head += 1
             }
         } else {
             announce(after: last, prepare)
-            end(last, positive: positive, tell)
+            complete(last, positive: positive, notify)
         }
         while head < next, self[head] == nil { head += 1 }
         return true
@@ -118,22 +122,22 @@ package struct ConfirmWindow<Waiter> {
         prepare(waiter)
     }
 
-    private mutating func end(_ number: UInt64, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void) {
+    private mutating func complete(_ number: UInt64, positive: Bool, _ notify: (Waiter, PublishOutcome) -> Void) {
         guard let entry = self[number].take() else { return }
         count -= 1
         bytes -= entry.bytes
         let returned = returns.isEmpty ? nil : returns.removeValue(forKey: number)
         guard let waiter = entry.waiter else { return }
         if !positive {
-            tell(waiter, .nacked)
+            notify(waiter, .nacked)
         } else if let returned {
-            tell(waiter, .returned(code: returned.code, text: returned.text))
+            notify(waiter, .returned(code: returned.code, text: returned.text))
         } else {
-            tell(waiter, .confirmed)
+            notify(waiter, .confirmed)
         }
     }
 
-    /// When the oldest publish that still has a waiter was sent.
+    /// Returns when the oldest publish with a waiter was sent; nil if there is none.
     package mutating func oldestAwaitedSentAt() -> MonotonicTime? {
         lateHead = max(lateHead, head)
         while lateHead < next {
@@ -148,19 +152,19 @@ package struct ConfirmWindow<Waiter> {
         self[head]?.sentAt
     }
 
-    /// Tells the waiters of what was sent at `time` or before, whose outcome is unknown. Their room stays taken until
-    /// the confirm comes or the channel ends.
-    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ tell: (Waiter) -> Void) {
+    /// Notifies the waiters of publishes that were sent at `time` or before: their outcome is unknown. The publishes
+    /// stay in the window until their confirm arrives or the channel is lost.
+    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ notify: (Waiter) -> Void) {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
-            if let waiter = self[lateHead]?.waiter { tell(waiter) }
+            if let waiter = self[lateHead]?.waiter { notify(waiter) }
             self[lateHead]?.waiter = nil
         }
     }
 
-    /// The channel is gone: tells all waiters, and counts from 1 again.
-    package mutating func reset(_ tell: (Waiter) -> Void) {
+    /// Handles the loss of the channel: notifies all waiters and numbers from 1 again.
+    package mutating func reset(_ notify: (Waiter) -> Void) {
         for number in head..<next {
-            if let waiter = self[number]?.waiter { tell(waiter) }
+            if let waiter = self[number]?.waiter { notify(waiter) }
             self[number] = nil
         }
         returns = [:]

@@ -1,12 +1,12 @@
 import Hashing
 
-/// What a returned message is known by: hashes, so that of a message which waits for its confirm nothing has to be kept.
+/// Identifies a returned message by hashes, so that an unconfirmed message need not be kept.
 package struct MessageFingerprint: Equatable {
     private static let mixer = SecretMixer()
 
-    /// Of all that the broker returns for certain as it was sent.
+    /// The hash of the exchange, the routing key and the message ID, which the broker returns unchanged.
     private let identity: UInt64
-    /// Of the rest.
+    /// The hash of the headers and the body.
     private let content: UInt64
 
     package init(
@@ -23,7 +23,7 @@ package struct MessageFingerprint: Equatable {
 }
 
 extension FieldTable {
-    /// As a peer reads it again.
+    /// The table as a peer reads it.
     fileprivate var asWritten: FieldTable { FieldTable(entries.map { Entry($0.name, $0.value.asWritten) }) }
 }
 

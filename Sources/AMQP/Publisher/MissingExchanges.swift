@@ -1,31 +1,32 @@
-/// Exchanges that are not there, and the one message that tries whether one of them is again.
+/// The known missing exchanges, and the trial message that checks whether one of them exists again.
 ///
-/// RabbitMQ closes the channel of whoever publishes to a missing exchange, and all else that was sent on it loses its
-/// confirm: it would be published again, each time. So what is for such an exchange goes alone.
+/// A publish to a missing exchange makes RabbitMQ close the channel. All unconfirmed messages on it then lose their
+/// confirms and are published again. Messages to a missing exchange are therefore sent one at a time, as trials, while
+/// no other message is unconfirmed.
 struct MissingExchanges {
-    /// Further ones are not remembered.
+    /// The limit of remembered exchanges. Further ones are not remembered.
     private static let countMax = 64
 
     private var names: Set<String> = []
-    /// Where what has been sent alone is for.
-    private var tried: String?
+    /// The exchange of the trial message in flight; nil if there is none.
+    private var trialExchange: String?
 
     var isEmpty: Bool { names.isEmpty }
-    var isTrying: Bool { tried != nil }
+    var isTrialPending: Bool { trialExchange != nil }
 
     func contains(_ exchange: String) -> Bool { names.contains(exchange) }
 
-    mutating func tries(_ exchange: String) { tried = exchange }
+    mutating func trialSent(to exchange: String) { trialExchange = exchange }
 
-    /// The broker has answered: it is there.
-    mutating func tryEnded() {
-        if let tried { names.remove(tried) }
-        tried = nil
+    /// The broker confirmed or refused the trial message, so its exchange exists.
+    mutating func trialAnswered() {
+        if let trialExchange { names.remove(trialExchange) }
+        trialExchange = nil
     }
 
-    /// The channel is gone.
+    /// The channel is lost. Remembers the missing exchange if the error names one.
     mutating func channelLost(_ error: AMQPError) {
-        tried = nil
+        trialExchange = nil
         if case .missingExchange(let name) = error.detail, names.count < Self.countMax { names.insert(name) }
     }
 }

@@ -1,12 +1,12 @@
-// Optionals are written out: `String?` would be nil by itself before the initializer sets it, and so the compiler would make
-// a message somewhere else, copy it and let go of it.
+// `Optional<String>` is written out because a `String?` property is implicitly initialized to nil. The compiler would
+// then build the message elsewhere, copy it and release it.
 // swift-format-ignore: UseShorthandTypeNames
 /// A message to publish. It is always persistent and mandatory.
 public struct OutgoingMessage: Sendable, Hashable {
-    /// At most 255 bytes, as are the routing key and all properties that are strings.
+    /// At most 255 bytes. The same limit applies to the routing key and to all string properties.
     public var exchange: String
     public var routingKey: String
-    /// The body. It may be a part of a delivery's content, all of which it keeps then.
+    /// The body. If it is a slice of a delivery's content, it keeps all of that content in memory.
     @usableFromInline package var content: ArraySlice<UInt8>
     public var messageID: String
     public var correlationID: Optional<String>
@@ -17,18 +17,19 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var appID: Optional<String>
     /// Seconds since 1970-01-01 UTC.
     public var timestampSeconds: Optional<UInt64>
-    /// For queues that have priorities; nil is that of none.
+    /// The priority, for queues with priorities; nil: not set.
     public var priority: Optional<UInt8>
-    /// Whether it carries the property `user-id`, the user that publishes it, which the broker verifies. The publisher leaves
-    /// the property out if it does not know that user (`Publisher.userID`).
+    /// Whether the message carries the property `user-id`: the publishing user, which the broker verifies. The
+    /// publisher omits the property if `Publisher.userID` is nil.
     public var carriesUserID: Bool
-    /// After so long it leaves its queue, or sooner where that says so; nil: as the queue says.
+    /// The time to live in a queue, in milliseconds; a lower limit of the queue applies instead. nil: only the queue's
+    /// limit applies.
     public var expirationMilliseconds: Optional<Int64>
-    /// Must fit one frame together with the other properties. Some names that begin with `x-` belong to the
-    /// broker.
+    /// The headers. Together with the other properties, they must fit one frame. The broker reserves some names that
+    /// begin with `x-`.
     public var headers: FieldTable
 
-    /// Inlined, since all that it is made of would be copied behind a call.
+    /// Inlined, because a call would copy all members.
     @inlinable package init(
         exchange: String, routingKey: String, content: ArraySlice<UInt8>, messageID: String,
         correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,
@@ -61,7 +62,7 @@ public struct OutgoingMessage: Sendable, Hashable {
             correlationID: correlationID, contentType: contentType, type: type, headers: headers)
     }
 
-    /// A copy.
+    /// A copy of the body.
     public var body: [UInt8] {
         get { Array(content) }
         set { content = newValue[...] }

@@ -1,22 +1,22 @@
-/// How a publish ended. One word, as most are confirmed.
+/// The outcome of a publish. `indirect` keeps it at one word, because most publishes are confirmed.
 public enum PublishOutcome: Sendable, Hashable {
-    /// The broker has it in every queue that it was routed to.
+    /// The message is in every queue to which it was routed.
     case confirmed
-    /// No queue took it: the broker's reply code and text.
+    /// The message was routed to no queue: the broker's reply code and text.
     indirect case returned(code: UInt16, text: String)
-    /// A queue refused it, being full or broken.
+    /// A queue refused the message, for example because it is full.
     case nacked
-    /// Sent, but the connection or channel ended before the confirm came, or it never came: it may be in the queue.
+    /// Sent, but no confirm arrived before the timeout or the loss of the channel. The message may be in the queue.
     case unknown(AMQPError)
-    /// Not sent, now; nothing is known against the message itself.
+    /// Not sent, for a reason other than the message. A later publish may succeed.
     case notSent(AMQPError)
-    /// Not sent, and never will be as it is.
+    /// Not sent, because the message can never be published.
     case refused(PublishRefusal)
 }
 
 /// Why a message cannot be published at all.
 public enum PublishRefusal: String, Error, Sendable, Hashable {
-    /// An exchange name, routing key, message id or other short string of more than 255 bytes.
+    /// An exchange name, routing key, message ID or other short string exceeds 255 bytes.
     case shortStringTooLong
     /// Properties and headers do not fit one frame.
     case headersTooLarge

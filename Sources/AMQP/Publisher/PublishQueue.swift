@@ -1,13 +1,13 @@
 import EventLoop
 
-/// The messages that wait to be sent, in order. Those for exchanges that are missing go alone, once all others are confirmed
-/// (``MissingExchanges``).
+/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, once all others
+/// are confirmed (``MissingExchanges``).
 struct PublishQueue {
     struct Entry {
         var message: OutgoingMessage
         var receiver: PublishReceiver
         var deadline: MonotonicTime
-        /// Whether its exchange was missing.
+        /// Whether the message is sent alone, because its exchange was missing.
         var isAlone = false
     }
 
@@ -16,18 +16,18 @@ struct PublishQueue {
     private var missing = MissingExchanges()
 
     var count: Int { waiting.count + waitingAlone.count }
-    /// Whether a message need not wait for another.
+    /// Whether a new message need not wait for others.
     var isPassable: Bool { waiting.isEmpty && missing.isEmpty }
-    /// Whether a message went alone and is not answered: no other may be sent.
-    var isTrying: Bool { missing.isTrying }
+    /// Whether a message that was sent alone is unanswered. No other message may be sent until its answer.
+    var isTrialPending: Bool { missing.isTrialPending }
     var hasMissingExchanges: Bool { !missing.isEmpty }
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Removes the next message that may be sent now. Call `tries` once it was sent, if it goes alone.
+    /// Removes and returns the next message that may be sent now. If it is sent alone, call `trialSent` afterward.
     ///
     /// - Parameters:
-    ///   - isIdle: every message that was sent is confirmed.
+    ///   - isIdle: whether every message that was sent is confirmed.
     ///   - hasRoom: whether there is room for a message.
     mutating func next(isIdle: Bool, hasRoom: (OutgoingMessage) -> Bool) -> Entry? {
         while var first = waiting.first {
@@ -36,22 +36,22 @@ struct PublishQueue {
                 first.isAlone = true
                 waitingAlone.append(first)
             } else {
-                guard !isTrying, hasRoom(first.message) else { return nil }
+                guard !isTrialPending, hasRoom(first.message) else { return nil }
                 waiting.removeFirst()
                 return first
             }
         }
-        guard isIdle, !isTrying, let first = waitingAlone.first, hasRoom(first.message) else { return nil }
+        guard isIdle, !isTrialPending, let first = waitingAlone.first, hasRoom(first.message) else { return nil }
         waitingAlone.removeFirst()
         return first
     }
 
     /// A message for this exchange was sent alone.
-    mutating func tries(_ exchange: String) { missing.tries(exchange) }
+    mutating func trialSent(to exchange: String) { missing.trialSent(to: exchange) }
 
-    /// The message that was sent alone was answered: its exchange exists.
-    mutating func endTry() {
-        missing.tryEnded()
+    /// The broker answered the message that was sent alone, so its exchange exists.
+    mutating func trialAnswered() {
+        missing.trialAnswered()
         while var first = waitingAlone.popFirst() {
             first.isAlone = false
             waiting.append(first)
@@ -60,7 +60,7 @@ struct PublishQueue {
 
     mutating func channelLost(_ error: AMQPError) { missing.channelLost(error) }
 
-    /// Removes a message whose deadline has passed.
+    /// Removes and returns a message whose deadline has passed.
     mutating func popOverdue(_ now: MonotonicTime) -> Entry? {
         if let first = waiting.first, first.deadline <= now { return waiting.popFirst() }
         if let first = waitingAlone.first, first.deadline <= now { return waitingAlone.popFirst() }
@@ -69,7 +69,7 @@ struct PublishQueue {
 
     mutating func popFirst() -> Entry? { waiting.popFirst() ?? waitingAlone.popFirst() }
 
-    /// When the next message is overdue.
+    /// The earliest deadline; nil if no message waits.
     var deadline: MonotonicTime? {
         [waiting.first?.deadline, waitingAlone.first?.deadline].compactMap(\.self).min()
     }

@@ -1,14 +1,15 @@
-/// Who is told what became of a message that it had published. A base class, so that each costs one virtual call.
+/// Receives the outcomes of publishes. A base class, so an outcome costs one virtual call.
 open class PublishReceiver {
     public init() {}
 
-    /// Called once for each message, on the loop's thread, and never while the same publisher tells another: for one that is
-    /// neither sent nor waits before `publish` returns, but where that was called by one who was told, after that one. May
-    /// publish.
+    /// Called once for each message, on the loop's thread. The receiver may publish.
+    ///
+    /// A publisher never nests these calls. A message that is refused immediately has its outcome before `publish`
+    /// returns, unless a receiver calls `publish`: then the call follows after that receiver returns.
     open func published(_ outcome: PublishOutcome) {}
 }
 
-/// Resumes the task that waits.
+/// Resumes the waiting task.
 final class ContinuationReceiver: PublishReceiver {
     private let continuation: UnsafeContinuation<PublishOutcome, Never>
 

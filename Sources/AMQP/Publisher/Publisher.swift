@@ -2,34 +2,34 @@ public import EventLoop
 
 /// Publishes persistent messages with `mandatory` set and reports the outcome of each.
 ///
-/// Its channel is opened again whenever it or the connection is lost. What is published meanwhile waits.
+/// Its channel reopens after the loss of the channel or the connection. Messages published in the meantime wait.
 public final class Publisher: ChannelHandler {
-    /// The outcome of a message whose receiver was not notified yet.
-    private struct Ended {
+    /// The outcome of a message whose receiver has not been notified yet.
+    private struct Completion {
         var receiver: Unmanaged<PublishReceiver>
         var outcome: PublishOutcome
     }
 
     private let configuration: PublisherConfiguration
     private var handler: SessionHandler?
-    /// Each of its receivers is retained once, until it is notified.
+    /// Retains each receiver once, until it is notified.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var queue = PublishQueue()
-    private var ended = FIFO<Ended>()
+    private var completions = FIFO<Completion>()
     private var isNotifying = false
     private var returning = (code: UInt16(0), text: "")
     private let timer: DeadlineTimer
-    /// When the broker last confirmed or refused something, or began to accept messages: while it accepts none, as in an
-    /// alarm, there is nothing to wait for.
+    /// When the broker last confirmed or refused a message, or began to accept messages. While it accepts none, such as
+    /// during an alarm, no confirm is due.
     private var answeredAt: MonotonicTime
-    /// Since when the broker accepts messages.
+    /// When the broker began to accept messages.
     private var readyAt: MonotonicTime
-    /// Since when the broker has refused all that was published.
+    /// The start of a period in which the broker refused every message; nil after a confirm.
     private var refusedSince: MonotonicTime?
-    /// Channels that were opened for it since the broker took something.
+    /// The number of channels opened because of refusals since the last confirm.
     private var renewals = 0
-    /// The user ID that messages carry. nil if the login does not say it, or if the broker knows the connection by another
-    /// name and has refused it.
+    /// The user ID that messages carry. nil if the login does not contain it, or if the broker refused it because the
+    /// connection has another user there.
     public private(set) var userID: String?
 
     public convenience init(
@@ -38,7 +38,7 @@ public final class Publisher: ChannelHandler {
         self.init(on: connection, configuration: configuration, ownsConnection: false)
     }
 
-    /// On a connection of its own, which `start` opens and `close` closes.
+    /// Creates a publisher with its own connection, which `start` opens and `close` closes.
     public convenience init(
         loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
         configuration: PublisherConfiguration = PublisherConfiguration()
@@ -60,31 +60,31 @@ public final class Publisher: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Publishes once the connection is open, and starts the connection if it is not started. Later calls do nothing.
+    /// Starts the connection if necessary, and publishes once it is open. Later calls do nothing.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)
     }
 
-    /// Messages that were sent and are not confirmed.
+    /// The number of messages that were sent and are not confirmed.
     public var unconfirmedCount: Int { window.count }
-    /// Messages that are not sent yet.
+    /// The number of messages that wait to be sent.
     public var waitingCount: Int { queue.count }
 
-    /// Publishes `message` and returns once the broker has reported the outcome, or will not.
+    /// Publishes `message` and returns its outcome.
     ///
-    /// Only `confirmed` means that the message is safe. After `unknown` it may arrive twice when it is published again.
-    /// The configuration's time-outs end the wait; cancelling the task does not.
+    /// Only `confirmed` means that the message is safe. After `unknown`, publishing the message again may duplicate it.
+    /// The configuration's timeouts limit the wait. Canceling the task does not end it.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
         await withUnsafeContinuation { publish(message, ContinuationReceiver($0)) }
     }
 
-    /// The same without a task that waits.
+    /// Publishes `message` and reports its outcome to `receiver`.
     public func publish(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
         loop.assertOnLoop()
         defer { notifyReceivers() }
         guard message.content.count <= configuration.messageBytesMax else {
-            return end(receiver, .refused(.bodyTooLarge))
+            return complete(receiver, .refused(.bodyTooLarge))
         }
         if queue.isPassable, hasRoom(for: message) {
             send(message, receiver)
@@ -108,15 +108,15 @@ public final class Publisher: ChannelHandler {
             _ = window.sent(Unmanaged.passRetained(receiver), sent, size: size, now: now)
             setTimer(now.adding(seconds: Int64(configuration.confirmTimeoutSeconds)))
         } catch {
-            end(receiver, .refused(error))
+            complete(receiver, .refused(error))
         }
     }
 
     private func wait(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
-        if status == .closed { return end(receiver, .notSent(ConnectionMachine.closedByUs)) }
+        if status == .closed { return complete(receiver, .notSent(ConnectionMachine.closedByUs)) }
         guard waitingCount < configuration.waitingMax else {
-            let error = AMQPError(.timedOut, "\(waitingCount) messages wait to be published already")
-            return end(receiver, .notSent(error))
+            let error = AMQPError(.timedOut, "\(waitingCount) messages already wait to be published")
+            return complete(receiver, .notSent(error))
         }
         let deadline = loop.now.monotonic + .seconds(configuration.publishTimeoutSeconds)
         queue.append(PublishQueue.Entry(message: message, receiver: receiver, deadline: deadline))
@@ -126,7 +126,7 @@ public final class Publisher: ChannelHandler {
     private func sendWaiting() {
         while let next = queue.next(isIdle: window.isEmpty, hasRoom: hasRoom) {
             send(next.message, next.receiver)
-            if next.isAlone, !window.isEmpty { queue.tries(next.message.exchange) }
+            if next.isAlone, !window.isEmpty { queue.trialSent(to: next.message.exchange) }
         }
     }
 
@@ -135,15 +135,15 @@ public final class Publisher: ChannelHandler {
     private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
 
     private func setTimer(_ time: MonotonicTime) {
-        timer.arm(at: time, for: self) { $0.endOverdue() }
+        timer.arm(at: time, for: self) { $0.completeOverdue() }
     }
 
-    private func endOverdue() {
+    private func completeOverdue() {
         defer { notifyReceivers() }
         let now = loop.now.monotonic
-        while let first = queue.popOverdue(now) { end(first.receiver, .notSent(notSentReason)) }
+        while let first = queue.popOverdue(now) { complete(first.receiver, .notSent(notSentReason)) }
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
-        window.giveUpWaiting(sentUntil: now - confirmTimeout) { end($0, .unknown(late)) }
+        window.giveUpWaiting(sentUntil: now - confirmTimeout) { complete($0, .unknown(late)) }
         if let oldest = window.oldestSentAt, status == .ready {
             let dueAt = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
             if dueAt <= now { channel.abandon(late) } else { setTimer(dueAt) }
@@ -159,7 +159,7 @@ public final class Publisher: ChannelHandler {
     private var notSentReason: AMQPError {
         switch status {
         case .waiting(let error, _): error
-        case .blocked(let reason): AMQPError(.timedOut, "the broker takes no messages: \(reason)")
+        case .blocked(let reason): AMQPError(.timedOut, "the broker accepts no publishes: \(reason)")
         case .closed: ConnectionMachine.closedByUs
         case .idle, .connecting, .disconnected: channel.failure ?? AMQPError(.timedOut, "not connected")
         case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
@@ -168,20 +168,22 @@ public final class Publisher: ChannelHandler {
 
     // MARK: - Outcomes
 
-    private func end(_ receiver: PublishReceiver, _ outcome: PublishOutcome) {
-        end(.passRetained(receiver), outcome)
+    private func complete(_ receiver: PublishReceiver, _ outcome: PublishOutcome) {
+        complete(.passRetained(receiver), outcome)
     }
 
-    private func end(_ receiver: Unmanaged<PublishReceiver>, _ outcome: PublishOutcome) {
-        ended.append(Ended(receiver: receiver, outcome: outcome))
+    private func complete(_ receiver: Unmanaged<PublishReceiver>, _ outcome: PublishOutcome) {
+        completions.append(Completion(receiver: receiver, outcome: outcome))
     }
 
-    /// Notify receivers last: a receiver may call `publish` again. One after the other, as one confirm may be for thousands
-    /// and each could lead to the next, a call deeper.
+    /// Notifies the receivers of `completions`. Call it last: a receiver may call `publish` again.
+    ///
+    /// Calls are not nested, because one confirm may complete thousands of messages whose receivers all publish: nested
+    /// calls could exhaust the stack.
     private func notifyReceivers() {
         guard !isNotifying else { return }
         isNotifying = true
-        while let first = ended.popFirst() { first.receiver.takeRetainedValue().published(first.outcome) }
+        while let first = completions.popFirst() { first.receiver.takeRetainedValue().published(first.outcome) }
         isNotifying = false
     }
 
@@ -189,17 +191,18 @@ public final class Publisher: ChannelHandler {
         let isOpen = window.confirmed(confirm.number, multiple: confirm.multiple, positive: isPositive) {
             $0._withUnsafeGuaranteedRef { Prefetch.object($0) }
         } _: {
-            end($0, $1)
+            complete($0, $1)
         }
         answeredAt = loop.now.monotonic
         if isPositive { (refusedSince, renewals) = (nil, 0) } else { refused() }
-        if queue.isTrying, window.isEmpty { queue.endTry() }
+        if queue.isTrialPending, window.isEmpty { queue.trialAnswered() }
         if waitingCount > 0 { sendWaiting() }
         notifyReceivers()
         return isOpen
     }
 
-    /// While something is in flight, its outcome would be unknown: then only where that takes as long.
+    /// Replaces the channel if the broker has refused everything for long enough. The replacement makes the outcome of
+    /// messages in flight unknown. It therefore waits until the oldest of them has been in flight for the same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
@@ -223,7 +226,7 @@ public final class Publisher: ChannelHandler {
             userID = nil
             handler?.userIDRefused(error)
         }
-        window.reset { end($0, .unknown(error)) }
+        window.reset { complete($0, .unknown(error)) }
         notifyReceivers()
     }
 
@@ -238,7 +241,8 @@ public final class Publisher: ChannelHandler {
         return true
     }
 
-    /// A return that belongs to no message would let one pass as delivered that was not: it ends the connection.
+    /// Handles a returned message. An unidentified one is a protocol violation and resets the connection: otherwise, a
+    /// message that reached no queue would count as confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(
@@ -254,7 +258,7 @@ public final class Publisher: ChannelHandler {
             sendWaiting()
         case .closed:
             timer.cancel()
-            while let first = queue.popFirst() { end(first.receiver, .notSent(ConnectionMachine.closedByUs)) }
+            while let first = queue.popFirst() { complete(first.receiver, .notSent(ConnectionMachine.closedByUs)) }
         case .idle, .connecting, .disconnected, .blocked, .waiting:
             break
         }

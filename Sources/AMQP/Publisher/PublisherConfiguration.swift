@@ -1,24 +1,25 @@
 /// The limits of a publisher.
 public struct PublisherConfiguration: Sendable {
-    /// Messages that are sent and not confirmed, and confirmed ones behind the oldest of them.
+    /// The largest number of messages from the oldest unconfirmed one to the newest, confirmed ones included.
     public var unconfirmedMax = 4096
-    /// Their bytes; a larger message goes alone.
+    /// The limit of their bytes. A larger message is sent when no other message is unconfirmed.
     public var unconfirmedBytesMax = 16 << 20
-    /// Messages that wait for room, for a connection, or for the end of a broker's alarm.
+    /// The largest number of messages that wait for room, for a connection, or for the end of an alarm at the broker.
     public var waitingMax = 65_536
-    /// Larger bodies are refused.
+    /// The largest body in bytes. Larger ones are refused.
     public var messageBytesMax = 16 << 20
-    /// How long a message may wait before it is sent.
+    /// The longest time that a message waits before it is sent.
     public var publishTimeoutSeconds = 30
-    /// How long a confirm may take. The channel is replaced after twice that, or when it has confirmed nothing at all for so
-    /// long: RabbitMQ 3.10 was seen to confirm no more on channels while a queue's leader was cut off from the others.
+    /// The timeout of a confirm. The channel is replaced if the oldest confirm takes twice as long, or if no confirm
+    /// arrives for this time. Observed with RabbitMQ 3.10: channels stopped confirming while a queue's leader was cut
+    /// off from the other nodes.
     public var confirmTimeoutSeconds = 30
-    /// A channel on which the broker refuses everything for so long is opened again, and after twice as long each time, up to
-    /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on channels that were opened just after the
-    /// node of a queue's leader died, for as long as that was away.
+    /// The time after which a channel is reopened if the broker refuses every message on it. The time doubles with each
+    /// reopening, up to 32 times, because the cause may be a full queue. Observed with RabbitMQ 3.10: channels that
+    /// were opened just after the node of a queue's leader died refused everything until the node returned.
     public var refusedSecondsMax = 10
-    /// How long the close of a channel that is left may take; then its connection is given up, too. RabbitMQ 3.10 was seen
-    /// to have a channel wait 7 s with each message for a node that was cut off, and its close for all of them.
+    /// The timeout of closing a channel that is replaced. After it, the connection is reset. Observed with RabbitMQ
+    /// 3.10: a channel waited 7 s per message for a node that was cut off, and its close waited for all of them.
     public var closeSecondsMax = 3
 
     public init() {}

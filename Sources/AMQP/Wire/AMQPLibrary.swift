@@ -1,6 +1,6 @@
 import CRabbitMQ
 
-/// What this process has loaded of librabbitmq.
+/// The librabbitmq that this process has loaded.
 public enum AMQPLibrary {
     public static var version: String { amqp_version().map { String(cString: $0) } ?? "-" }
 }

@@ -1,15 +1,15 @@
-/// A method that a client sends, with the arguments that Martlet chooses. `FrameWriter.write` gives the others fixed values.
+/// A method that a client sends, with the arguments that vary. `FrameWriter.write` adds fixed values for the others.
 ///
-/// Acknowledgements and publishes have functions of their own: `FrameWriter.acknowledge`, `FrameWriter.publish`.
+/// Acknowledgements and publishes use separate functions: `FrameWriter.acknowledge` and `FrameWriter.publish`.
 enum ClientMethod: Equatable {
     case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
     case connectionTuneOK(Handshake.Tuning)
     case connectionOpen(virtualHost: String)
-    /// With the reply code of success.
+    /// Closes the connection with the reply code for success.
     case connectionClose
     case connectionCloseOK
     case channelOpen
-    /// With the reply code of success.
+    /// Closes the channel with the reply code for success.
     case channelClose
     case channelCloseOK
     /// Declares a durable exchange; a passive declaration only checks that the exchange exists.
@@ -35,10 +35,10 @@ enum ClientMethod: Equatable {
     case basicNack(deliveryTag: UInt64)
     case confirmSelect
 
-    /// Bytes of the arguments on the wire, at most.
+    /// An upper bound of the size of the arguments on the wire, in bytes.
     var argumentBytesMax: Int { Self.fixedBytesMax + variableBytes }
 
-    /// Arguments of fixed size and the lengths of strings: less than this for each method.
+    /// An upper bound for the arguments of fixed size and the length prefixes of strings, for each method.
     private static let fixedBytesMax = 64
 
     /// Bytes of strings and tables.

@@ -1,12 +1,12 @@
 import CRabbitMQ
 
-/// Memory for the strings and tables that librabbitmq encodes; all of it is released at once.
+/// A memory pool for the strings and tables that librabbitmq encodes.
 ///
-/// The pool reuses its memory, so that a message allocates nothing.
+/// The pool reuses its memory, so a message usually allocates nothing.
 final class EncodingPool {
     private static let pageBytes = 16 * 1024
     private let pool: UnsafeMutablePointer<amqp_pool_t>
-    /// A table has a name of more than 255 bytes, whose length librabbitmq would write wrongly.
+    /// Whether a table has a name of more than 255 bytes, whose length librabbitmq would encode incorrectly.
     private(set) var hasLongName = false
 
     init() {
@@ -19,19 +19,19 @@ final class EncodingPool {
         pool.deallocate()
     }
 
-    /// Releases all memory that the pool provided.
+    /// Releases all allocations of the pool for reuse.
     func recycle() {
         recycle_amqp_pool(pool)
         hasLongName = false
     }
 
     func bytes(_ string: String) -> amqp_bytes_t {
-        // In place: `withUTF8` needs a copy, whose reference is counted.
+        // `withUTF8` would need a mutable copy, which costs reference counting.
         string.utf8.withContiguousStorageIfAvailable { bytes(UnsafeRawBufferPointer($0)) }
             ?? Array(string.utf8).withUnsafeBytes { bytes($0) }
     }
 
-    /// An absent string is an empty one; the property's flag says which.
+    /// Returns an empty string for nil. The flag of the property distinguishes the two.
     func bytes(_ string: String?) -> amqp_bytes_t {
         string.map { bytes($0) } ?? amqp_bytes_t()
     }
@@ -58,7 +58,7 @@ final class EncodingPool {
         allocate(count * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: count)
     }
 
-    /// A message without the string that there was no memory for would be another message.
+    /// Traps if out of memory: without the string, the message would be a different one.
     private func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let memory = amqp_pool_alloc(pool, byteCount) else { fatalError("out of memory") }
         return memory

@@ -1,6 +1,7 @@
-/// A table of named values: message headers, arguments of a queue (AMQP 0-9-1, section 4.2.5.5, in RabbitMQ's dialect).
+/// A table of named values, such as message headers or the arguments of a queue (AMQP 0-9-1, section 4.2.5.5, in
+/// RabbitMQ's dialect).
 ///
-/// Keeps the order in which it was written; a name that comes twice counts the first time.
+/// Preserves the order of the entries. If a name occurs more than once, lookups use the first entry.
 public struct FieldTable: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public struct Entry: Sendable, Hashable {
         /// At most 255 bytes.
@@ -39,7 +40,7 @@ public enum FieldValue: Sendable, Hashable {
     case boolean(Bool)
     /// Written as a signed 64-bit integer; read from every integer type.
     case integer(Int64)
-    /// Text. What is no UTF-8 is read with replacement characters.
+    /// Text. Invalid UTF-8 is read with replacement characters.
     case string(String)
     case bytes([UInt8])
     /// Seconds since 1970-01-01 UTC.
@@ -50,7 +51,7 @@ public enum FieldValue: Sendable, Hashable {
     case table(FieldTable)
     case array([FieldValue])
     case void
-    /// Read from a peer, but of an unknown type or nested too deep.
+    /// A value that a peer sent with an unknown type, or nested too deep.
     case unreadable
 
     public var integerValue: Int64? {

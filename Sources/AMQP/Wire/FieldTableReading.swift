@@ -1,9 +1,9 @@
 extension FieldTable {
-    /// Tables and arrays nested deeper than this are read as `unreadable`, so that reading needs a bounded stack: a peer
-    /// can nest 26,000 levels in one frame.
+    /// The nesting limit of tables and arrays; deeper ones are read as `unreadable`. It bounds the stack: a peer can
+    /// nest 26,000 levels in one frame.
     static let depthMax = 8
 
-    /// Reads the content of a table, without its length; `nil` when the bytes are no table.
+    /// Reads the content of a table, without its length. Returns nil if the bytes are not a table.
     package init?(content: UnsafeRawBufferPointer) {
         self.init(content: content, depth: 1)
     }
@@ -19,7 +19,7 @@ extension FieldTable {
         }
     }
 
-    /// Looks for one value of the table's first level and reads nothing else.
+    /// Returns one value of the table's first level, without decoding the others.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
@@ -29,8 +29,8 @@ extension FieldTable {
         return nil
     }
 
-    /// The sum of what `hash` makes of each entry of the first level but those that begin with `x-`, of which
-    /// brokers change some.
+    /// Returns the sum of the hashes of all first-level entries whose names do not begin with `x-`. Brokers change some
+    /// of the others.
     static func publishersSum(
         content: UnsafeRawBufferPointer, _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {
@@ -46,7 +46,7 @@ extension FieldTable {
 }
 
 extension FieldValue {
-    /// `nil` when the bytes end inside the value or its type is unknown.
+    /// Returns nil if the value is truncated or its type is unknown.
     fileprivate init?(from reader: inout WireReader, depth: Int) {
         guard let type = reader.octet(), let content = Self.content(of: type, &reader) else { return nil }
         var inner = WireReader(content)
@@ -58,7 +58,7 @@ extension FieldValue {
         case "u": self = .integer(Int64(inner.short() ?? 0))
         case "I": self = .integer(Int64(Int32(bitPattern: inner.long() ?? 0)))
         case "i": self = .integer(Int64(inner.long() ?? 0))
-        // RabbitMQ reads L as signed, too.
+        // RabbitMQ also reads L as signed.
         case "l", "L": self = .integer(Int64(bitPattern: inner.longLong() ?? 0))
         case "f": self = .double(Double(Float(bitPattern: inner.long() ?? 0)))
         case "d": self = .double(Double(bitPattern: inner.longLong() ?? 0))
@@ -93,13 +93,13 @@ extension FieldValue {
         return .array(values)
     }
 
-    /// Passes over one value, nested ones by their length; whether there was one.
+    /// Skips one value. Returns false if it is truncated or its type is unknown.
     package static func skip(_ reader: inout WireReader) -> Bool {
         guard let type = reader.octet() else { return false }
         return content(of: type, &reader) != nil
     }
 
-    /// The bytes of a value of `type`, without the length in front of strings, tables and arrays.
+    /// Returns the bytes of a value of `type`, without the length prefix of strings, tables and arrays.
     private static func content(of type: UInt8, _ reader: inout WireReader) -> UnsafeRawBufferPointer? {
         switch UnicodeScalar(type) {
         case "V": reader.bytes(0)

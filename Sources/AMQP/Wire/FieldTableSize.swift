@@ -1,15 +1,15 @@
 extension FieldTable {
-    /// Bytes of the table on the wire, its length in front included.
+    /// The size of the table on the wire in bytes, including its length prefix.
     var wireBytes: Int { entries.reduce(4) { $0 + $1.wireBytes } }
 }
 
 extension FieldTable.Entry {
-    /// Bytes of the entry on the wire: a name, a type, and the value.
+    /// The size of the entry on the wire in bytes: name, type and value.
     package var wireBytes: Int { 1 + name.utf8.count + 1 + value.contentBytes }
 }
 
 extension FieldValue {
-    /// Bytes of the value as it is written, without its type.
+    /// The encoded size of the value in bytes, without its type.
     fileprivate var contentBytes: Int {
         switch self {
         case .void, .unreadable: 0

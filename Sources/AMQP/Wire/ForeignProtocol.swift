@@ -1,11 +1,11 @@
-/// What a port speaks that does not carry AMQP 0-9-1, recognized by the bytes with which its server answers a protocol header.
+/// A protocol other than AMQP 0-9-1, recognized by the first bytes that its server sends after a protocol header.
 enum ForeignProtocol: CaseIterable {
     case tls
     case http
     /// A broker that refuses version 0-9-1 sends its own protocol header (AMQP 0-9-1, section 4.2.2).
     case otherAMQP
 
-    /// Returns nil if the bytes belong to none of them.
+    /// Returns nil if the protocol is unknown.
     init?(firstBytes bytes: UnsafeRawBufferPointer) {
         guard let found = Self.allCases.first(where: { bytes.starts(with: $0.firstBytes) }) else { return nil }
         self = found
@@ -23,9 +23,9 @@ enum ForeignProtocol: CaseIterable {
     /// The cause and its remedy.
     var text: String {
         switch self {
-        case .tls: "this port takes TLS only: write amqps://, or use the port without TLS (5672)"
-        case .http: "this port answers in HTTP: use the port of AMQP (5672, or 5671 with amqps://)"
-        case .otherAMQP: "the broker does not take AMQP 0-9-1"
+        case .tls: "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"
+        case .http: "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
+        case .otherAMQP: "the broker does not support AMQP 0-9-1"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// One frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the splitter is asked for the next.
+/// A frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the next call of `FrameSplitter.next`.
 package struct Frame {
     package enum Kind: UInt8 {
         case method = 1
@@ -9,7 +9,7 @@ package struct Frame {
 
     package static let headerBytes = 7
     package static let endByte: UInt8 = 0xCE
-    /// Bytes of a frame that are not payload.
+    /// The size of a frame without its payload, in bytes.
     package static let overheadBytes = headerBytes + 1
 
     package var kind: Kind
@@ -17,17 +17,16 @@ package struct Frame {
     package var payload: UnsafeRawBufferPointer
 }
 
-/// Cuts a stream of bytes into frames. A frame that lies whole in what arrived is not copied.
+/// Splits a byte stream into frames. A frame that arrives in one piece is not copied.
 ///
-/// This is ours and not librabbitmq's `amqp_handle_input` because that copies each frame into memory that only grows,
-/// makes a pool for every channel number that a peer cares to name, and decodes header tables by recursion before
-/// anybody could look at their depth.
+/// Replaces librabbitmq's `amqp_handle_input`, which copies each frame into memory that only grows, allocates a pool
+/// for every channel number that a peer sends, and decodes header tables recursively without a depth limit.
 package struct FrameSplitter: ~Copyable {
-    /// Frames longer than this, all bytes counted, are refused.
+    /// The frame limit in bytes, including the overhead. Longer frames are refused.
     package var frameBytesMax: Int {
         didSet { frameBytesMax = max(frameBytesMax, Frame.overheadBytes) }
     }
-    /// The beginning of a frame whose rest has not arrived.
+    /// The beginning of an incomplete frame.
     private var partial: UnsafeMutableRawBufferPointer
     private var partialCount = 0
 
@@ -40,15 +39,15 @@ package struct FrameSplitter: ~Copyable {
         partial.deallocate()
     }
 
-    /// Takes one frame from the front of `input`; `nil` when the rest of it has not arrived, and all of `input` is kept.
+    /// Removes one frame from the front of `input`. Returns nil if the frame is incomplete, and buffers all of `input`.
     ///
-    /// Throws when the bytes are no frame; what comes after cannot be read any more.
+    /// Throws if the bytes are not a frame. The stream cannot be read any further then.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
         guard partialCount > 0 else {
             guard input.count >= Frame.headerBytes else { return keep(&input, upTo: Frame.headerBytes) }
             let length = try frameLength(input)
             guard input.count >= length else { return keep(&input, upTo: length) }
-            return try frame(take(&input, length))
+            return try frame(splitOff(&input, length))
         }
         if partialCount < Frame.headerBytes {
             _ = keep(&input, upTo: Frame.headerBytes)
@@ -61,10 +60,11 @@ package struct FrameSplitter: ~Copyable {
         return try frame(UnsafeRawBufferPointer(rebasing: partial[..<length]))
     }
 
-    /// The length of the frame that begins with `bytes`, with all that belongs to it.
+    /// Returns the length of the frame that begins with `bytes`, including the overhead.
     private func frameLength(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int {
         guard Frame.Kind(rawValue: bytes[0]) != nil else {
-            let text = ForeignProtocol(firstBytes: bytes)?.text ?? "the peer sent what is no AMQP 0-9-1 frame"
+            let text =
+                ForeignProtocol(firstBytes: bytes)?.text ?? "the peer sent bytes that are not an AMQP 0-9-1 frame"
             throw AMQPError(.protocolViolation, text, isRetriable: false)
         }
         let payload = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self))
@@ -76,20 +76,20 @@ package struct FrameSplitter: ~Copyable {
 
     private func frame(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Frame {
         guard bytes[bytes.count - 1] == Frame.endByte, let kind = Frame.Kind(rawValue: bytes[0]) else {
-            throw AMQPError(.protocolViolation, "the peer sent a frame without its end")
+            throw AMQPError(.protocolViolation, "the peer sent a frame without its end byte")
         }
         return Frame(
             kind: kind, channel: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt16.self)),
             payload: UnsafeRawBufferPointer(rebasing: bytes[Frame.headerBytes..<(bytes.count - 1)]))
     }
 
-    private func take(_ input: inout UnsafeRawBufferPointer, _ count: Int) -> UnsafeRawBufferPointer {
-        let taken = UnsafeRawBufferPointer(rebasing: input[..<count])
+    private func splitOff(_ input: inout UnsafeRawBufferPointer, _ count: Int) -> UnsafeRawBufferPointer {
+        let front = UnsafeRawBufferPointer(rebasing: input[..<count])
         input = UnsafeRawBufferPointer(rebasing: input[count...])
-        return taken
+        return front
     }
 
-    /// Moves bytes of `input` behind the partial frame until that has `length`.
+    /// Moves bytes from `input` to the partial frame, until it has `length` bytes. Returns nil.
     private mutating func keep(_ input: inout UnsafeRawBufferPointer, upTo length: Int) -> Frame? {
         if length > partial.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
@@ -99,7 +99,7 @@ package struct FrameSplitter: ~Copyable {
         }
         let count = min(input.count, length - partialCount)
         UnsafeMutableRawBufferPointer(rebasing: partial[partialCount..<(partialCount + count)])
-            .copyMemory(from: take(&input, count))
+            .copyMemory(from: splitOff(&input, count))
         partialCount += count
         return nil
     }

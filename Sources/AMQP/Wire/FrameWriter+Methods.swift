@@ -1,20 +1,20 @@
 import CRabbitMQ
 
 extension FrameWriter {
-    /// Bytes of an acknowledgement's arguments.
+    /// The size of the arguments of an acknowledgement, in bytes.
     private static let acknowledgementBytes = 9
 
-    /// Writes `basic.ack`; with `multiple` for all deliveries up to this one.
+    /// Writes `basic.ack`. With `multiple`, it covers all deliveries up to this one.
     mutating func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         let ack = amqp_basic_ack_t(delivery_tag: deliveryTag, multiple: multiple ? 1 : 0)
         frame(AMQP_BASIC_ACK_METHOD, ack, channel, argumentBytesMax: Self.acknowledgementBytes)
     }
 
-    /// Writes a method; false if an argument cannot be encoded or the arguments do not fit one frame.
+    /// Writes a method. Returns false if an argument cannot be encoded or the arguments do not fit one frame.
     mutating func write(_ method: ClientMethod, channel: UInt16) -> Bool {
         defer { pool.recycle() }
         let argumentBytesMax = method.argumentBytesMax
-        /// A frame with the arguments as librabbitmq's structure has them.
+        /// Writes a frame from librabbitmq's structure for the method.
         func write<Arguments>(_ id: amqp_method_number_t, _ arguments: Arguments) -> Bool {
             !pool.hasLongName && frame(id, arguments, channel, argumentBytesMax: argumentBytesMax)
         }

@@ -1,7 +1,7 @@
 import CRabbitMQ
 import EventLoop
 
-/// Writes frames straight into the output that waits for the socket.
+/// Writes frames directly into the output buffer of the socket.
 struct FrameWriter: ~Copyable {
     /// Bytes of a method frame before its arguments: frame header and method number.
     private static let methodHeaderBytes = Frame.headerBytes + 4
@@ -12,7 +12,7 @@ struct FrameWriter: ~Copyable {
 
     var output: OutputBuffer
     let pool = EncodingPool()
-    /// The agreed length of a frame, all bytes counted.
+    /// The agreed frame limit in bytes, including the overhead.
     var frameBytesMax = Int(Handshake.frameBytesMin)
 
     init(outputBytesMax: Int) {
@@ -29,8 +29,8 @@ struct FrameWriter: ~Copyable {
         }
     }
 
-    /// Writes a method whose arguments take at most `argumentBytesMax`. Returns false if they cannot be encoded or do not fit
-    /// one frame.
+    /// Writes a method whose arguments need at most `argumentBytesMax`. Returns false if they cannot be encoded or do
+    /// not fit one frame.
     ///
     /// - Parameter arguments: librabbitmq's structure for the method.
     @discardableResult
@@ -45,9 +45,9 @@ struct FrameWriter: ~Copyable {
         return written > 0
     }
 
-    /// Writes `basic.publish`, the content header and the body, or nothing at all.
+    /// Writes `basic.publish`, the content header and the body. Returns their size in bytes.
     ///
-    /// Returns the bytes that the message takes; throws when it cannot be published.
+    /// Throws and writes nothing if the message cannot be published.
     ///
     /// - Parameter userID: the property `user-id`, of at most 255 bytes.
     mutating func publish(
@@ -55,7 +55,7 @@ struct FrameWriter: ~Copyable {
     ) throws(PublishRefusal) -> Int {
         let propertyBytesMax = message.propertyBytesMax + (userID.map { 1 + $0.utf8.count } ?? 0)
         let stringBytesMax = propertyBytesMax + message.exchange.utf8.count + message.routingKey.utf8.count
-        // Strings that are short together are short each.
+        // If all strings together are within the limit, each of them is.
         guard stringBytesMax <= UInt8.max || message.hasShortStrings else { throw .shortStringTooLong }
         guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
         let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
@@ -133,7 +133,7 @@ struct FrameWriter: ~Copyable {
         return finish(space, kind: .method, channel: channel, end: methodHeaderBytes + Int(count))
     }
 
-    /// Writes header and end of the frame whose payload ends before `end`; returns the frame's length.
+    /// Writes the header and the end byte of a frame whose payload ends before `end`. Returns the length of the frame.
     private static func finish(
         _ space: UnsafeMutableRawBufferPointer, kind: Frame.Kind, channel: UInt16, end: Int
     ) -> Int {
@@ -154,7 +154,7 @@ extension OutgoingMessage {
             && isShort(contentType) && isShort(contentEncoding) && isShort(type) && isShort(replyTo) && isShort(appID)
     }
 
-    /// At least the bytes of the property list.
+    /// An upper bound of the property list's size in bytes.
     fileprivate var propertyBytesMax: Int {
         func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
         return 2 + 1 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)
@@ -162,7 +162,7 @@ extension OutgoingMessage {
             + (expirationMilliseconds == nil ? 0 : Self.expirationBytesMax)
     }
 
-    /// Of a number with its sign, as text.
+    /// A length byte, and a 64-bit number with its sign as text.
     private static let expirationBytesMax = 1 + 20
 
     fileprivate func properties(_ pool: EncodingPool) -> amqp_basic_properties_t {

@@ -1,8 +1,8 @@
-/// The properties and headers of a message that came from the broker, read when they are asked for.
+/// The properties and headers of a message from the broker, decoded on access.
 ///
-/// Whoever published it wrote them: a property that is absent or cannot be read is `nil`.
+/// The publisher sets them: a property that is absent or cannot be decoded is nil.
 public struct MessageProperties: Sendable {
-    /// Holds the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
+    /// Contains the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
     private let storage: [UInt8]
     private let start: Int
 
@@ -13,21 +13,21 @@ public struct MessageProperties: Sendable {
 
     public var contentType: String? { text(.contentType) }
     public var contentEncoding: String? { text(.contentEncoding) }
-    /// 2 is persistent.
+    /// 2 means persistent.
     public var deliveryMode: UInt8? { read(.deliveryMode) { $0.octet() } }
     public var priority: UInt8? { read(.priority) { $0.octet() } }
     public var correlationID: String? { text(.correlationID) }
     public var replyTo: String? { text(.replyTo) }
-    /// The broker's time to live in milliseconds, as text.
+    /// The time to live at the broker in milliseconds, as text.
     public var expiration: String? { text(.expiration) }
     public var messageID: String? { text(.messageID) }
-    /// Seconds since 1970-01-01 UTC, as the publisher says.
+    /// Seconds since 1970-01-01 UTC, as set by the publisher.
     public var timestampSeconds: UInt64? { read(.timestamp) { $0.longLong() } }
     public var type: String? { text(.type) }
     public var userID: String? { text(.userID) }
     public var appID: String? { text(.appID) }
 
-    /// Whether there should be some; they may be unreadable.
+    /// Whether the property list has headers. They may be unreadable.
     public var hasHeaders: Bool {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -35,18 +35,19 @@ public struct MessageProperties: Sendable {
         }
     }
 
-    /// One header, without reading the others; nested tables in front of it are passed over.
+    /// Returns one header without decoding the others.
     public func header(_ name: String) -> FieldValue? {
         read(.headers) { $0.longString().flatMap { FieldTable.value(named: name, content: $0) } }
     }
 
-    /// All headers, nested to a small depth; `nil` when there are none or they cannot be read.
+    /// All headers, with nesting up to `FieldTable.depthMax`; nil if there are none or they cannot be decoded.
     public var headers: FieldTable? {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// The sum of what `hash` makes of each header, in whatever order, but those that begin with `x-`, and of the
-    /// properties behind them (from `delivery-mode` to `cluster-id`), as they came. 0 when they cannot be read.
+    /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the encoded properties behind
+    /// the headers (from `delivery-mode` to `cluster-id`). The order of the headers does not matter. 0 if they cannot
+    /// be decoded.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -76,13 +77,14 @@ public struct MessageProperties: Sendable {
         }
     }
 
-    /// Which properties follow; nil when that cannot be read.
+    /// Reads the flags of the properties that follow; nil if the property list is truncated.
     private func flags(_ reader: inout WireReader) -> UInt16? {
         reader.bytes(start) == nil ? nil : reader.propertyFlags()
     }
 }
 
-/// The basic class's properties by the bit that says they are there, in the order in which they are written.
+/// The properties of the basic class, in wire order. The raw value is the number of the flag bit that marks a property
+/// as present.
 private enum Property: UInt8 {
     case contentType = 15
     case contentEncoding = 14
@@ -114,7 +116,7 @@ private enum Property: UInt8 {
 }
 
 extension WireReader {
-    /// The flags of a property list, of which RabbitMQ uses one word.
+    /// Reads the flags of a property list. RabbitMQ uses only the first word.
     fileprivate mutating func propertyFlags() -> UInt16? {
         guard let flags = short() else { return nil }
         var word = flags

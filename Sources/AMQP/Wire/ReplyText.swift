@@ -1,12 +1,12 @@
-/// Reads the text with which RabbitMQ closes a channel or a connection. AMQP has codes for classes of errors only: the text
-/// alone names the object or the argument.
+/// Parses the reply text with which RabbitMQ closes a channel or a connection. AMQP's reply codes stand for classes of
+/// errors; only the text names the object or the argument.
 enum ReplyText {
     /// - Parameter code: the reply code that came with the text (AMQP 0-9-1, section 1.2).
     /// - Returns: nil if the text has no detail that Martlet uses.
     static func detail(code: UInt16, text: String) -> AMQPError.Detail? {
         switch code {
         case 404:
-            // A queue whose node is down is not missing; its text differs.
+            // The text for a queue whose node is down differs: that queue is not missing.
             return name(in: text, after: "NOT_FOUND - no queue '").map { .missingQueue($0) }
                 ?? name(in: text, after: "NOT_FOUND - no exchange '").map { .missingExchange($0) }
         case 403:

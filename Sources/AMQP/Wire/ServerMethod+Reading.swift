@@ -1,7 +1,7 @@
 import CRabbitMQ
 
 extension ServerMethod {
-    /// Reads the payload of a method frame. Returns nil if no broker sends this method to a client, or if it is cut short.
+    /// Reads the payload of a method frame. Returns nil if the method is unknown or truncated.
     ///
     /// `basic.deliver` is read by `Delivery.init(deliver:)`.
     init?(_ payload: UnsafeRawBufferPointer) {
@@ -47,7 +47,7 @@ extension ServerMethod {
 }
 
 extension ServerMethod.Delivery {
-    /// Reads the payload of a method frame; nil if it holds no whole `basic.deliver`.
+    /// Reads the payload of a method frame. Returns nil if it is not a complete `basic.deliver`.
     init?(deliver payload: UnsafeRawBufferPointer) {
         var reader = WireReader(payload)
         guard reader.long() == AMQP_BASIC_DELIVER_METHOD, reader.shortString() != nil else { return nil }
@@ -56,7 +56,7 @@ extension ServerMethod.Delivery {
 
     fileprivate init?(getOK reader: inout WireReader) {
         self.init(&reader)
-        // The messages that are left in the queue.
+        // The number of messages that remain in the queue.
         guard reader.long() != nil else { return nil }
     }
 
@@ -86,7 +86,7 @@ extension ServerMethod.Return {
 
 extension ServerMethod.Close {
     fileprivate init?(_ reader: inout WireReader) {
-        // Class and method that failed follow.
+        // The IDs of the failed class and method follow.
         guard let replyCode = reader.short(), let replyText = reader.shortString(), reader.long() != nil else {
             return nil
         }

@@ -1,6 +1,6 @@
-/// A method that a broker sends to a client. Buffers point into the frame and are valid while it is handled.
+/// A method that a broker sends to a client. Buffers point into the frame and are valid only while it is handled.
 ///
-/// Trivial to copy: strings and tables are read on demand.
+/// Trivial to copy, because strings and tables are decoded on demand.
 enum ServerMethod {
     case connectionStart(ConnectionStart)
     case connectionTune(Handshake.Tuning)
@@ -66,11 +66,11 @@ enum ServerMethod {
         var multiple: Bool
     }
 
-    /// `connection.start`: what the broker is and which logins it offers.
+    /// `connection.start`: the broker's protocol version, properties and login mechanisms.
     struct ConnectionStart {
         var versionMajor: UInt8
         var versionMinor: UInt8
-        /// The content of a table.
+        /// The content of a table, without its length.
         var serverProperties: UnsafeRawBufferPointer
         var mechanisms: UnsafeRawBufferPointer
     }

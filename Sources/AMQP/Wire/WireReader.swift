@@ -1,5 +1,5 @@
-/// Reads AMQP's elementary types from bytes of a peer (AMQP 0-9-1, section 4.2.5). Every read is checked: `nil` says that
-/// the bytes ended too early.
+/// Reads AMQP's elementary types from a peer's bytes (AMQP 0-9-1, section 4.2.5). Every read is bounds-checked: nil
+/// means that too few bytes remain.
 package struct WireReader {
     package private(set) var rest: UnsafeRawBufferPointer
 
@@ -13,7 +13,7 @@ package struct WireReader {
         integer(UInt8.self)
     }
 
-    /// One of the bits that are packed into an octet: the first.
+    /// Reads an octet of packed bits and returns the first bit.
     mutating func bit() -> Bool? {
         octet().map { $0 & 1 != 0 }
     }
@@ -35,7 +35,7 @@ package struct WireReader {
         octet().flatMap { bytes(Int($0)) }
     }
 
-    /// A long string; tables and arrays begin alike.
+    /// Reads a long string. Tables and arrays have the same length prefix.
     package mutating func longString() -> UnsafeRawBufferPointer? {
         long().flatMap { bytes(Int($0)) }
     }
@@ -43,9 +43,9 @@ package struct WireReader {
     @inline(__always)
     package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count <= rest.count else { return nil }
-        let taken = UnsafeRawBufferPointer(rebasing: rest[..<count])
+        let bytes = UnsafeRawBufferPointer(rebasing: rest[..<count])
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        return taken
+        return bytes
     }
 
     private mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
@@ -54,7 +54,7 @@ package struct WireReader {
 }
 
 extension String {
-    /// The text of a peer's string; what is no UTF-8 becomes replacement characters.
+    /// Decodes a peer's string. Invalid UTF-8 becomes replacement characters.
     package init(wire bytes: UnsafeRawBufferPointer) {
         self.init(decoding: bytes, as: UTF8.self)
     }

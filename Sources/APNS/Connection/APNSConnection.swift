@@ -3,25 +3,25 @@ import EventLoop
 import HTTP2
 import Telemetry
 
-/// One connection to APNs, from its opening to its end: sends pushes, reads their answers, and notices when the peer has
-/// gone silent. The pool hears what becomes of a push.
+/// One connection to APNs: sends pushes, reads their answers, and detects an unresponsive peer. Reports the outcome of
+/// each push to the pool.
 final class APNSConnection: HTTP2ClientDelegate {
-    /// A push that was sent; kept by the slot of its stream.
+    /// A push that was sent, stored by the slot of its stream.
     private struct OpenStream {
         var stream: HTTP2Stream
-        /// nil once its outcome is known; the stream may live on for a moment.
+        /// nil once the outcome is known. The stream may close later.
         var push: Push?
         var tokenGeneration: Int
         var sentAt: MonotonicTime
         /// 0 before the answer.
         var status = 0
-        /// Whether `apns-id` came, with which APNs answers.
+        /// Whether the answer has an `apns-id` header. Answers of APNs have one.
         var hasID = false
-        /// nil where none came: of a push to a device that production accepted.
+        /// nil if the answer has no such details, as when production accepts a device push.
         var details: Details?
     }
 
-    /// What an answer says beside its status.
+    /// The body and header values of an answer.
     private final class Details {
         var body: [UInt8] = []
         var uniqueID: String?
@@ -30,20 +30,20 @@ final class APNSConnection: HTTP2ClientDelegate {
         var channelID: String?
     }
 
-    /// Bytes of `apns-unique-id` and `apns-request-id` that are kept: a UUID is shorter.
+    /// Maximum stored length of `apns-unique-id` and `apns-request-id`. A UUID is shorter.
     private static let idBytesMax = 64
     /// Apple: "don't assume an ID's size".
     private static let channelIDBytesMax = 1024
 
-    /// Counted from 1 within the pool.
+    /// Number within the pool, from 1.
     let number: Int
-    /// Where the pool keeps it, and what it decides by.
+    /// Index of the connection in the pool and in its `PoolMachine`.
     let slot: Int
     private let loop: EventLoop
-    /// Answers that are 5xx or not of APNs since the last other one.
+    /// Consecutive answers that have status 5xx or do not come from APNs.
     private var serverErrors = 0
     private let configuration: PoolConfiguration
-    /// What nearly every push ends with, made once.
+    /// The most frequent outcome, allocated once.
     private let accepted: PushOutcome
     private var pool: APNSPool?
     private var client: HTTP2Client!
@@ -53,20 +53,20 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var openStreams: [OpenStream?] = []
     private var deadlines = DeadlineList()
     private var lastActivity: MonotonicTime
-    /// Whether it drains by our own will.
-    private var isLeaving = false
+    /// Whether this side started the drain.
+    private var isDraining = false
     private var goAwayReason: String?
-    /// What APNs has against the certificate that this connection showed.
+    /// nil unless APNs refused the certificate of this connection with a GOAWAY.
     private(set) var certificateRefusal: CertificateRefusal?
-    /// Why the connection was given up here.
+    /// The error for which this side aborted the connection.
     private var failure: TransportError?
-    // Each is nil while it is not running.
+    // Each timer token is nil while its timer is not scheduled.
     private let requestTimer: DeadlineTimer
     private var phaseTimer: TimerToken?
     private var idleTimer: TimerToken?
     private var pingTimer: TimerToken?
 
-    /// - Parameter pool: kept until the connection has ended.
+    /// - Parameter pool: retained until the connection is closed.
     init(number: Int, slot: Int, pool: APNSPool, loop: EventLoop, configuration: PoolConfiguration) {
         self.number = number
         self.slot = slot
@@ -88,25 +88,25 @@ final class APNSConnection: HTTP2ClientDelegate {
         client.connect(through: connector)
     }
 
-    /// Steps before this one have the connector's limits.
+    /// Starts the timeout of SETTINGS. The connector limits the earlier steps.
     override func connected() {
         phaseTimer = after(configuration.settingsTimeoutSeconds) {
-            $0.giveUp("no SETTINGS within \($0.configuration.settingsTimeoutSeconds) s")
+            $0.fail("no SETTINGS within \($0.configuration.settingsTimeoutSeconds) s")
         }
     }
 
-    /// Whether its pushes carry a provider token that is not newer than this.
+    /// Whether the connection sends a provider token of at most this generation.
     func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 
-    /// Sends a push; false when this connection can take no more at all, and then it drains.
+    /// Sends a push. Returns false if the connection accepts no more pushes; it then drains.
     ///
     /// - Parameters:
-    ///   - newest: the token to send, unless this connection has to go on with an older one; nil with a certificate.
-    ///   - block: storage for the header fields.
+    ///   - newest: the newest token, which is sent unless ``TokenUse`` keeps an older one; nil with a certificate.
+    ///   - block: reusable storage for the header fields.
     func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
         let now = loop.now
-        if let newest, !takeToken(newest, now) {
+        if let newest, !selectToken(newest, now) {
             drain()
             return false
         }
@@ -125,8 +125,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         return true
     }
 
-    /// False when the connection can send neither this token nor the one before.
-    private func takeToken(_ newest: ProviderToken, _ now: Now) -> Bool {
+    /// Chooses the token to send. Returns false if the connection can send neither this token nor the previous one.
+    private func selectToken(_ newest: ProviderToken, _ now: Now) -> Bool {
         switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, now.sinceBoot) {
         case .useNewest: token = newest
         case .keep: break
@@ -135,47 +135,48 @@ final class APNSConnection: HTTP2ClientDelegate {
         return true
     }
 
-    /// Takes no more pushes, waits a while for the answers to come, and closes.
+    /// Stops accepting pushes, waits for outstanding answers for a limited time, and closes.
     func drain() {
         guard let pool, let member = pool.machine[slot], member.gate.isServing else { return }
-        isLeaving = true
-        pool.left(self)
+        isDraining = true
+        pool.drainStarted(self)
         guard member.hasConnected else { return client.abort() }
-        // Nobody hurries us: each request has its own time.
+        // The peer sets no limit here, so each request keeps its full timeout.
         waitForLastAnswers(max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds))
         goAwayIfDone()
     }
 
-    /// Closes: in order when nothing is open, else at once.
+    /// Closes the connection: gracefully if no request is open, otherwise by aborting it.
     func close() {
         guard let pool, let member = pool.machine[slot] else { return }
         guard member.gate.inFlight == 0, client.isOpen else {
-            pool.left(self)
+            pool.drainStarted(self)
             return client.abort()
         }
         drain()
     }
 
-    /// GOAWAY comes last: peers were seen that close at once when they read it, and answer nothing more.
+    /// Sends GOAWAY after the last answer. Some peers close the connection when they read a GOAWAY, and answer no open
+    /// request.
     private func goAwayIfDone() {
-        guard isLeaving, client.isOpen, pool?.machine[slot]?.gate.inFlight == 0 else { return }
+        guard isDraining, client.isOpen, pool?.machine[slot]?.gate.inFlight == 0 else { return }
         client.goAway()
     }
 
     private func waitForLastAnswers(_ seconds: Int64) {
         cancel(&phaseTimer)
-        phaseTimer = after(seconds) { $0.endGrace() }
+        phaseTimer = after(seconds) { $0.graceEnded() }
     }
 
-    private func endGrace() {
+    private func graceEnded() {
         guard client.isOpen else { return client.abort() }
         client.goAway()
         client.close()
         phaseTimer = after(configuration.closeSecondsMax) { $0.client.abort() }
     }
 
-    private func giveUp(_ why: String) {
-        failure = TransportError(.timedOut, "\(configuration.authority): \(why)")
+    private func fail(_ reason: String) {
+        failure = TransportError(.timedOut, "\(configuration.authority): \(reason)")
         client.abort()
     }
 
@@ -199,15 +200,17 @@ final class APNSConnection: HTTP2ClientDelegate {
         armRequestTimer()
     }
 
-    /// No answer in time: resets the stream and ends its push, which APNs may have processed if the whole request left.
+    /// Resets a stream whose answer is overdue, and completes its push. APNs may have processed the push if the whole
+    /// request was written.
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
-        defer { checkLife() }
-        // A status that has come is an answer; only its end is missing.
+        defer { sendPing() }
+        // The status has arrived, so the push is answered; only END_STREAM is missing.
         guard open.status < 200 else { return client.reset(open.stream, .cancel) }
         switch client.progress(of: open.stream) {
         case .buffered:
-            // It may still leave. The PING leaves behind it: at the next deadline it has left, or the connection ends.
+            // The request may still be written. A PING is queued after it. By the next deadline, either the request was
+            // written or the missing PING answer has ended the connection.
             deadlines.add(slot: slot, deadline: loop.now.monotonic + .seconds(configuration.pingTimeoutSeconds))
         case .incomplete:
             abandon(open, slot)
@@ -227,17 +230,17 @@ final class APNSConnection: HTTP2ClientDelegate {
         let due = lastActivity + .seconds(configuration.idlePingSeconds)
         idleTimer = loop.schedule(at: max(due, loop.now.monotonic + .seconds(1))) { [self] in
             idleTimer = nil
-            if lastActivity.duration(to: loop.now.monotonic) >= .seconds(configuration.idlePingSeconds) { checkLife() }
+            if lastActivity.duration(to: loop.now.monotonic) >= .seconds(configuration.idlePingSeconds) { sendPing() }
             watchIdleness()
         }
     }
 
-    /// Asks the peer whether it is there, and gives the connection up when it is not.
-    private func checkLife() {
+    /// Sends a PING, and aborts the connection if the peer does not acknowledge it in time.
+    private func sendPing() {
         guard pingTimer == nil else { return }
         client.ping(UInt64(number))
         pingTimer = after(configuration.pingTimeoutSeconds) {
-            $0.giveUp("no answer to PING within \($0.configuration.pingTimeoutSeconds) s")
+            $0.fail("no answer to PING within \($0.configuration.pingTimeoutSeconds) s")
         }
     }
 
@@ -252,7 +255,7 @@ final class APNSConnection: HTTP2ClientDelegate {
             cancel(&phaseTimer)
             watchIdleness()
         }
-        pool?.settingsCame(self, streamsMax: settings.maxConcurrentStreams.map { Int($0) })
+        pool?.settingsReceived(self, streamsMax: settings.maxConcurrentStreams.map { Int($0) })
     }
 
     override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
@@ -261,10 +264,10 @@ final class APNSConnection: HTTP2ClientDelegate {
         if let reason, reason.isAboutCertificate { certificateRefusal = .goAway(reason) }
         guard let pool, pool.machine[slot]?.gate.isServing == true else { return }
         waitForLastAnswers(configuration.drainGraceSeconds)
-        pool.goAwayCame(self)
+        pool.goAwayReceived(self)
     }
 
-    /// While nghttp2 reads the header block, what its end needs is fetched.
+    /// Prefetches the objects that the end of the stream uses, while nghttp2 decodes the header block.
     override func headersBegan(_ stream: HTTP2Stream) {
         openStreams[stream.slot]?.push?.prefetch()
     }
@@ -283,7 +286,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         } else if name.equals(HeaderName.retryAfter) {
             details(of: stream)?.retryAfterSeconds = AnswerParser.decimal(value)
         } else if name.equals(HeaderName.apnsChannelID) {
-            // What is cut would be another channel.
+            // A truncated ID would name another channel.
             guard value.count <= Self.channelIDBytesMax else { return }
             details(of: stream)?.channelID = String(decoding: value, as: UTF8.self)
         }
@@ -299,7 +302,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
-        // Taken out, not copied: a copy would count the references of the whole request.
+        // Moved, not copied: a copy would retain every reference of the request.
         guard let open = openStreams[stream.slot].take() else { return }
         deadlines.remove(slot: stream.slot)
         let hasStatus = open.status >= 200
@@ -307,7 +310,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool?.streamEnded(self, hasStatus ? StreamGate.end(status: open.status) : gateEnd(withoutAnswer: end))
         finish(open, end, hasStatus)
         goAwayIfDone()
-        pool?.streamIsFree()
+        pool?.streamFreed()
     }
 
     private func gateEnd(withoutAnswer end: StreamEnd) -> StreamGate.End {
@@ -315,15 +318,15 @@ final class APNSConnection: HTTP2ClientDelegate {
         return end == .refusedUnprocessed ? .refused : .other
     }
 
-    /// A connection whose token went stale while it was idle was seen to answer 500 for ever, and as it answers fast, it
-    /// would be given most of the pushes.
-    private func count(_ answer: PushAnswer) {
+    /// Drains the connection after too many consecutive server errors. A connection whose token expired while it was idle
+    /// was observed to answer every push with 500. Such answers are fast, so the connection would receive most pushes.
+    private func countServerError(_ answer: PushAnswer) {
         serverErrors = answer.status >= 500 || !answer.isFromAPNS ? serverErrors + 1 : 0
         if serverErrors >= configuration.serverErrorsMax { drain() }
     }
 
-    /// A status that has come is an answer, even when the rest of it was cut off, unless the reason decides what
-    /// follows: a refusal without it is asked for again, which sends nothing twice.
+    /// Reports the outcome of a push. A received status counts as an answer even if the rest was cut off. The exception is
+    /// a 4xx answer whose reason is missing: the push is sent again, which is safe because APNs refused it.
     private func finish(_ open: OpenStream, _ end: StreamEnd, _ hasStatus: Bool) {
         guard let push = open.push, let pool else {
             self.pool?.answeredTooLate()
@@ -340,7 +343,7 @@ final class APNSConnection: HTTP2ClientDelegate {
             let answer = answer(to: push.request, open, pool)
             pool.answered(
                 push, answer, tokenGeneration: open.tokenGeneration, sentAt: open.sentAt, by: self)
-            return count(answer)
+            return countServerError(answer)
         }
         switch end {
         case .refusedUnprocessed: pool.refusedUnprocessed(push, by: self)
@@ -370,8 +373,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         return answer
     }
 
-    /// Where that condemns nothing but the message: a device that is gone, a request that is wrong. A 403 without its
-    /// JSON may be a proxy's.
+    /// Whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. Only if the
+    /// answer affects one request: 410 with an empty body, or 400 with truncated JSON. A 403 without JSON may come from a
+    /// proxy.
     private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
         guard open.hasID else { return false }
         let first = open.details?.body.first

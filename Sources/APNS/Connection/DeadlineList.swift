@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Slots by deadline: of streams that wait for an answer, and of pushes that wait for a stream. Most may take equally
-/// long, so a new one finds its place at the end, or not far before it; what has ended is taken out from any place at once.
+/// A linked list of slots, ordered by deadline. Serves streams that wait for an answer and pushes that wait for a stream.
+/// Most timeouts are equal, so a new slot is inserted at or near the end. Removal takes constant time.
 struct DeadlineList {
     private struct Link {
         var before: Int32 = none
@@ -15,7 +15,7 @@ struct DeadlineList {
     private var first = none
     private var last = none
 
-    /// Adds a slot that is not there, behind those whose deadline is no later.
+    /// Inserts a slot after all slots whose deadline is not later. The slot must not be in the list.
     mutating func add(slot: Int, deadline: MonotonicTime) {
         while links.count <= slot { links.append(Link()) }
         var (before, after) = (last, Self.none)
@@ -27,7 +27,7 @@ struct DeadlineList {
         if after == Self.none { last = Int32(slot) } else { links[Int(after)].before = Int32(slot) }
     }
 
-    /// Takes a slot out; harmless when it is not there.
+    /// Removes a slot. Does nothing if the slot is not in the list.
     mutating func remove(slot: Int) {
         guard links.indices.contains(slot), links[slot].isWaiting else { return }
         let link = links[slot]
@@ -38,10 +38,10 @@ struct DeadlineList {
 
     var isEmpty: Bool { first == Self.none }
 
-    /// The soonest deadline.
+    /// The earliest deadline; nil if the list is empty.
     var next: MonotonicTime? { isEmpty ? nil : links[Int(first)].deadline }
 
-    /// Takes out the slot of the soonest deadline, if that has come.
+    /// Removes and returns the slot with the earliest deadline if that deadline has passed.
     mutating func popDue(_ now: MonotonicTime) -> Int? {
         guard let next, next <= now else { return nil }
         let slot = Int(first)

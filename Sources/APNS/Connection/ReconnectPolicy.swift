@@ -1,19 +1,20 @@
 public import EventLoop
 
-/// Decides when the next connection may be opened. APNs takes fast connecting and disconnecting for an attack (Apple,
-/// "Establishing a connection to APNs"), so waits grow with each failure, differ between workers, and connects have a
-/// limit a minute even when they succeed.
+/// Decides when the next connection may be opened. APNs treats frequent connects and disconnects as a denial-of-service
+/// attack (Apple, "Establishing a connection to APNs"). Delays therefore grow with each failure and are randomized, and
+/// connects per minute are limited even if they succeed.
 ///
-/// Pure: it is told the time and what happened.
+/// Pure: callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// The wait from the beginning of the first failed attempt to that of the next; doubles with each further one.
-        /// An attempt that took longer is followed by the least wait. An attempt that is stopped at one of its limits of
-        /// 8 s (TCP, TLS, SETTINGS) is so followed by the next within 10 s, and the end of an outage is soon noticed.
+        /// Delay between the starts of the first failed attempt and the next. Doubles with each further failure.
+        ///
+        /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at one of
+        /// its limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of its start.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
-        /// Half of them may follow each other at once, the others are spread over the minute: else pushes would wait for
-        /// its end where a peer ends connections fast.
+        /// Half of these connects may be immediate; the others are spread over the minute. Otherwise, if a peer closes
+        /// connections quickly, pushes would wait until the minute is over.
         public var connectsPerMinuteMax = 12
 
         public init() {}
@@ -21,47 +22,47 @@ public struct ReconnectPolicy: Sendable {
 
     public let configuration: Configuration
     private var failures = 0
-    /// No connect before this.
+    /// The earliest time of the next connect after failures.
     private var earliest = MonotonicTime(nanoseconds: .min)
-    /// When the last connects began, as many as may follow each other at once, the oldest first.
+    /// Start times of the last `burstMax` connects, oldest first.
     private var begun: [MonotonicTime] = []
-    private let atOnceMax: Int
-    /// Between the others, which so fill the rest of a minute: rounded up, or one more would begin within it.
-    private let apart: Duration
+    private let burstMax: Int
+    /// Time between connects beyond the burst. Rounded up, because rounding down would allow one more connect per minute.
+    private let interval: Duration
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         let limit = max(1, configuration.connectsPerMinuteMax)
-        atOnceMax = max(1, limit / 2)
-        let steps = Int64(limit - atOnceMax + 1)
-        apart = .milliseconds((60_000 + steps - 1) / steps)
+        burstMax = max(1, limit / 2)
+        let steps = Int64(limit - burstMax + 1)
+        interval = .milliseconds((60_000 + steps - 1) / steps)
     }
 
-    /// When the next connection may be opened: now or later.
+    /// Returns the time at which the next connection may be opened: `now` or later.
     public func nextConnect(_ now: MonotonicTime) -> MonotonicTime {
-        guard let first = begun.first, let last = begun.last, begun.count == atOnceMax else {
+        guard let first = begun.first, let last = begun.last, begun.count == burstMax else {
             return max(now, earliest)
         }
-        return max(now, earliest, min(last + apart, first + .seconds(60)))
+        return max(now, earliest, min(last + interval, first + .seconds(60)))
     }
 
     public mutating func connectBegan(_ now: MonotonicTime) {
         begun.append(now)
-        if begun.count > atOnceMax { begun.removeFirst() }
+        if begun.count > burstMax { begun.removeFirst() }
     }
 
-    /// A connection has proved itself: a request was answered.
+    /// Resets the delays. Called when APNs has accepted the credential on a connection.
     public mutating func succeeded() {
         failures = 0
         earliest = MonotonicTime(nanoseconds: .min)
     }
 
-    /// A connection ended before it had proved itself.
+    /// Computes the next delay. Called when a connection ended before APNs had accepted the credential on it.
     ///
     /// - Parameters:
-    ///   - begunAt: when it began.
-    ///   - random: draws a wait from the upper third of the span; in its lower part `connectsPerMinuteMax` would be used
-    ///     up before the minute is over. The least wait grows by up to a half.
+    ///   - begunAt: the start of the attempt.
+    ///   - random: selects a delay in the upper third of the range, since shorter delays would use up
+    ///     `connectsPerMinuteMax` before the minute is over. Also adds up to half to the minimum delay.
     public mutating func failed(_ now: MonotonicTime, begunAt: MonotonicTime, random: UInt64) {
         let least = configuration.delaySecondsMin * 1000
         let doubled = configuration.delaySecondsMin << Int64(min(failures, 16))

@@ -2,10 +2,11 @@ import APNSProtocol
 import Crypto
 import HTTP2
 
-/// Writes the header fields of requests on one connection.
+/// Writes the header fields of the requests on one connection.
 ///
-/// What stays the same on a connection is indexed by HPACK; the path and what differs with each request is not. The
-/// names of the latter enter the peer's table with their first use (Apple, "Sending notification requests to APNs").
+/// HPACK indexes fields that rarely change on a connection, but not the path and fields that differ with each
+/// request. Except for the path, such a field is indexed once, so that its name enters the peer's table (Apple, "Sending
+/// notification requests to APNs").
 struct RequestHeaders {
     let authority: [UInt8]
     private var hasSentID = false
@@ -17,7 +18,7 @@ struct RequestHeaders {
         self.authority = authority
     }
 
-    /// - Parameter token: nil where a certificate says who sends.
+    /// - Parameter token: nil with a certificate.
     mutating func write(_ request: APNSRequest, token: ProviderToken?, to block: inout HeaderBlock) {
         block.removeAll()
         var method: StaticString = "POST"
@@ -65,7 +66,8 @@ struct RequestHeaders {
         }
     }
 
-    /// Priority and expiration have to be said (Apple, "Sending broadcast push notification requests to APNs").
+    /// Always writes priority and expiration, which broadcasts require (Apple, "Sending broadcast push notification
+    /// requests to APNs").
     private mutating func writeBroadcast(
         _ request: APNSRequest, channel: ArraySlice<UInt8>, to block: inout HeaderBlock
     ) {
@@ -98,7 +100,7 @@ struct RequestHeaders {
         return hasSent ? .never : .indexed
     }
 
-    /// Whether all of the request's values can stand in a header.
+    /// Whether all values of the request are valid in header fields.
     static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }

@@ -1,17 +1,17 @@
 import EventLoop
 
 extension PoolConfiguration {
-    /// How many seconds the answer to a request that leaves now is waited for.
+    /// Returns the answer timeout, in seconds, of a request that is sent now.
     func timeout(of request: APNSRequest, _ now: @autoclosure () -> Now) -> Int64 {
         Self.time(for: request, secondsMax: requestTimeoutSeconds, secondsMin: requestTimeoutSecondsMin, now)
     }
 
-    /// How many seconds a request may wait for a stream from now on.
+    /// Returns the time, in seconds, that a request may wait for a stream from now on.
     func wait(of request: APNSRequest, _ now: @autoclosure () -> Now) -> Int64 {
         Self.time(for: request, secondsMax: waitSecondsMax, secondsMin: 0, now)
     }
 
-    /// No longer than it is of use to anybody.
+    /// Returns the time until the request must no longer be sent, limited to `secondsMin...secondsMax`.
     private static func time(
         for request: APNSRequest, secondsMax: Int64, secondsMin: Int64, _ now: () -> Now
     ) -> Int64 {

@@ -1,60 +1,62 @@
-/// How many requests one connection may have open. Without a certificate APNs allows one stream until a request with a
-/// valid provider token was answered (Apple, "Sending notification requests to APNs"), afterwards as many as its SETTINGS
-/// say, and changes that number while the connection lives.
+/// Limits the open requests of one connection. Without a certificate, APNs allows one stream until it has answered a
+/// request with a valid provider token (Apple, "Sending notification requests to APNs"). Afterwards the limit is that of
+/// its SETTINGS, which may change during the connection.
 ///
-/// Pure: it is told what happened, and says how many streams are free.
+/// Pure: callers pass the events.
 public struct StreamGate: Sendable {
     public enum Phase: Sendable, Hashable {
         /// No SETTINGS yet; becomes `probing` or `open`, `draining` or `closed`.
         case connecting
-        /// One stream, until an answer shows that the provider token was taken; becomes `open`, `draining` or `closed`.
+        /// One stream, until an answer shows that APNs accepted the provider token; becomes `open`, `draining` or
+        /// `closed`.
         case probing
-        /// As many as the peer and we allow; becomes `probing` when a stream is refused, `draining` or `closed`.
+        /// Up to the lower of both sides' limits; becomes `probing` when a stream is refused, `draining` or `closed`.
         case open
         /// No new streams; becomes `closed`.
         case draining
         case closed
     }
 
-    /// How many of its streams are in use.
+    /// The load of a connection.
     public enum Use: Sendable, Hashable {
-        /// So few that one connection less would do.
+        /// The load would fit on one connection fewer.
         case light
         case moderate
-        /// So many that another connection would be of use.
+        /// Another connection would help.
         case heavy
     }
 
-    /// How a stream ended, as far as it matters here.
+    /// The end of a stream.
     public enum End: Sendable, Hashable {
-        /// An answer that APNs gives only after it took the provider token.
+        /// An answer that APNs sends only after it accepted the provider token.
         case authenticated
         /// An answer that shows nothing about the provider token.
         case answered
-        /// The peer wants fewer streams.
+        /// The peer refused the stream.
         case refused
-        /// The connection is ending, by the peer's will or by a failure, and no answer came.
+        /// The connection closed or failed before the answer.
         case cutOff
-        /// Anything else without an answer.
+        /// Another end without an answer.
         case other
     }
 
     public private(set) var phase = Phase.connecting
     public private(set) var inFlight = 0
-    /// Our own limit.
+    /// The configured limit.
     private let streamsMax: Int
-    private let provesToken: Bool
-    /// The peer's; nil when it names none.
+    private let startsProbing: Bool
+    /// The limit in the peer's SETTINGS; nil if they contain none.
     private var peerStreamsMax: Int?
 
-    /// - Parameter provesToken: whether a provider token has to be taken first; false with a certificate.
-    public init(streamsMax: Int, provesToken: Bool = true) {
+    /// - Parameter startsProbing: whether the connection starts with one stream, until APNs has accepted the credential.
+    ///   False with a certificate, as a rule.
+    public init(streamsMax: Int, startsProbing: Bool = true) {
         self.streamsMax = streamsMax
-        self.provesToken = provesToken
+        self.startsProbing = startsProbing
     }
 
-    /// Requests that may be sent now. Those that are not urgent leave a tenth of the streams to those that are: what was
-    /// sent together is answered together, so that else an urgent one would wait for all of that.
+    /// Returns the number of requests that may be sent now. A tenth of the streams is reserved for urgent requests.
+    /// Otherwise an urgent request would wait for the answers of a whole batch.
     public func free(isUrgent: Bool = true) -> Int {
         switch phase {
         case .connecting, .draining, .closed: 0
@@ -63,18 +65,19 @@ public struct StreamGate: Sendable {
         }
     }
 
-    /// One in so many.
+    /// The divisor of the stream limit that gives the reserved streams.
     private static let urgentShare = 10
 
-    /// So many requests more than another connection it may have open before the other gets the next of the same turn; an
-    /// eighth at most of what it may have.
+    /// Number of open requests by which this connection may exceed another one before ``ConnectionChoice`` switches to
+    /// the other within one event-loop iteration. At most an eighth of the stream limit.
     var lead: Int { min(Self.leadMax, limit / Self.leadShare) }
 
     private static let leadMax = 64
     private static let leadShare = 8
 
-    /// Light up to a quarter, heavy above three quarters, or with the last stream where there are few: two connections that
-    /// are light make one that is not heavy, so that they do not come and go.
+    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few streams,
+    /// heavy means that the last stream is in use. The load of two light connections is never heavy on one, which prevents
+    /// oscillation.
     public var use: Use {
         guard phase == .open else { return .light }
         let quarter = max(1, limit / 4)
@@ -85,7 +88,7 @@ public struct StreamGate: Sendable {
 
     private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }
 
-    /// Whether it takes requests now or will in a moment.
+    /// Whether the connection accepts requests now, or will once it has connected.
     public var isServing: Bool {
         switch phase {
         case .connecting, .probing, .open: true
@@ -93,10 +96,10 @@ public struct StreamGate: Sendable {
         }
     }
 
-    /// The peer's SETTINGS came.
+    /// Applies the peer's SETTINGS.
     public mutating func settingsReceived(streamsMax: Int?) {
         peerStreamsMax = streamsMax
-        if phase == .connecting { phase = provesToken ? .probing : .open }
+        if phase == .connecting { phase = startsProbing ? .probing : .open }
     }
 
     public mutating func streamBegan() {
@@ -112,7 +115,7 @@ public struct StreamGate: Sendable {
         }
     }
 
-    /// A GOAWAY came, or the connection is to be replaced.
+    /// Stops new streams, after a GOAWAY or before the connection is replaced.
     public mutating func drain() {
         if phase != .closed { phase = .draining }
     }
@@ -121,13 +124,13 @@ public struct StreamGate: Sendable {
         phase = .closed
     }
 
-    /// The connection is ending. One that drains already stays so.
+    /// Closes the gate, unless the connection drains: the connection is closing.
     mutating func cutOff() {
         if isServing { phase = .closed }
     }
 
-    /// Whether an answer of this status comes only after APNs took the provider token: a 403 is about the token itself,
-    /// and what a failing server or a proxy says tells nothing.
+    /// Classifies an answer by its status. A 403 may refuse the token. A 429 or 5xx answer may come from a failing server
+    /// or a proxy, and shows nothing about the token.
     public static func end(status: Int) -> End {
         switch status {
         case 403: .answered

@@ -1,15 +1,16 @@
 public import APNSProtocol
 
-/// How APNs says that it does not take a certificate, before it looks at any push.
+/// How APNs refused a certificate, before it processed any push.
 public enum CertificateRefusal: Sendable, Hashable {
-    /// Within TLS, as it does with a revoked one (Apple, "Establishing a certificate-based connection to APNs"); with
-    /// what TLS says of it.
+    /// APNs failed the TLS handshake, as with a revoked certificate (Apple, "Establishing a certificate-based connection
+    /// to APNs"). The value is the TLS error's text.
     case handshake(String)
-    /// By a GOAWAY with this reason.
+    /// APNs sent a GOAWAY with this reason.
     case goAway(Reason)
 }
 
 extension Reason {
-    /// What a GOAWAY says of a certificate; that a topic is not its own comes as the answer to a push.
+    /// Whether a GOAWAY with this reason refuses the certificate. APNs reports a topic that the certificate does not
+    /// cover in the answer to a push instead.
     var isAboutCertificate: Bool { self == .badCertificate || self == .badCertificateEnvironment }
 }

@@ -1,11 +1,11 @@
-/// By what right a pool pushes.
+/// The credential that a pool pushes with.
 public enum Credential: Sendable, CustomStringConvertible {
-    /// It signs provider tokens.
+    /// A key that signs provider tokens.
     case key(ProviderKey)
-    /// The connector shows it within TLS; this is the name that operators know it by.
+    /// A certificate, by its configured name. The connector presents it in the TLS handshake.
     case certificate(String)
 
-    /// No secret.
+    /// The credential's identity for logs and status. Contains no secret.
     public enum Name: Sendable, Hashable, CustomStringConvertible {
         case key(id: String, team: String)
         case certificate(String)

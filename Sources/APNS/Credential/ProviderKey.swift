@@ -1,22 +1,21 @@
 import APNSProtocol
 public import Crypto
 
-/// A key that provider tokens are signed with, as the developer account gives it out: the `.p8` file, its key ID and the
-/// team's ID.
+/// A key that signs provider tokens, as issued by the developer account: the `.p8` file, its key ID and the team ID.
 public struct ProviderKey: Sendable, Equatable {
     public let keyID: String
     public let teamID: String
     let privateKey: ES256PrivateKey
 
-    /// - Throws: `CryptoError`: `malformed` or `unsupported` for the file, `invalidArgument` for an ID that does not have
-    ///   ten letters and digits (Apple, "Establishing a token-based connection").
+    /// - Throws: `CryptoError`: `malformed` or `unsupported` for the file, `invalidArgument` for an ID that is not ten
+    ///   letters and digits (Apple, "Establishing a token-based connection").
     public init(p8PEM: [UInt8], keyID: String, teamID: String) throws(CryptoError) {
         try self.init(privateKey: ES256PrivateKey(pem: p8PEM), keyID: keyID, teamID: teamID)
     }
 
     public init(privateKey: ES256PrivateKey, keyID: String, teamID: String) throws(CryptoError) {
-        guard Self.isID(keyID) else { throw Self.wrong("key ID") }
-        guard Self.isID(teamID) else { throw Self.wrong("team ID") }
+        guard Self.isID(keyID) else { throw Self.invalidID("key ID") }
+        guard Self.isID(teamID) else { throw Self.invalidID("team ID") }
         self.privateKey = privateKey
         self.keyID = keyID
         self.teamID = teamID
@@ -36,7 +35,7 @@ extension ProviderKey {
             }
     }
 
-    private static func wrong(_ what: String) -> CryptoError {
-        CryptoError(.invalidArgument, "a \(what) has \(APNSLimits.keyIDBytes) letters and digits")
+    private static func invalidID(_ name: String) -> CryptoError {
+        CryptoError(.invalidArgument, "a \(name) is \(APNSLimits.keyIDBytes) letters and digits")
     }
 }

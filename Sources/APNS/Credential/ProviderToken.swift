@@ -1,16 +1,16 @@
 import Crypto
 public import EventLoop
 
-/// A provider token: a JWT signed with ES256 that says which team and key a push comes from (Apple, "Establishing a
-/// token-based connection"). It is a secret for as long as it holds.
+/// A provider token: a JWT signed with ES256 that identifies the team and key of a push (Apple, "Establishing a
+/// token-based connection"). A valid token is a secret.
 public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Counts the tokens that were made of a key, from 1.
+    /// Number of the token among the tokens signed with its key, from 1.
     public let generation: Int
     public let mintedAt: Now
     /// Value of the `authorization` header: `bearer` and the token.
     package let authorization: [UInt8]
 
-    /// Signs a new one.
+    /// Signs a new token. Throws if signing fails.
     init(key: ProviderKey, generation: Int, now: Now) throws(CryptoError) {
         let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#
         let claims = #"{"iss":"\#(key.teamID)","iat":\#(now.unixSeconds)}"#
@@ -21,7 +21,7 @@ public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStrin
         authorization = Array("bearer \(signed).\(Base64URL.encode(signature))".utf8)
     }
 
-    /// Without the token, as are the other two.
+    /// Omits the token, as do `debugDescription` and `customMirror`.
     public var description: String { "provider token \(generation)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["generation": generation, "mintedAt": mintedAt]) }

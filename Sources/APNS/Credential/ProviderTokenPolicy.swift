@@ -1,36 +1,37 @@
 public import EventLoop
 
-/// Decides when a new provider token is made. APNs wants one no older than 60 minutes and no sooner than 20 minutes
-/// after the one before (Apple, "Establishing a token-based connection").
+/// Decides when to sign a new provider token. APNs requires a token that is at most 60 minutes old, and a new token no
+/// sooner than 20 minutes after the previous one (Apple, "Establishing a token-based connection").
 ///
-/// Ages go by the clock that nobody sets and that goes on while the machine is suspended. The wall clock, which a
-/// token's `iat` is read from, counts only where a token was refused: if it was set since, a new token is a better one.
+/// Ages use the boot-time clock, which cannot be set and advances while the machine is suspended. A token's `iat` uses
+/// the wall clock. After a refusal, a new token helps if the wall clock was set since the token was signed.
 ///
-/// Pure: it is told the time and what happened, and says what to do.
+/// Pure: callers pass the time and the events.
 public struct ProviderTokenPolicy: Sendable {
-    /// All in seconds; those of a token's age unless they say otherwise.
+    /// Limits in seconds.
     public struct Configuration: Sendable, Hashable {
-        /// A new token is made at an age between these, drawn anew for each, so that workers do not do it all at once;
-        /// early enough that a connection which begins with the one before may keep it for `gapSeconds`.
+        /// Bounds of the age at which a token is replaced. The age is random for each token, which spreads the workers'
+        /// renewals. It leaves a connection that starts with the previous token `gapSeconds` before that token is too
+        /// old.
         public var refreshSecondsMin: Int64 = 25 * 60
         public var refreshSecondsMax: Int64 = 30 * 60
-        /// No token is made sooner after the one before, unless the wall clock was set.
+        /// Minimum age of the previous token when a new one is signed, unless the wall clock was set.
         public var gapSeconds: Int64 = 20 * 60
-        /// An older one is not sent.
+        /// Age from which a token is not sent.
         public var useSecondsMax: Int64 = 57 * 60
-        /// The wall clock was set when it has moved so much more or less than time has passed since the token was made.
+        /// Minimum difference between the wall-clock time and the elapsed time since signing that counts as a set clock.
         public var stepSecondsMin: Int64 = 60
 
         public init() {}
     }
 
-    /// What follows when APNs refuses a token.
+    /// The reaction to a refused token.
     public enum RefusalAction: Sendable, Hashable {
-        /// Make a new one and send the push again.
+        /// Sign a new token and send the push again.
         case mint
-        /// There is a newer one already: send the push again with that.
+        /// Send the push again with the newer token that exists already.
         case useNewer
-        /// A new one would say the same: the clock is wrong, or the answer.
+        /// A new token would not help.
         case giveUp
     }
 
@@ -58,22 +59,23 @@ public struct ProviderTokenPolicy: Sendable {
         last.map { ageSeconds($0, now) < configuration.useSecondsMax } ?? false
     }
 
-    /// A token was made.
+    /// Records a newly signed token.
     ///
-    /// - Parameter random: draws the age at which the next is made.
+    /// - Parameter random: selects the age at which the token is replaced.
     public mutating func minted(generation: Int, at now: Now, random: UInt64) {
         let span = UInt64(max(0, configuration.refreshSecondsMax - configuration.refreshSecondsMin)) + 1
         let refresh = configuration.refreshSecondsMin + Int64(random % span)
         last = Minted(generation: generation, at: now, refreshSeconds: refresh)
     }
 
-    /// APNs answered `ExpiredProviderToken` to a token of ours.
+    /// Returns the reaction to the answer `ExpiredProviderToken`.
     public func expired(generation: Int, _ now: Now) -> RefusalAction {
         guard let last, last.generation == generation else { return .useNewer }
         return ageSeconds(last, now) >= configuration.gapSeconds || hasStepped(last, now) ? .mint : .giveUp
     }
 
-    /// APNs answered `InvalidProviderToken`, which a token from a clock that was ahead may get as well.
+    /// Returns the reaction to the answer `InvalidProviderToken`. A token that was signed while the clock was ahead may
+    /// get this answer, too.
     public func invalid(generation: Int, _ now: Now) -> RefusalAction {
         guard let last, last.generation == generation else { return .useNewer }
         return hasStepped(last, now) ? .mint : .giveUp
@@ -83,7 +85,7 @@ public struct ProviderTokenPolicy: Sendable {
         (now.sinceBoot.nanoseconds - minted.at.sinceBoot.nanoseconds) / 1_000_000_000
     }
 
-    /// True once for each step, since the next token remembers the clock that it was made by.
+    /// Whether the wall clock was set since the token was signed.
     private func hasStepped(_ minted: Minted, _ now: Now) -> Bool {
         let wallSeconds = now.unixSeconds - minted.at.unixSeconds
         return (wallSeconds - ageSeconds(minted, now)).magnitude >= UInt64(max(1, configuration.stepSecondsMin))

@@ -1,19 +1,19 @@
 public import Crypto
 public import EventLoop
 
-/// Signs the provider tokens of one key: a new one when the policy says so. Keeps the last.
+/// Signs the provider tokens of one key when the policy requires a new one, and keeps the newest.
 public struct ProviderTokenSigner: Sendable {
     let key: ProviderKey
     private(set) var policy: ProviderTokenPolicy
     public private(set) var newest: ProviderToken?
     private var generation: Int
     private let sign: Sign
-    /// Why the last attempt to sign failed.
+    /// The error of the last attempt to sign; nil if it succeeded.
     public private(set) var error: CryptoError?
 
     typealias Sign = @Sendable (ProviderKey, _ generation: Int, Now) throws(CryptoError) -> ProviderToken
 
-    /// - Parameter generation: of the last token of the key whose place this one takes.
+    /// - Parameter generation: the generation of the last token of the key that this key replaces.
     public init(
         key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init(), after generation: Int = 0
     ) {
@@ -32,18 +32,18 @@ public struct ProviderTokenSigner: Sendable {
         policy = ProviderTokenPolicy(configuration)
     }
 
-    /// Whether it is this very key, and not another file under the same ID.
+    /// Whether the signer uses this key, and not another file with the same key ID.
     public func signs(with key: ProviderKey) -> Bool { self.key == key }
 
-    /// Has the next token count on from this one, of another key under the same ID that was used meanwhile.
+    /// Continues the generations after `generation`, which another key with the same ID has used.
     public mutating func countOn(after generation: Int) { self.generation = max(self.generation, generation) }
 
-    /// Makes a new token if one is due; returns whether it did.
+    /// Signs a new token if one is due. Returns whether it did.
     public mutating func renew(_ now: Now, random: () -> UInt64) -> Bool {
         policy.isMintDue(now) && mint(now, random)
     }
 
-    /// APNs has refused a token; the newer one that may fare better, or nil.
+    /// Returns the token to use instead of a refused one; nil if no other token would help.
     public mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> ProviderToken? {
         let action =
             switch refusal.kind {
@@ -66,7 +66,7 @@ public struct ProviderTokenSigner: Sendable {
             error = nil
             return true
         } catch {
-            // The last token goes on for as long as it holds.
+            // The previous token remains in use until it is too old.
             self.error = error
             return false
         }

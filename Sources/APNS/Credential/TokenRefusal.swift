@@ -1,4 +1,4 @@
-/// That APNs has refused a provider token.
+/// A refusal of a provider token by APNs.
 public struct TokenRefusal: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// `ExpiredProviderToken`
@@ -8,16 +8,16 @@ public struct TokenRefusal: Sendable, Hashable {
     }
 
     public var kind: Kind
-    /// Of the token.
+    /// The generation of the refused token.
     public var generation: Int
 
     public init(kind: Kind, generation: Int) { (self.kind, self.generation) = (kind, generation) }
 }
 
-/// What follows from a ``TokenRefusal``, or from a token's age.
+/// The reply to a ``TokenRefusal``, or the replacement of a token that has reached its age.
 public enum ProviderTokenUpdate: Sendable {
-    /// Send this from now on.
+    /// A token to send from now on.
     case newest(ProviderToken)
-    /// A new one would be refused as well.
+    /// No newer token than this generation is available.
     case nothingNewer(than: Int)
 }

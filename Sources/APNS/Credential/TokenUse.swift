@@ -1,17 +1,19 @@
 import EventLoop
 
-/// Which provider token one connection sends. APNs refuses a connection that changes its token more than once in 20
-/// minutes (`TooManyProviderTokenUpdates`), so each connection takes a new one only then; until that time the one before
-/// goes on, and when that grows too old the connection has to be replaced.
+/// Decides which provider token one connection sends.
 ///
-/// Pure: it is told the time (`Now.sinceBoot`) and the newest token's number.
+/// APNs refuses a connection that changes its token more than once in 20 minutes (`TooManyProviderTokenUpdates`). A
+/// connection therefore keeps a token for at least `gapSeconds`. If the token becomes too old before that, the connection
+/// must be replaced.
+///
+/// Pure: callers pass the time (`Now.sinceBoot`) and the newest token's generation.
 struct TokenUse: Sendable {
     enum Decision: Sendable, Hashable {
-        /// Send the newest from now on.
+        /// Send the newest token from now on.
         case useNewest
-        /// Go on with the one in use.
+        /// Keep the current token.
         case keep
-        /// Neither can be sent on this connection.
+        /// This connection can send neither token.
         case replaceConnection
     }
 

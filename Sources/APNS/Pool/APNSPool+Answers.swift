@@ -5,26 +5,26 @@ import Telemetry
 
 /// The outcomes that connections report.
 extension APNSPool {
-    /// Ends the pushes that wait, as not sent for want of a connection.
+    /// Completes all waiting pushes with ``NotSentReason/noConnection``.
     public func failWaiting() {
         loop.assertOnLoop()
         while let push = waiting.popAny() { end(push, .notSent(.noConnection)) }
-        for push in takeTokenless() { end(push, .notSent(.noConnection)) }
+        for push in removeTokenless() { end(push, .notSent(.noConnection)) }
         waitTimer.cancel()
     }
 
-    /// A stream is free, and what became of its push is known.
-    func streamIsFree() {
+    /// Sends waiting pushes, after a stream has closed and its push has an outcome.
+    func streamFreed() {
         sendWaiting()
     }
 
-    /// It was answered 200 and no more, as `outcome` says.
+    /// Completes a push that APNs answered with 200 and no details.
     func accepted(_ push: Push, _ outcome: PushOutcome, sentAt: MonotonicTime, by connection: APNSConnection) {
-        answerCame(push, sentAt: sentAt, isAccepted: true, by: connection)
+        answerReceived(push, sentAt: sentAt, isAccepted: true, by: connection)
         end(push, outcome)
     }
 
-    private func answerCame(_ push: Push, sentAt: MonotonicTime, isAccepted: Bool, by connection: APNSConnection) {
+    private func answerReceived(_ push: Push, sentAt: MonotonicTime, isAccepted: Bool, by connection: APNSConnection) {
         metrics.answer.observe(sentAt, loop.now.monotonic)
         push.timing?.answeredAt = loop.now.unixNanoseconds
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: isAccepted) }
@@ -33,7 +33,7 @@ extension APNSPool {
     func answered(
         _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
     ) {
-        answerCame(push, sentAt: sentAt, isAccepted: answer.status == 200, by: connection)
+        answerReceived(push, sentAt: sentAt, isAccepted: answer.status == 200, by: connection)
         guard answer.status != 200, answer.channel == nil else { return end(push, .answered(answer)) }
         let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         if verdict.replacesConnection { connection.drain() }
@@ -46,19 +46,19 @@ extension APNSPool {
             let refusal = TokenRefusal(kind: kind, generation: tokenGeneration)
             switch tokens?.refused(refusal, loop.now, random: loop.nextRandom) {
             case .newer: resend(push, insteadOfToken: tokenGeneration)
-            case .asked: refused.append(Refused(push: push, answer: answer, tokenGeneration: tokenGeneration))
+            case .requested: refused.append(Refused(push: push, answer: answer, tokenGeneration: tokenGeneration))
             case .some(.none), nil: refuse(push, answer, tokenGeneration)
             }
         }
     }
 
     func resend(_ push: Push, insteadOfToken generation: Int) {
-        leaveConnections(withTokenUpTo: generation)
+        drainConnections(sendingTokenUpTo: generation)
         resend(push, withNewToken: true)
     }
 
     func refuse(_ push: Push, _ answer: PushAnswer, _ tokenGeneration: Int) {
-        if answer.reason == .invalidProviderToken { leaveConnections(withTokenUpTo: tokenGeneration) }
+        if answer.reason == .invalidProviderToken { drainConnections(sendingTokenUpTo: tokenGeneration) }
         end(push, .answered(answer))
     }
 
@@ -71,13 +71,13 @@ extension APNSPool {
         }
     }
 
-    /// The connection took the push and could not write it in time.
+    /// Completes a push that the connection could not write in time.
     func notWritten(_ push: Push, by connection: APNSConnection) {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
         endUnsent(push, .notWritten(silentConnection: silentNumber(of: connection)))
     }
 
-    /// nil once APNs has taken the token or the certificate on the connection.
+    /// The number of the connection; nil if APNs has accepted the credential on it.
     private func silentNumber(of connection: APNSConnection) -> Int? {
         machine[connection.slot]?.isAuthenticated == false ? connection.number : nil
     }

@@ -3,9 +3,10 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// Connections: opens as many as `PoolMachine` wants, and closes those that it leaves.
+/// Opens and drains connections as `PoolMachine` decides.
 extension APNSPool {
-    /// Keeps connecting, with no push to send, until a connection stands; the handler receives `connected`, soon if one stands already.
+    /// Connects without a push, and retries until a connection is up. The handler then receives `connected`; if a connection
+    /// is up already, in the next event-loop iteration.
     public func probe() {
         loop.assertOnLoop()
         if machine.probe() {
@@ -15,19 +16,19 @@ extension APNSPool {
         }
     }
 
-    /// Connects for pushes only.
+    /// Stops connecting without a push.
     public func stopProbing() {
         loop.assertOnLoop()
         machine.stopProbing()
     }
 
-    /// Leaves the connections that there are; pushes from now on get new ones.
+    /// Drains all current connections. Later pushes use new ones.
     public func retireConnections() {
         loop.assertOnLoop()
         for slot in machine.retire() { connections[slot]?.drain() }
     }
 
-    /// Opens as many connections as the machine wants, and asks again when it says so.
+    /// Opens and drains connections as the machine decides, and schedules the next check.
     func openConnections(isHigh: Bool = false) {
         while true {
             let demand = PoolMachine.Demand(
@@ -35,19 +36,19 @@ extension APNSPool {
             switch machine.nextOpening(demand, loop.now.monotonic) {
             case .none: return
             case .later(let time): return openTimer.arm(at: time, for: self) { $0.openConnections() }
-            case .leave(let slot): connections[slot]?.drain()
+            case .drain(let slot): connections[slot]?.drain()
             case .open(let slot): open(slot)
             }
         }
     }
 
-    /// Leaves connections that are not needed any more.
+    /// Drains connections that the load no longer needs.
     private func shrink() {
         guard isAccepting, shrinkTimer == nil else { return }
         while true {
             switch machine.nextShrinking(loop.now.monotonic, random: loop.nextRandom) {
             case .none: return
-            case .leave(let slot): connections[slot]?.drain()
+            case .drain(let slot): connections[slot]?.drain()
             case .later(let time):
                 shrinkTimer = loop.schedule(at: time) { [self] in
                     shrinkTimer = nil
@@ -66,8 +67,8 @@ extension APNSPool {
         connection.open(through: connector)
     }
 
-    func settingsCame(_ connection: APNSConnection, streamsMax: Int?) {
-        let isNew = machine.settingsCame(connection.slot, streamsMax: streamsMax)
+    func settingsReceived(_ connection: APNSConnection, streamsMax: Int?) {
+        let isNew = machine.settingsReceived(connection.slot, streamsMax: streamsMax)
         log.debug(
             .connectionOpened,
             [
@@ -80,8 +81,8 @@ extension APNSPool {
         sendWaiting()
     }
 
-    func goAwayCame(_ connection: APNSConnection) {
-        let event = machine.goAwayCame(connection.slot)
+    func goAwayReceived(_ connection: APNSConnection) {
+        let event = machine.goAwayReceived(connection.slot)
         if let refusal = connection.certificateRefusal {
             refused(refusal)
         } else if let event {
@@ -90,8 +91,8 @@ extension APNSPool {
         openConnections()
     }
 
-    func left(_ connection: APNSConnection) {
-        machine.leave(connection.slot)
+    func drainStarted(_ connection: APNSConnection) {
+        machine.drain(connection.slot)
         openConnections()
     }
 
@@ -103,7 +104,7 @@ extension APNSPool {
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
                 .apnsReason: goAwayReason.map { .string($0) }, .error: error.map { .string($0.message) },
             ])
-        let error = error ?? TransportError(.reset, goAwayReason ?? "the connection ended before it stood")
+        let error = error ?? TransportError(.reset, goAwayReason ?? "connection closed before it was ready")
         let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
         if error.code == .certificateRefused {
             refused(.handshake(error.message))
@@ -114,7 +115,7 @@ extension APNSPool {
         openConnections()
     }
 
-    /// What waits would hear the same on every connection.
+    /// Completes all waiting pushes, since every connection presents the same certificate.
     func refused(_ refusal: CertificateRefusal) {
         while let push = waiting.popAny() { end(push, .notSent(.certificateRefused(refusal))) }
         waitTimer.cancel()

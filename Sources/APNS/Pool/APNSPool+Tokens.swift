@@ -5,10 +5,11 @@ import Telemetry
 
 /// Provider tokens: pushes that wait for one, and refused ones.
 extension APNSPool {
-    /// There is a new provider token, or none for one that was refused.
+    /// Applies a reply to ``TokenSupply/requestNewer``, or a scheduled new token. Pushes that wait for a token are sent or
+    /// completed.
     public func take(_ update: ProviderTokenUpdate) {
         loop.assertOnLoop()
-        tokens?.take(update)
+        tokens?.apply(update)
         guard case .newest = update else {
             endTokenless()
             return finishRefused()
@@ -16,13 +17,13 @@ extension APNSPool {
         let again = refused
         refused = []
         for one in again { resend(one.push, insteadOfToken: one.tokenGeneration) }
-        for push in takeTokenless() { wait(push) }
+        for push in removeTokenless() { wait(push) }
         sendWaiting()
     }
 
-    /// Right after the machine was suspended the newest token is too old, until its signer has been asked.
+    /// Holds a push while the newest token is too old, as after a suspend of the machine, and requests a new token.
     func waitForToken(_ push: Push) {
-        guard tokens?.askForNewer() == true else {
+        guard tokens?.requestNewer() == true else {
             logMissingToken()
             return end(push, .notSent(.noToken))
         }
@@ -35,7 +36,7 @@ extension APNSPool {
         }
     }
 
-    func takeTokenless() -> [Push] {
+    func removeTokenless() -> [Push] {
         if let tokenTimer { loop.cancel(tokenTimer) }
         tokenTimer = nil
         defer { tokenless = [] }
@@ -43,12 +44,12 @@ extension APNSPool {
     }
 
     private func endTokenless() {
-        let pushes = takeTokenless()
+        let pushes = removeTokenless()
         if !pushes.isEmpty { logMissingToken() }
         for push in pushes { endUnsent(push, .noToken) }
     }
 
-    /// Once until there is a token again: every push would say the same.
+    /// Logs the missing token once, until a token is usable again.
     private func logMissingToken() {
         guard !isTokenMissing, let key = configuration.credential.key else { return }
         isTokenMissing = true
@@ -56,12 +57,12 @@ extension APNSPool {
             .tokenMissing,
             [
                 .apnsKeyID: .string(key.keyID), .apnsTeamID: .string(key.teamID),
-                .error: .string(tokens?.error?.message ?? "the last one is too old, and the next may not be made yet"),
+                .error: .string(tokens?.error?.message ?? "newest token too old, no new token available"),
             ])
     }
 
-    /// Others that send the same token, or an older one, would be refused as well.
-    func leaveConnections(withTokenUpTo generation: Int) {
+    /// Drains the connections that send this token or an older one, since APNs would refuse their pushes, too.
+    func drainConnections(sendingTokenUpTo generation: Int) {
         for connection in connections where connection?.sends(tokenUpTo: generation) == true { connection?.drain() }
     }
 

@@ -4,14 +4,13 @@ public import EventLoop
 import HTTP2
 public import Telemetry
 
-/// The connections of a lane to one endpoint of APNs with one credential: opens them as needed, spreads pushes over them, and
-/// replaces those that end. `PoolMachine` decides.
+/// The connections of a lane to one APNs endpoint with one credential. Opens connections as needed, distributes pushes
+/// over them, and replaces those that end. `PoolMachine` makes the decisions.
 ///
-/// Loop-bound. Each push ends with exactly one outcome, within
-/// `waitSecondsMax` for each time that it waits for a stream, `tokenWaitSecondsMax` for a token, and
-/// `requestTimeoutSeconds` for its answer.
+/// Loop-bound. Each push gets exactly one outcome. A push waits at most `waitSecondsMax` for a stream each time,
+/// `tokenWaitSecondsMax` for a token, and `requestTimeoutSeconds` for its answer.
 public final class APNSPool {
-    /// Priorities of pushes are below this.
+    /// Number of priorities: 0 up to, but not including, this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax
 
     public let configuration: PoolConfiguration
@@ -26,7 +25,7 @@ public final class APNSPool {
         var tokenGeneration: Int
     }
 
-    /// The outcome of a push whose receiver is not notified yet.
+    /// A completed push whose receiver has not been notified yet.
     struct Ended {
         var receiver: any PushReceiver
         var outcome: PushOutcome
@@ -39,14 +38,14 @@ public final class APNSPool {
     let resends: ResendPolicy
     /// nil with a certificate.
     var tokens: PoolTokens?
-    /// Until it is known whether there is a newer provider token.
+    /// Pushes whose token was refused, until the reply to the request for a newer token arrives.
     var refused: [Refused] = []
-    /// Pushes that wait for a provider token because the newest is too old.
+    /// Pushes that wait for a provider token, since the newest is too old.
     var tokenless: [Push] = []
     var tokenTimer: TimerToken?
     var ended: [Ended] = []
     var machine: PoolMachine
-    /// By slot, draining ones included.
+    /// Connections by slot, including draining ones.
     var connections: [APNSConnection?] = []
     var waiting = WaitingPushes()
     private var block = HeaderBlock()
@@ -57,8 +56,8 @@ public final class APNSPool {
     var shrinkTimer: TimerToken?
 
     /// - Parameters:
-    ///   - connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name each time.
-    ///   - tokens: the source of a key's provider tokens; nil: the pool signs them itself, as they are needed.
+    ///   - connector: opens a TLS connection to the endpoint and negotiates `h2`. Resolves the host name each time.
+    ///   - tokens: the supply of the key's provider tokens; nil if the pool signs its own.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil,
         metrics: PoolMetrics = PoolMetrics(), log: Log = .silent
@@ -75,27 +74,27 @@ public final class APNSPool {
         machine = PoolMachine(
             PoolMachine.Limits(
                 connectionsMax: configuration.connectionsMax, streamsMax: configuration.streamsMax,
-                provesToken: configuration.credential.key != nil,
+                requiresTokenProof: configuration.credential.key != nil,
                 probeAnswerSecondsMax: configuration.probeAnswerSecondsMax,
                 shrinkSeconds: configuration.shrinkSecondsMin...configuration.shrinkSecondsMax),
             configuration.reconnect)
     }
 
-    /// Gives the pool the handler of its events, which it releases when it is closed.
+    /// Sets the handler of the pool's events. ``close()`` releases it.
     public func start(_ handler: PoolHandler) {
         loop.assertOnLoop()
         self.handler = handler
     }
 
-    /// Sends a push and waits for what becomes of it. Does not heed cancellation: a push that was sent has an outcome.
+    /// Sends a push and returns its outcome. Ignores task cancellation.
     ///
     /// - Parameters:
-    ///   - priority: from 0, which goes first among those that wait for a stream, and for which the others leave some
-    ///     free, to below ``prioritiesMax``.
-    ///   - onFreshConnection: send it as the first push of a connection that is opened for it, since APNs binds a
-    ///     connection to the topics that were allowed at its first push. If it is accepted, the connections from before
-    ///     are left; if not, the new one is.
-    ///   - timing: is told when the push left and was answered.
+    ///   - priority: from 0 (urgent) to below ``prioritiesMax``. Waiting pushes are sent in order of priority, and a part
+    ///     of the streams is reserved for priority 0.
+    ///   - onFreshConnection: sends the push as the first one of a new connection, since APNs binds a connection to
+    ///     the topics that were allowed at its first push. If APNs accepts the push, older connections are drained;
+    ///     otherwise, the new one is.
+    ///   - timing: receives the times of sending and of the answer.
     public func send(
         _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
     ) async -> PushOutcome {
@@ -106,7 +105,7 @@ public final class APNSPool {
         }
     }
 
-    /// The same without a task that waits.
+    /// Sends a push, and passes its outcome to the receiver.
     public func send(
         _ request: APNSRequest, priority: Int, onFreshConnection: Bool, timing: PushTiming?,
         _ receiver: any PushReceiver
@@ -116,16 +115,16 @@ public final class APNSPool {
         submit(
             Push(
                 request: request, receiver: receiver, priority: priority, wantsFreshConnection: onFreshConnection,
-                givenAt: loop.now.monotonic, timing: timing))
+                submittedAt: loop.now.monotonic, timing: timing))
     }
 
-    /// Takes no more pushes and gives back those that wait; answers to those that were sent are still awaited.
+    /// Stops accepting pushes, and completes waiting pushes as unsent. Pushes in flight still wait for their answers.
     public func stopAccepting() {
         loop.assertOnLoop()
         isAccepting = false
         machine.stopAccepting()
         while let push = waiting.popAny() { end(push, .notSent(.draining)) }
-        for push in takeTokenless() { end(push, .notSent(.draining)) }
+        for push in removeTokenless() { end(push, .notSent(.draining)) }
         finishRefused()
         waitTimer.cancel()
         openTimer.cancel()
@@ -133,27 +132,27 @@ public final class APNSPool {
         shrinkTimer = nil
     }
 
-    /// Ends all connections. Pushes without an answer end as unknown.
+    /// Closes all connections. Pushes in flight get an unknown outcome.
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }
         handler = PoolHandler()
     }
 
-    /// Pushes that wait for a free stream, or for a provider token.
+    /// Number of pushes that wait for a free stream or for a provider token.
     public var waitingCount: Int { waiting.count + tokenless.count }
 
-    /// Whether a connection stands that takes pushes.
+    /// Whether a connection is up and accepts pushes.
     public var isConnected: Bool { machine.isConnected }
 
-    /// Whether such a connection has shown that APNs takes the credential.
+    /// Whether APNs has accepted the credential on such a connection.
     public var isAuthenticated: Bool { machine.isAuthenticated }
 
     var tokenAgeSeconds: Int? {
         tokens?.ageSeconds(loop.now).map { Int($0) }
     }
 
-    /// Connections that have not ended.
+    /// Number of connections, including those that connect or drain.
     public var connectionCount: Int { connections.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     private func submit(_ push: Push) {
@@ -164,7 +163,7 @@ public final class APNSPool {
         wait(push)
     }
 
-    /// Gives the push to a connection; false when none has a stream free.
+    /// Starts the push on a connection. Returns false if no connection has a free stream.
     private func start(_ push: Push) -> Bool {
         while let slot = machine.choose(priority: push.priority, loop.now.monotonic) {
             if start(push, on: slot) { return true }
@@ -172,7 +171,8 @@ public final class APNSPool {
         return false
     }
 
-    /// False when the connection takes no more, and then it drains; else the push was sent or has ended.
+    /// Starts the push on this connection. Returns false if the connection accepts no more pushes; it then drains. Otherwise
+    /// the push was sent, was completed, or waits for a token.
     private func start(_ push: Push, on slot: Int) -> Bool {
         guard let connection = connections[slot] else { return false }
         let now = loop.now
@@ -188,7 +188,7 @@ public final class APNSPool {
         isTokenMissing = false
         guard connection.start(push, newest: token, block: &block) else { return false }
         if machine.streamBegan(slot, now.monotonic) { openConnections(isHigh: true) }
-        metrics.stream.observe(push.givenAt, now.monotonic)
+        metrics.stream.observe(push.submittedAt, now.monotonic)
         push.timing?.sentAt = now.unixNanoseconds
         return true
     }
@@ -211,7 +211,7 @@ public final class APNSPool {
         armWaitTimer()
     }
 
-    /// Gives what waits to the connections as far as they take it.
+    /// Sends waiting pushes while connections have free streams.
     func sendWaiting() {
         guard !waiting.isEmpty else { return }
         while let priority = waiting.priority, machine.choose(priority: priority, loop.now.monotonic) != nil,
@@ -222,7 +222,7 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// Sends the push that the connection was opened for. Does nothing while one is in flight there: APNs binds the
+    /// Sends the push that the connection was opened for. Does nothing while a push is in flight there: APNs binds the
     /// connection to the topics of its first push, and SETTINGS may come again before that push is answered.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
@@ -235,12 +235,12 @@ public final class APNSPool {
         machine.release(slot)
     }
 
-    /// It has waited as long as it may.
+    /// Completes a push as unsent: as expired if its expiration has passed, otherwise with `reason`.
     func endUnsent(_ push: Push, _ reason: NotSentReason) {
         end(push, .notSent(push.request.isExpired(unixSeconds: loop.now.unixSeconds) ? .expired : reason))
     }
 
-    /// Called once for each push; whoever holds it gives it away with this.
+    /// Completes a push. Must be called exactly once for each push. The receiver is notified later.
     func end(_ push: Push, _ outcome: PushOutcome) {
         if ended.isEmpty { loop.later { [self] in notifyReceivers() } }
         ended.append(Ended(receiver: push.receiver, outcome: outcome))

@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// Keeps the last error of a pool that cannot connect, and ends the pushes that wait for a connection: for owners that do
-/// not wait for a later attempt to connect.
+/// Stores the last connect error of a pool, and fails waiting pushes when the pool cannot connect. For owners that do not
+/// wait for a later connect.
 public final class ConnectFailure: PoolHandler {
     private weak let pool: APNSPool?
-    /// nil while the pool connects for the first time.
+    /// nil if no attempt to connect has failed.
     public private(set) var error: TransportError?
 
-    /// Receives the events of the pool until it is closed.
+    /// Becomes the pool's handler, until the pool is closed.
     public init(of pool: APNSPool) {
         self.pool = pool
         super.init()

@@ -1,11 +1,14 @@
-/// Chooses the connection for a push: the one with the fewest requests open among those that have a stream free, so that
-/// the load spreads and a slow connection gets less of it. Within a turn of the loop the one that had the last push goes on
-/// until another has fewer by ``StreamGate/lead``: what leaves together then fills few TLS records and packets. Pure;
-/// considers one connection at a time, so that choosing allocates nothing.
+/// Chooses the connection for a push: among those with a free stream, the connection with the fewest open requests. This
+/// distributes the load and sends fewer pushes to a slow connection.
+///
+/// Within one event-loop iteration, pushes stay on one connection until another has fewer open requests by
+/// ``StreamGate/lead``. Pushes written together then share TLS records and packets.
+///
+/// Pure. Considers one connection at a time, to avoid allocations.
 struct ConnectionChoice {
-    /// Whether the push is of those that go first.
+    /// Whether the push has the highest priority.
     let isUrgent: Bool
-    /// The index of the connection that had the last push of this turn; nil before the first.
+    /// The index of the connection that got the last push of this event-loop iteration; nil before the first push.
     let latest: Int?
     private(set) var index: Int?
     private var inFlight = Int.max

@@ -1,56 +1,56 @@
 public import APNSProtocol
 
-/// All that a pool of connections needs to know. A pool serves one environment and endpoint with one credential: a
-/// connection to APNs belongs to its certificate, or to the team and key of its first push.
+/// The configuration of an ``APNSPool``. A pool serves one environment and endpoint with one credential, since APNs binds
+/// a connection to its certificate, or to the team and key of its first push.
 public struct PoolConfiguration: Sendable {
     public var environment: APNSEnvironment
     public var credential: Credential
-    /// Value of `:authority`: the host's name.
+    /// Value of `:authority`: the host name.
     public var authority: String
 
-    /// Connections that take requests at the same time. One more is opened for a push that has to be the first on its
-    /// connection, and beside a connection whose first push stays without an answer.
+    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on its
+    /// connection, or while the first push of a connection has no answer.
     public var connectionsMax = 2
-    /// A connection more than the load needs is left after a time between these, drawn anew for each: together they would
-    /// all come back together.
+    /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random;
+    /// otherwise, many pools would drain connections, and later reconnect, at the same time.
     public var shrinkSecondsMin: Int64 = 300
     public var shrinkSecondsMax: Int64 = 600
-    /// Requests open at once on one connection, if APNs allows as many.
+    /// Maximum number of open requests on one connection. The limit of APNs applies, too.
     public var streamsMax = 1000
-    /// Pushes that wait for a free stream, or for a connection of their own.
+    /// Maximum number of pushes that wait for a free stream, a new connection, or a provider token.
     public var waitingMax = 20_000
-    /// How long a push waits for a free stream before it is given back unsent; less for one that expires sooner.
+    /// Maximum time that a push waits for a free stream before it is returned unsent. Shorter if the push expires sooner.
     public var waitSecondsMax: Int64 = 30
-    /// How long a push waits for a provider token that is signed elsewhere, when the last is too old to be sent.
+    /// Maximum time that a push waits for a provider token from the ``TokenSupply`` when the newest token is too old.
     public var tokenWaitSecondsMax: Int64 = 5
-    /// How long APNs may take to answer; less for a push that expires sooner.
+    /// Maximum time until the answer to a push. Shorter if the push expires sooner.
     public var requestTimeoutSeconds: Int64 = 30
-    /// An answer is waited for so long even to a push that expires sooner: else one that APNs took in its last moment
-    /// would be told as unknown.
+    /// Minimum answer timeout of a push that expires sooner. Without it, a push that APNs accepted just before the
+    /// expiration would get an unknown outcome.
     public var requestTimeoutSecondsMin: Int64 = 2
-    /// Longest body of an answer that is taken.
+    /// Maximum size of an answer's body.
     public var answerBytesMax = 16_384
-    /// How long a connection's first push may stay without an answer before another connection is opened.
+    /// Maximum time until the answer to a connection's first push before another connection is opened.
     public var probeAnswerSecondsMax: Int64 = 5
-    /// Time for APNs' SETTINGS after the TLS handshake. The steps before have the limits of the connector's
-    /// `ConnectOptions`.
+    /// Maximum time from the end of the TLS handshake to APNs' SETTINGS. The connector's `ConnectOptions` limit the
+    /// earlier steps.
     public var settingsTimeoutSeconds: Int64 = 8
-    /// A connection without traffic for so long is asked for a sign of life.
+    /// Idle time after which a PING is sent.
     public var idlePingSeconds: Int64 = 60
-    /// How long it may take to give one.
+    /// Maximum time until the answer to a PING.
     public var pingTimeoutSeconds: Int64 = 10
-    /// How long the last answers are waited for after a GOAWAY.
+    /// Time that open requests have to be answered after a GOAWAY from APNs.
     public var drainGraceSeconds: Int64 = 20
-    /// How long our own GOAWAY may take to leave after the grace.
+    /// Maximum time to write this side's GOAWAY after `drainGraceSeconds`.
     public var closeSecondsMax: Int64 = 2
-    /// How often a push that APNs refused unprocessed is sent again before it is given back.
+    /// Maximum number of resends of a push that APNs refused unprocessed.
     public var resendsMax = 3
-    /// Answers in a row that are 5xx, or not of APNs, after which a connection is replaced.
+    /// Number of consecutive answers with status 5xx, or not from APNs, after which a connection is replaced.
     public var serverErrorsMax = 5
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()
 
-    /// - Parameter authority: nil means APNs' own host of the environment.
+    /// - Parameter authority: nil means the environment's host at Apple.
     public init(environment: APNSEnvironment, credential: Credential, authority: String? = nil) {
         self.environment = environment
         self.credential = credential

@@ -1,23 +1,23 @@
 public import EventLoop
 
-/// What a pool says of its connections, for whoever judges the endpoint and writes the log.
+/// A change of a pool's connections.
 public enum PoolEvent: Sendable, Hashable {
-    /// A connection stands: APNs' SETTINGS came.
+    /// A connection is up: APNs' SETTINGS arrived.
     case connected
-    /// An attempt to connect has failed, and no connection of the pool stands. The error's code says whether a name was
-    /// not resolved, nobody listens, nobody answers, or the certificate does not verify.
+    /// An attempt to connect failed, and no connection of the pool is up. The error's code distinguishes failures of name
+    /// resolution, refused connections, timeouts and failures of certificate verification.
     ///
-    /// `failures` counts the attempts since one succeeded, `since` is when the first of them began.
+    /// `failures` counts the failed attempts since the last success; `since` is the start of the first of them.
     case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
-    /// Who is there does not take the certificate; what becomes of pushes says so, too, where there were any.
+    /// The peer refused the certificate. Waiting pushes fail with the same reason.
     case certificateRefused(CertificateRefusal)
-    /// The last connection that was up takes no more pushes or has ended. The pool did not leave it.
+    /// The last connection that was up received a GOAWAY or was closed. The pool had not drained it.
     ///
-    /// `isIdle` is false if a push was in flight on it then.
+    /// `isIdle` is false if a push was in flight on it.
     case lost(isIdle: Bool)
-    /// A connection ended with a push in flight, and APNs had answered no push on it. The pool did not leave it. If
-    /// no other connection is up, this event replaces ``lost``.
+    /// A connection ended with a push in flight, and APNs had answered no push on it. The pool had not drained it. If no
+    /// other connection is up, this event replaces ``lost``.
     ///
-    /// `connections` counts those that ended so since the pool's last answer.
+    /// `connections` counts such connections since the pool's last answer.
     case endedUnanswered(TransportError, connections: Int)
 }

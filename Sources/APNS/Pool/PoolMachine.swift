@@ -1,46 +1,47 @@
 import EventLoop
 
-/// What a pool decides: which connection takes a push, when one is opened or left, and what is said of those that fail.
+/// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to report
+/// about failed connections.
 ///
-/// Pure: it is told the time and what happened, keeps what it has to know of each connection in a slot, and says what
-/// to do; the pool does it.
+/// Pure: the pool passes the time and the events, and carries out the decisions. Each connection has a slot.
 struct PoolMachine: Sendable {
     struct Limits: Sendable {
         var connectionsMax: Int
         var streamsMax: Int
-        /// Whether each connection has to have a provider token taken first.
-        var provesToken = true
+        /// Whether APNs must accept a provider token on each connection before more than one stream is opened.
+        var requiresTokenProof = true
         var probeAnswerSecondsMax: Int64
         var shrinkSeconds: ClosedRange<Int64> = 300...600
     }
 
-    /// What asks for a connection.
+    /// The reasons to open a connection.
     struct Demand: Sendable {
-        /// Pushes wait that take any stream.
+        /// Whether pushes wait that any connection may send.
         var hasShared = false
-        /// Most streams are in use.
+        /// Whether most streams are in use.
         var isHigh = false
-        /// Pushes wait for a connection of their own.
+        /// Whether pushes wait that require a new connection.
         var hasFresh = false
     }
 
-    /// What there is to do about connections that the load does not need.
+    /// The next step to remove connections that the load does not need.
     enum Shrinking: Sendable, Hashable {
-        case leave(slot: Int)
-        /// Ask again at this time.
+        case drain(slot: Int)
+        /// Check again at this time.
         case later(MonotonicTime)
-        /// There are none.
+        /// No connection to remove.
         case none
     }
 
+    /// The next step to serve a ``Demand``.
     enum Opening: Sendable, Hashable {
-        /// Open a connection, which has this slot from now on.
+        /// Open a connection in this slot.
         case open(slot: Int)
-        /// Leave this connection, then ask again: there are more than may be, and none was opened for the one that waits.
-        case leave(slot: Int)
-        /// Ask again at this time.
+        /// Drain this connection and check again: the limit is exceeded, and a push requires a new connection.
+        case drain(slot: Int)
+        /// Check again at this time.
         case later(MonotonicTime)
-        /// Nothing to do until something happens.
+        /// Nothing to do until the next event.
         case none
     }
 
@@ -49,22 +50,22 @@ struct PoolMachine: Sendable {
     private let limits: Limits
     private var reconnect: ReconnectPolicy
     private var members: [PoolMember?] = []
-    /// The slot of the connection that had the last push, and when; all that leaves in a turn has one time.
+    /// The slot and time of the last push. All pushes of an event-loop iteration have the same time.
     private var latest: (slot: Int, at: MonotonicTime)?
-    /// Connections begun; the number of the last.
+    /// Number of connections opened so far, which is also the number of the last one.
     private(set) var begun = 0
     private var isAccepting = true
     private var isProbing = false
-    /// When the load last needed all connections, as far as anybody had to know.
+    /// The last time when the load needed all connections.
     private var lastNeeded = MonotonicTime(nanoseconds: .min)
-    /// Not before is asked for another one.
+    /// The earliest time of the next request for another connection.
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
-    /// Drawn for the connection that is to be left next.
+    /// Random delay before the next connection is drained; nil if none was drawn.
     private var shrinkWait: Duration?
-    /// Attempts that failed since one succeeded, and when the first of them began.
+    /// Number of failed attempts since the last success, and the start of the first of them.
     private var failures = 0
     private var failingSince: MonotonicTime?
-    /// Connections since the last answer that ended with a push in flight and had answered none.
+    /// Number of connections since the last answer that ended with a push in flight and no answered push.
     private var unansweredEnds = 0
 
     init(_ limits: Limits, _ reconnect: ReconnectPolicy.Configuration) {
@@ -72,12 +73,12 @@ struct PoolMachine: Sendable {
         self.reconnect = ReconnectPolicy(reconnect)
     }
 
-    /// Requests without an answer.
+    /// Number of open requests on all connections.
     var streamCount: Int { members.reduce(0) { $0 + ($1?.gate.inFlight ?? 0) } }
 
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
-    /// The connection for a push of this priority; nil when none has a stream free for it.
+    /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream for it.
     func choose(priority: UInt8 = 0, _ now: MonotonicTime) -> Int? {
         var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)
         for slot in members.indices {
@@ -86,8 +87,8 @@ struct PoolMachine: Sendable {
         return choice.index
     }
 
-    /// Returns whether to ask for another connection: pushes go to the one with the fewest streams, so that where it has
-    /// many, all have nearly as many.
+    /// Records a sent push. Returns whether to check for another connection. Pushes go to the connection with the fewest
+    /// open requests, so a heavy load there means a heavy load on all connections.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
         latest = (slot, now)
         members[slot]?.streamBegan(now)
@@ -98,9 +99,9 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Whether to leave a connection; asked when one stands, and again when it says so.
+    /// Returns whether to drain a connection. Called when a connection is up, and at the times that it returns.
     ///
-    /// - Parameter random: draws the wait.
+    /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
         let serving = members.indices.filter {
             members[$0].map { $0.gate.isServing && !$0.isReserved } ?? false
@@ -112,11 +113,11 @@ struct PoolMachine: Sendable {
         if shrinkWait == nil { lastNeeded = max(lastNeeded, now) }
         let wait = shrinkWait ?? drawShrinkWait(random)
         shrinkWait = wait
-        guard lastNeeded + wait <= now, let slot = leaving(of: serving) else {
+        guard lastNeeded + wait <= now, let slot = surplus(among: serving) else {
             return .later(max(now, lastNeeded + wait))
         }
         shrinkWait = nil
-        return .leave(slot: slot)
+        return .drain(slot: slot)
     }
 
     private func drawShrinkWait(_ random: () -> UInt64) -> Duration {
@@ -124,18 +125,19 @@ struct PoolMachine: Sendable {
         return .milliseconds(least + Int64(random() % UInt64(most - least + 1)))
     }
 
-    /// The oldest, which knows least of what the team has now, but not the last that is open.
-    private func leaving(of serving: [Int]) -> Int? {
+    /// Returns the slot of the oldest connection, except the only one in phase `open`. APNs bound the oldest connection to
+    /// the least current topics of the team.
+    private func surplus(among serving: [Int]) -> Int? {
         let open = serving.filter { members[$0]?.gate.phase == .open }
         return serving.filter { open != [$0] }.min { (members[$0]?.number ?? 0) < (members[$1]?.number ?? 0) }
     }
 
     mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
         if end == .authenticated || end == .answered { unansweredEnds = 0 }
-        if members[slot]?.streamEnded(end, now) == .provedItself { reconnect.succeeded() }
+        if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Whether to open a connection now; asked whenever something has changed.
+    /// Returns whether to open a connection now. Called after each change.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -143,7 +145,7 @@ struct PoolMachine: Sendable {
         case .at(let time):
             return .later(time)
         case .room:
-            return leastBusy.map { .leave(slot: $0) } ?? .none
+            return leastBusy.map { .drain(slot: $0) } ?? .none
         case .connection(let isReserved):
             let time = reconnect.nextConnect(now)
             guard time <= now else { return .later(time) }
@@ -152,15 +154,15 @@ struct PoolMachine: Sendable {
             return .open(
                 slot: add(
                     PoolMember(
-                        number: begun, begunAt: now, streamsMax: limits.streamsMax, provesItself: provesConnections,
+                        number: begun, begunAt: now, streamsMax: limits.streamsMax, startsProbing: probesNewConnections,
                         isReserved: isReserved)))
         }
     }
 
-    /// Whether a new connection gets one push until that is answered: with a key always, with a certificate while
-    /// connections end unanswered, since each of their pushes may have been processed.
-    private var provesConnections: Bool {
-        limits.provesToken || unansweredEnds > 0 || members.contains { $0?.endedUnanswered == true }
+    /// Whether a new connection is limited to one push until that push is answered. True with a key. True with a certificate
+    /// while connections end unanswered, since APNs may have processed each of their pushes.
+    private var probesNewConnections: Bool {
+        limits.requiresTokenProof || unansweredEnds > 0 || members.contains { $0?.endedUnanswered == true }
     }
 
     private enum Need {
@@ -172,14 +174,14 @@ struct PoolMachine: Sendable {
 
     private func need(_ demand: Demand, _ now: MonotonicTime) -> Need {
         guard isAccepting, demand.hasShared || demand.hasFresh || demand.isHigh || isProbing else { return .none }
-        // One is ending: the wait before the next is known once it has.
+        // A connection is closing. Only its end determines the delay before the next connect.
         if members.contains(where: { $0?.gate.phase == .closed }) { return .none }
         var serving = 0
         var hasReserved = false
-        // One that takes pushes soon makes another needless.
-        var isOneComing = false
-        var isOneStanding = false
-        var isOneStalled = false
+        // A connection that will soon accept pushes makes another one unnecessary.
+        var hasPending = false
+        var hasConnected = false
+        var hasStalled = false
         var stallsAt: MonotonicTime?
         for case let member? in members where member.gate.isServing {
             serving += 1
@@ -187,29 +189,30 @@ struct PoolMachine: Sendable {
                 hasReserved = true
                 continue
             }
-            isOneStanding = isOneStanding || member.hasConnected
+            hasConnected = hasConnected || member.hasConnected
             guard member.gate.phase != .open else { continue }
             guard let since = member.unansweredSince else {
-                isOneComing = true
+                hasPending = true
                 continue
             }
             let time = since + .seconds(limits.probeAnswerSecondsMax)
-            if time <= now { isOneStalled = true } else { stallsAt = max(stallsAt ?? time, time) }
+            if time <= now { hasStalled = true } else { stallsAt = max(stallsAt ?? time, time) }
         }
         let connectionsMax = max(1, limits.connectionsMax)
-        // Connects have a limit a minute: what many may go by comes first.
+        // Connects per minute are limited, so connections that many pushes can use take precedence.
         let isSharedServed = serving > 0 || !demand.hasShared
-        // One more than may be: of a push that wanted its own and was given up, or beside one that had stalled.
+        // The limit may be exceeded by one: a connection for a push that needed a new one and timed out, or one that was
+        // opened while another had stalled.
         if demand.hasFresh, !hasReserved, isSharedServed {
             return serving <= connectionsMax ? .connection(isReserved: true) : .room
         }
-        guard !isOneComing else { return .none }
+        guard !hasPending else { return .none }
         if demand.hasShared || demand.isHigh {
             if let stallsAt { return serving <= connectionsMax ? .at(stallsAt) : .none }
-            let isOneMore = isOneStalled || hasReserved
-            return serving < connectionsMax + (isOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
+            let allowsOneMore = hasStalled || hasReserved
+            return serving < connectionsMax + (allowsOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
         }
-        return isProbing && !isOneStanding && serving <= connectionsMax ? .connection(isReserved: false) : .none
+        return isProbing && !hasConnected && serving <= connectionsMax ? .connection(isReserved: false) : .none
     }
 
     private var leastBusy: Int? {
@@ -226,40 +229,40 @@ struct PoolMachine: Sendable {
         return members.count - 1
     }
 
-    /// Whether a connection stands that takes pushes.
+    /// Whether a connection is up and accepts pushes.
     var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasConnected == true } }
 
-    /// Whether a connection takes pushes on which APNs has taken the token or the certificate.
+    /// Whether a connection accepts pushes on which APNs has accepted the token or the certificate.
     var isAuthenticated: Bool { members.contains { $0?.gate.isServing == true && $0?.isAuthenticated == true } }
 
-    /// Whether the connection stands now, and did not before.
-    mutating func settingsCame(_ slot: Int, streamsMax: Int?) -> Bool {
-        guard members[slot]?.settingsCame(streamsMax: streamsMax) == true else { return false }
+    /// Applies the peer's SETTINGS. Returns whether they are the connection's first.
+    mutating func settingsReceived(_ slot: Int, streamsMax: Int?) -> Bool {
+        guard members[slot]?.settingsReceived(streamsMax: streamsMax) == true else { return false }
         failures = 0
         failingSince = nil
         isProbing = false
         return true
     }
 
-    /// The peer takes no more streams.
-    mutating func goAwayCame(_ slot: Int) -> PoolEvent? {
+    /// Stops new streams after a GOAWAY. Returns the event to report.
+    mutating func goAwayReceived(_ slot: Int) -> PoolEvent? {
         guard let member = members[slot] else { return nil }
-        members[slot]?.goAwayCame()
+        members[slot]?.goAwayReceived()
         return loss(with: member)
     }
 
-    /// nil unless the connection was the last that stood and took pushes.
+    /// Returns the event to report; nil unless the connection was the last one that was up and accepted pushes.
     private func loss(with member: PoolMember) -> PoolEvent? {
         guard isAccepting, member.hasConnected, member.gate.phase != .draining, !isConnected else { return nil }
         return .lost(isIdle: member.isIdle)
     }
 
-    /// The pool gives the connection nothing more to do.
-    mutating func leave(_ slot: Int) {
-        members[slot]?.leave()
+    /// Stops new streams on a connection that the pool drains.
+    mutating func drain(_ slot: Int) {
+        members[slot]?.drain()
     }
 
-    /// The slot is free again.
+    /// Frees the slot of a closed connection. Returns the event to report.
     mutating func closed(
         _ slot: Int, _ error: TransportError, _ now: MonotonicTime, random: () -> UInt64
     ) -> PoolEvent? {
@@ -268,14 +271,14 @@ struct PoolMachine: Sendable {
         if !member.isAuthenticated, !member.isRetired {
             reconnect.failed(now, begunAt: member.begunAt, random: random())
         }
-        guard isAccepting, !member.wasLeft else { return nil }
+        guard isAccepting, !member.wasDrained else { return nil }
         if member.endedUnanswered, error.code != .certificateRefused {
             unansweredEnds += 1
             return .endedUnanswered(error, connections: unansweredEnds)
         }
         guard !member.hasConnected else { return loss(with: member) }
         guard error.code != .certificateRefused else {
-            // Who refuses is there.
+            // A peer that refuses the certificate is reachable.
             (failures, failingSince) = (0, nil)
             return nil
         }
@@ -285,8 +288,10 @@ struct PoolMachine: Sendable {
         return isConnected ? nil : .cannotConnect(error, failures: failures, since: since)
     }
 
-    /// A push that was the first on a connection of its own has its outcome; says which connections to leave: those
-    /// before it when it was accepted, which are bound to what was allowed then, else the one that was opened for it.
+    /// Records the outcome of a push that required a new connection. Returns the slots of the connections to drain.
+    ///
+    /// If APNs accepted the push, these are the older connections, which are bound to the topics that were allowed then.
+    /// Otherwise, the connection that was opened for the push.
     mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
         guard let member = members[slot] else { return [] }
         guard isAccepted else { return [slot] }
@@ -296,12 +301,12 @@ struct PoolMachine: Sendable {
         }
     }
 
-    /// Nobody wants it for himself any more.
+    /// Opens a reserved connection to all pushes.
     mutating func release(_ slot: Int) {
         members[slot]?.isReserved = false
     }
 
-    /// Connect without a push; true when a connection stands already.
+    /// Starts to connect without a push. Returns true if a connection is up already.
     mutating func probe() -> Bool {
         guard !isConnected else { return true }
         isProbing = true
@@ -312,7 +317,7 @@ struct PoolMachine: Sendable {
         isProbing = false
     }
 
-    /// The connections to leave, all that there are; they count for no failure.
+    /// Returns the slots of all connections that accept pushes, to be drained. Their ends do not count as failures.
     mutating func retire() -> [Int] {
         let slots = members.indices.filter { members[$0]?.gate.isServing == true }
         for slot in slots { members[slot]?.isRetired = true }

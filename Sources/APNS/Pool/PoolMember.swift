@@ -1,38 +1,38 @@
 import EventLoop
 
-/// What a pool's decisions go by of one connection.
+/// The state of one connection that the decisions of ``PoolMachine`` use.
 struct PoolMember: Sendable {
     enum Change: Sendable, Hashable {
         case none
-        case provedItself
+        case authenticated
     }
 
-    /// Counted from 1 within the pool.
+    /// Number within the pool, from 1.
     let number: Int
     let begunAt: MonotonicTime
     private(set) var gate: StreamGate
-    /// Opened for one push, and not yet for others.
+    /// Whether the connection was opened for one push and does not accept others yet.
     var isReserved: Bool
-    /// The pool wanted all connections of its time replaced.
+    /// Whether the pool replaces the connection because of ``APNSPool/retireConnections()``.
     var isRetired = false
-    /// APNs' SETTINGS came once.
+    /// Whether APNs' SETTINGS have arrived.
     private(set) var hasConnected = false
-    /// APNs has taken our provider token or certificate on it.
+    /// Whether APNs has accepted the provider token or the certificate on the connection.
     private(set) var isAuthenticated = false
-    /// An answer has come on it.
+    /// Whether APNs has answered a push on the connection.
     private(set) var isAnswered = false
-    /// It ended while a push was in flight.
+    /// Whether the connection ended while a push was in flight.
     private var wasCutOff = false
-    /// The pool has left it, not its peer.
-    private(set) var wasLeft = false
-    /// Since when a push has waited for the answer that would open the gate.
+    /// Whether the pool drained the connection.
+    private(set) var wasDrained = false
+    /// The time since which a push has waited for the answer that would open the gate; nil if none waits.
     private(set) var unansweredSince: MonotonicTime?
 
-    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, provesItself: Bool, isReserved: Bool) {
+    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, startsProbing: Bool, isReserved: Bool) {
         self.number = number
         self.begunAt = begunAt
         self.isReserved = isReserved
-        gate = StreamGate(streamsMax: streamsMax, provesToken: provesItself)
+        gate = StreamGate(streamsMax: streamsMax, startsProbing: startsProbing)
     }
 
     mutating func streamBegan(_ now: MonotonicTime) {
@@ -40,10 +40,11 @@ struct PoolMember: Sendable {
         if gate.phase == .probing, unansweredSince == nil { unansweredSince = now }
     }
 
-    /// Whether it ended with a push in flight although no push on it was ever answered. An idle connection may end.
-    var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasLeft }
+    /// Whether the connection ended with a push in flight and without an answered push. The end of an idle connection is
+    /// normal.
+    var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasDrained }
 
-    /// Whether no push is in flight on it, or was when it ended.
+    /// Whether no push is in flight, nor was when the connection ended.
     var isIdle: Bool { gate.inFlight == 0 && !wasCutOff }
 
     mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
@@ -62,7 +63,7 @@ struct PoolMember: Sendable {
             unansweredSince = nil
             guard !isAuthenticated, end == .authenticated else { return .none }
             isAuthenticated = true
-            return .provedItself
+            return .authenticated
         case .probing:
             unansweredSince = gate.inFlight > 0 ? now : nil
         case .connecting, .draining, .closed:
@@ -71,19 +72,19 @@ struct PoolMember: Sendable {
         return .none
     }
 
-    /// Whether it stands now, and did not before.
-    mutating func settingsCame(streamsMax: Int?) -> Bool {
+    /// Applies the peer's SETTINGS. Returns whether they are the first.
+    mutating func settingsReceived(streamsMax: Int?) -> Bool {
         gate.settingsReceived(streamsMax: streamsMax)
         defer { hasConnected = true }
         return !hasConnected
     }
 
-    mutating func goAwayCame() {
+    mutating func goAwayReceived() {
         gate.drain()
     }
 
-    mutating func leave() {
-        wasLeft = true
+    mutating func drain() {
+        wasDrained = true
         gate.drain()
     }
 }

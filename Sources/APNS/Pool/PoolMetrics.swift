@@ -1,15 +1,15 @@
 package import EventLoop
 public import Telemetry
 
-/// Where a pool counts what operators look at.
+/// The metrics of a pool.
 public struct PoolMetrics: Sendable {
-    /// From when a push was given to the pool until it had a stream.
+    /// Time from the submission of a push to the pool until it got a stream.
     public let stream: Histogram
-    /// From then to the answer.
+    /// Time from then until the answer.
     public let answer: Histogram
-    /// Connections begun.
+    /// Connections opened.
     public let connects: Counter
-    /// Pushes sent again within the pool: refused unprocessed, or with a new token.
+    /// Pushes sent again within the pool: after an unprocessed refusal, or with a new token.
     public let resent: Counter
 
     public init(stream: Histogram, answer: Histogram, connects: Counter, resent: Counter) {
@@ -17,7 +17,7 @@ public struct PoolMetrics: Sendable {
         (self.connects, self.resent) = (connects, resent)
     }
 
-    /// Told to nobody.
+    /// Metrics that are not exported.
     public init() {
         self.init(
             stream: Histogram(unit: .nanoseconds, bounds: Histogram.networkNanoseconds),

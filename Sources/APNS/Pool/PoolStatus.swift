@@ -1,26 +1,26 @@
 public import APNSProtocol
 import EventLoop
 
-/// How a pool stands, for operators.
+/// The status of a pool, for operators.
 public struct PoolStatus: Sendable, Hashable {
     public var environment: APNSEnvironment
-    /// Host, and port where it is not the scheme's own.
+    /// Host, and port unless it is the default of `https`.
     public var authority: String
     public var credential: Credential.Name
-    /// Connections that have not ended.
+    /// Number of connections, including those that connect or drain.
     public var connections: Int
-    /// Whether one of them takes pushes.
+    /// Whether a connection is up and accepts pushes.
     public var isConnected: Bool
-    /// Pushes that wait for their answer.
+    /// Number of pushes that wait for an answer.
     public var streams: Int
-    /// Pushes that wait for a stream.
+    /// Number of pushes that wait for a stream or for a provider token.
     public var waiting: Int
-    /// Of the newest provider token; nil before the first.
+    /// Age of the newest provider token; nil before the first token.
     public var tokenAgeSeconds: Int?
 }
 
 extension APNSPool {
-    /// To be called on the loop.
+    /// The status at this moment. Call only on the loop's thread.
     public var status: PoolStatus {
         PoolStatus(
             environment: configuration.environment, authority: configuration.authority,

@@ -1,38 +1,38 @@
 import Crypto
 import EventLoop
 
-/// The provider tokens of a pool: those that it is handed, or, where nobody signs for it, its own.
+/// The provider tokens of a pool: from a ``TokenSupply``, or signed by the pool if it has none.
 struct PoolTokens {
-    /// What follows when APNs refuses a token.
+    /// The reaction to a refused token.
     enum Remedy {
-        /// There is a newer one: send the push again.
+        /// A newer token exists: send the push again.
         case newer
-        /// Whoever signs was asked, and answers later.
-        case asked
+        /// A newer token was requested from the supply, which replies later.
+        case requested
         case none
     }
 
     private var newest: ProviderToken? {
         didSet { usableUntilNanoseconds = newest.map { $0.mintedAt.sinceBoot.nanoseconds + useNanosecondsMax } ?? .min }
     }
-    /// Since the machine's start; kept, because each push asks.
+    /// Time since boot until which the newest token is usable. Cached, since each push checks it.
     private var usableUntilNanoseconds = Int64.min
     private var own: ProviderTokenSigner?
     private let useNanosecondsMax: Int64
-    /// A refusal that was not answered yet.
-    private var asked: Int?
-    private let ask: (TokenRefusal) -> Void
+    /// The generation of the token whose replacement was requested; nil if no request is pending.
+    private var requestedGeneration: Int?
+    private let request: (TokenRefusal) -> Void
 
-    /// - Parameter supply: nil: the pool signs with the key.
+    /// - Parameter supply: nil if the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
         own = supply == nil ? ProviderTokenSigner(key: key, configuration: configuration) : nil
         useNanosecondsMax = configuration.useSecondsMax * 1_000_000_000
-        ask = supply?.ask ?? { _ in }
-        // From a function, since observers are not called in an initializer.
-        if let supply { take(.newest(supply.first)) }
+        request = supply?.requestNewer ?? { _ in }
+        // Through a method, since an initializer does not call property observers.
+        if let supply { apply(.newest(supply.first)) }
     }
 
-    /// The token to send now; nil when there is none that APNs would take.
+    /// Returns the token to send now; nil if no token is usable.
     mutating func usable(_ now: Now, random: () -> UInt64) -> ProviderToken? {
         if own?.renew(now, random: random) == true { newest = own?.newest }
         guard now.sinceBoot.nanoseconds < usableUntilNanoseconds else { return nil }
@@ -43,7 +43,7 @@ struct PoolTokens {
         newest.map { $0.mintedAt.sinceBoot.duration(to: now.sinceBoot).components.seconds }
     }
 
-    /// Why none could be made.
+    /// The error for which no token could be signed.
     var error: CryptoError? { own?.error }
 
     mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> Remedy {
@@ -53,40 +53,40 @@ struct PoolTokens {
             newest = token
             return .newer
         }
-        askOnce(refusal)
-        return .asked
+        requestOnce(refusal)
+        return .requested
     }
 
     /// Requests a replacement for the newest token, which is too old to be sent. Returns false if the pool signs its own
     /// tokens.
-    mutating func askForNewer() -> Bool {
+    mutating func requestNewer() -> Bool {
         guard own == nil, let newest else { return false }
-        askOnce(TokenRefusal(kind: .expired, generation: newest.generation))
+        requestOnce(TokenRefusal(kind: .expired, generation: newest.generation))
         return true
     }
 
-    private mutating func askOnce(_ refusal: TokenRefusal) {
-        guard asked != refusal.generation else { return }
-        asked = refusal.generation
-        ask(refusal)
+    private mutating func requestOnce(_ refusal: TokenRefusal) {
+        guard requestedGeneration != refusal.generation else { return }
+        requestedGeneration = refusal.generation
+        request(refusal)
     }
 
-    mutating func take(_ update: ProviderTokenUpdate) {
-        asked = nil
+    mutating func apply(_ update: ProviderTokenUpdate) {
+        requestedGeneration = nil
         if case .newest(let token) = update { newest = token }
     }
 }
 
-/// Provider tokens that are signed elsewhere, one for all pools of a key.
+/// A supply of provider tokens that are signed outside of the pool. All pools of a key share its tokens.
 public struct TokenSupply: Sendable {
-    /// To begin with; later ones come by ``APNSPool/take(_:)``.
+    /// The initial token. Later ones arrive through ``APNSPool/take(_:)``.
     public var first: ProviderToken
-    /// Called on the pool's loop when APNs has refused the newest token or the token is too old to be sent; the answer comes
-    /// by ``APNSPool/take(_:)``.
-    public var ask: @Sendable (TokenRefusal) -> Void
+    /// Called on the pool's loop when APNs has refused the newest token, or when that token is too old to be sent. The reply
+    /// arrives through ``APNSPool/take(_:)``.
+    public var requestNewer: @Sendable (TokenRefusal) -> Void
 
-    public init(first: ProviderToken, ask: @escaping @Sendable (TokenRefusal) -> Void) {
+    public init(first: ProviderToken, requestNewer: @escaping @Sendable (TokenRefusal) -> Void) {
         self.first = first
-        self.ask = ask
+        self.requestNewer = requestNewer
     }
 }

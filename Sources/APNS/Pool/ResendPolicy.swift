@@ -1,25 +1,25 @@
 import APNSProtocol
 
-/// Whether the pool itself sends a push again: after what says that APNs has not processed it and that another
-/// connection or token mends at once. A pure table.
+/// Decides whether the pool sends a push again. Only if APNs has not processed the push, and another connection or token
+/// solves the problem immediately. A pure table.
 struct ResendPolicy: Sendable {
-    /// What the pool has tried with a push already.
+    /// The resends of a push so far.
     struct Tries: Sendable, Hashable {
-        /// How often it was sent again.
+        /// Number of resends.
         fileprivate(set) var resends: UInt8 = 0
-        /// Whether a refused token was the reason for one.
+        /// Whether a refused token caused a resend.
         fileprivate(set) var wasRefreshed = false
     }
 
     enum Action: Sendable, Hashable {
-        /// The push has its outcome.
+        /// Complete the push.
         case finish
         case resend
-        /// Send it again if there is a newer provider token, or one may be made.
+        /// Send the push again if a newer provider token exists or may be signed.
         case resendWithNewToken(TokenRefusal.Kind)
     }
 
-    /// How often a push is sent again.
+    /// Maximum number of resends of a push.
     let resendsMax: Int
 
     func afterAnswer(_ verdict: AnswerVerdict, _ reason: Reason?, _ tries: Tries) -> Action {
@@ -31,7 +31,7 @@ struct ResendPolicy: Sendable {
         }
     }
 
-    /// After a refused stream, a GOAWAY, or a connection that ended before the push was written.
+    /// Returns the action after a refused stream, a GOAWAY, or a connection that ended before the push was written.
     func afterRefusal(_ tries: Tries) -> Action {
         mayResend(tries) ? .resend : .finish
     }
@@ -42,7 +42,7 @@ struct ResendPolicy: Sendable {
 }
 
 extension ResendPolicy.Tries {
-    /// It is sent again.
+    /// Records a resend.
     mutating func resent(withNewToken: Bool) {
         if resends < .max { resends += 1 }
         wasRefreshed = wasRefreshed || withNewToken

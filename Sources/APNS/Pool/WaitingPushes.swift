@@ -1,14 +1,14 @@
 import EventLoop
 
-/// Pushes that the pool cannot send yet: those that take any stream, by priority, and those that want a connection of
-/// their own. Each line goes in the order of coming; each push has a time at which it is given back.
+/// Pushes that the pool cannot send yet: shared pushes, which any connection may send, by priority, and pushes that
+/// require a new connection. Each queue is first in, first out. Each push has a deadline at which it is returned unsent.
 struct WaitingPushes {
-    /// Priorities are below this.
+    /// Number of priorities.
     static let prioritiesMax = 4
 
     private var slots: [Push?] = []
     private var freeSlots: [Int] = []
-    // Lines of slots: where all deadlines are the same, the first to come is the first.
+    // Queues of slots: with equal deadlines, a list keeps the order of insertion.
     private var shared = [DeadlineList](repeating: DeadlineList(), count: prioritiesMax)
     private var fresh = DeadlineList()
     private var deadlines = DeadlineList()
@@ -19,7 +19,7 @@ struct WaitingPushes {
     var hasFresh: Bool { freshCount > 0 }
     var hasShared: Bool { count > freshCount }
 
-    /// Whether a push that takes any stream would have to wait behind another.
+    /// Whether a shared push of this or a higher priority waits.
     func isBefore(priority: UInt8) -> Bool {
         hasShared && shared[...Int(priority)].contains { !$0.isEmpty }
     }
@@ -37,30 +37,30 @@ struct WaitingPushes {
         deadlines.add(slot: slot, deadline: deadline)
     }
 
-    /// Of the push that `popShared` takes.
+    /// The priority of the push that `popShared` returns; nil if no shared push waits.
     var priority: UInt8? { hasShared ? shared.firstIndex { !$0.isEmpty }.map { UInt8($0) } : nil }
 
-    /// The first of the lowest priority, among those that take any stream.
+    /// Removes and returns the next shared push: the first one with the lowest priority value.
     mutating func popShared() -> Push? {
         guard let priority, let slot = shared[Int(priority)].popDue(.distantFuture) else { return nil }
         deadlines.remove(slot: slot)
-        return take(slot)
+        return removePush(slot)
     }
 
     mutating func popFresh() -> Push? {
         guard let slot = fresh.popDue(.distantFuture) else { return nil }
         deadlines.remove(slot: slot)
-        return take(slot)
+        return removePush(slot)
     }
 
     mutating func popAny() -> Push? { popShared() ?? popFresh() }
 
-    /// The soonest deadline.
+    /// The earliest deadline; nil if no push waits.
     var next: MonotonicTime? { deadlines.next }
 
-    /// A push whose deadline has come.
+    /// Removes and returns a push whose deadline has passed; nil if there is none.
     mutating func popDue(_ now: MonotonicTime) -> Push? {
-        guard let slot = deadlines.popDue(now), let push = take(slot) else { return nil }
+        guard let slot = deadlines.popDue(now), let push = removePush(slot) else { return nil }
         if push.wantsFreshConnection {
             fresh.remove(slot: slot)
         } else {
@@ -69,7 +69,7 @@ struct WaitingPushes {
         return push
     }
 
-    private mutating func take(_ slot: Int) -> Push? {
+    private mutating func removePush(_ slot: Int) -> Push? {
         guard let push = slots[slot].take() else { return nil }
         freeSlots.append(slot)
         count -= 1

@@ -2,20 +2,20 @@ public import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// A push to all who subscribe to a channel: an update or the end of a Live Activity (Apple, "Sending broadcast push
-    /// notification requests to APNs").
+    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending broadcast
+    /// push notification requests to APNs").
     ///
     /// - Parameters:
-    ///   - channel: the channel's ID, as APNs gave it out.
+    ///   - channel: the channel's ID, as issued by APNs.
     ///   - bundleID: without a suffix.
-    ///   - expiration: nil and 0 store nothing; a channel that was made without storage takes nothing else.
-    ///   - deadline: UNIX seconds, a bound of `expiration` where that asks for storage.
-    ///   - payloadRange: must lie within `payload`; nil means all of it.
+    ///   - expiration: nil and 0 store nothing. A channel without storage accepts no other values.
+    ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
+    ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(
         channel: ArraySlice<UInt8>, bundleID: [UInt8], priority: Priority? = nil, expiration: Int64? = nil,
         deadline: Int64? = nil, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>? = nil
     ) -> APNSRequest {
-        // A channel without storage takes no other expiration than 0.
+        // Without an expiration, the deadline must not become one: a channel without storage accepts only 0.
         let stored = expiration.map { earlier($0, deadline) ?? $0 }
         return APNSRequest(
             target: .channel(channel), topic: bundleID, pushType: .liveactivity, priority: priority,

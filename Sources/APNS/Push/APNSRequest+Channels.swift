@@ -2,7 +2,7 @@ import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// A request to the host of channel management; its pool takes answers of up to ``ChannelRequest/answerBytesMax``.
+    /// Creates a channel management request. Its pool must accept answers of up to ``ChannelRequest/answerBytesMax`` bytes.
     ///
     /// - Parameter bundleID: without a suffix.
     public static func channels(_ request: ChannelRequest, bundleID: [UInt8], id: UUIDValue) -> APNSRequest {

@@ -2,12 +2,12 @@ public import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// A push to one device (Apple, "Sending notification requests to APNs").
+    /// Creates a push to one device (Apple, "Sending notification requests to APNs").
     ///
     /// - Parameters:
     ///   - token: the device token in hexadecimal digits.
-    ///   - deadline: UNIX seconds, a bound of `expiration`: APNs stores the push no longer than this.
-    ///   - payloadRange: must lie within `payload`; nil means all of it.
+    ///   - deadline: UNIX seconds; an upper bound of `expiration`. APNs does not store the push longer than this.
+    ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func device(
         token: ArraySlice<UInt8>, topic: [UInt8], pushType: PushType, priority: Priority? = nil,
         expiration: Int64? = nil, deadline: Int64? = nil, collapseID: ArraySlice<UInt8>? = nil, id: UUIDValue,

@@ -1,10 +1,10 @@
 import APNSProtocol
 import JSON
 
-/// Reads the body of an answer, or the debug data of a GOAWAY: `{"reason":"…","timestamp":…}` as a rule, but empty,
-/// plain text and HTML were seen too. Never fails.
+/// Parses the body of an answer, or the debug data of a GOAWAY. The usual form is `{"reason":"…","timestamp":…}`. Empty
+/// bodies, plain text and HTML were observed, too. Never fails.
 struct AnswerParser {
-    /// Bytes of a body that are read for a reason.
+    /// Maximum size of a body that is parsed as JSON.
     private static let bodyBytesMax = 16_384
 
     private let parser = JSONParser(limits: JSONLimits(bytesMax: bodyBytesMax, depthMax: 8))
@@ -18,16 +18,17 @@ struct AnswerParser {
             reason: reason, timestampMilliseconds: root["timestamp"].flatMap(milliseconds), isOfAPNS: true)
     }
 
-    /// What a body says.
+    /// The contents of a body.
     struct Contents: Hashable {
         /// nil for an empty body.
         var reason: Reason?
         var timestampMilliseconds: Int64?
-        /// Whether it has the form that APNs gives it: JSON with a `reason` that is a string.
+        /// Whether the body has the form of APNs: JSON with a `reason` that is a string.
         var isOfAPNS = false
     }
 
-    /// A whole number as documented; a fraction or a string were not seen, but are understood.
+    /// Returns the timestamp of a JSON value. Apple documents an integer. Fractions and strings are accepted, too, although
+    /// none was observed.
     private func milliseconds(_ value: JSONValue) -> Int64? {
         switch value.kind {
         case .number: value.int64 ?? value.double.flatMap { Int64(exactly: $0.rounded(.down)) }
@@ -36,7 +37,7 @@ struct AnswerParser {
         }
     }
 
-    /// A number of digits only; nil for anything else and for what is too large.
+    /// Parses a decimal number of at most 18 digits; nil for any other text.
     static func decimal(_ text: UnsafeRawBufferPointer) -> Int64? {
         guard !text.isEmpty, text.count <= 18 else { return nil }
         var number: Int64 = 0

@@ -1,15 +1,15 @@
 import JSON
 
-/// What an answer of channel management holds beside its status.
+/// The contents of a successful channel management answer.
 public final class ChannelAnswer: Sendable, Hashable {
-    /// `apns-channel-id`: of the channel that was made.
+    /// `apns-channel-id`: the ID of the created channel.
     public let channelID: String?
-    /// Of the channel that was read.
+    /// The storage policy of the channel that was read.
     public let storagePolicy: ChannelRequest.StoragePolicy?
-    /// The IDs of all channels, where they were asked for.
+    /// The IDs of all channels, if the request listed them.
     public let channels: [String]?
 
-    /// - Parameter body: that of a list without channels was seen empty.
+    /// - Parameter body: may be empty, as was observed for a list without channels.
     init(channelID: String?, body: [UInt8]) {
         self.channelID = channelID
         let limits = JSONLimits(bytesMax: ChannelRequest.answerBytesMax, depthMax: 8)

@@ -1,20 +1,20 @@
-/// What is asked of an app's broadcast channels (Apple, "Sending channel management requests to APNs").
+/// A request to manage an app's broadcast channels (Apple, "Sending channel management requests to APNs").
 public enum ChannelRequest: Sendable, Hashable {
-    /// What is kept for devices that are away. Never changed once a channel is made.
+    /// The broadcasts that APNs stores for offline devices. Fixed when the channel is created.
     public enum StoragePolicy: Int, Sendable, Hashable, CaseIterable {
-        /// Nothing; more broadcasts are allowed.
+        /// APNs stores nothing, and allows more broadcasts.
         case none = 0
-        /// The newest broadcast, for at most eight hours.
+        /// APNs stores the newest broadcast for at most eight hours.
         case newest = 1
     }
 
     case create(StoragePolicy)
-    /// Of a channel by its ID, as APNs gave it out.
+    /// Reads the channel with this ID, as issued by APNs.
     case read(String)
     case delete(String)
     case list
 
-    /// Largest answer that is read, in bytes: a list has up to 10,000 IDs, whose size is APNs' affair.
+    /// Maximum size of an answer in bytes. A list has up to 10,000 IDs, whose size Apple does not document.
     public static let answerBytesMax = 2 << 20
 
     var method: StaticString {
@@ -25,7 +25,7 @@ public enum ChannelRequest: Sendable, Hashable {
         }
     }
 
-    /// Whether APNs may have carried out something of which no answer came.
+    /// Whether the request changes channels. If its answer is lost, APNs may have carried it out.
     public var isChange: Bool {
         switch self {
         case .create, .delete: true

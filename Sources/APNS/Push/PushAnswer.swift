@@ -1,24 +1,24 @@
 public import APNSProtocol
 
-/// An answer to a push. What it means for the message is decided by `AnswerVerdict`.
+/// An answer to a push. `AnswerVerdict` decides its meaning.
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
-    /// nil when the body had none: always with 200, and in answers of proxies. A body that cannot be read is kept as an
-    /// unknown reason, cut short.
+    /// nil if the answer has no body, as with 200. A body in another form becomes an unknown reason, truncated.
     public var reason: Reason?
-    /// Whether APNs itself has spoken: 200, or a body of its form. Else it was something between, or nobody knows.
+    /// Whether APNs sent the answer: status 200, or a body in the form of APNs. Otherwise, a proxy may have sent it.
     public var isFromAPNS: Bool
-    /// The connection that it came on: a number that the pool gives to no other.
+    /// The number of the connection that received the answer. Unique within the pool.
     public var connection: Int
-    /// With 410: when APNs last found the device token dead, in UNIX milliseconds as given.
+    /// With status 410: the last time when APNs confirmed the device token to be invalid, in UNIX milliseconds, as
+    /// received.
     public var timestampMilliseconds: Int64?
-    /// `apns-unique-id`, which the development environment sends, and both to broadcasts.
+    /// `apns-unique-id`. The sandbox sends it in all answers, both environments send it in answers to broadcasts.
     public var apnsUniqueID: String?
-    /// `apns-request-id`, which comes with answers to broadcasts.
+    /// `apns-request-id`, present in answers to broadcasts.
     public var apnsRequestID: String?
-    /// Of channel management.
+    /// The contents of a channel management answer.
     public var channel: ChannelAnswer?
-    /// `retry-after`, which nobody documents: a lower bound if it comes.
+    /// `retry-after`, which Apple does not document. Used as a lower bound of the delay.
     public var retryAfterSeconds: Int64?
 
     public init(

@@ -1,56 +1,57 @@
 public import HTTP2
 
-/// What became of a push. A reference, as it passes through many hands.
+/// The outcome of a push. Indirect, since many functions pass it on.
 public indirect enum PushOutcome: Sendable, Hashable {
-    /// An answer has come, whatever it said and whoever gave it.
+    /// The push was answered, by APNs or by a proxy.
     case answered(PushAnswer)
-    /// APNs did not process it: it can be sent again, and no attempt counts.
+    /// APNs did not process the push. It can be sent again, and does not count as an attempt.
     case notSent(NotSentReason)
-    /// It was sent and no answer came: APNs may have processed it or not. With the number of its connection within the
-    /// pool when nothing was ever accepted on that, as far as authentication goes.
+    /// The push was sent and not answered. APNs may have processed it. `silentConnection` is the number of its connection
+    /// within the pool, if APNs had not accepted the credential on that connection.
     case unknown(UnknownReason, silentConnection: Int? = nil)
 }
 
 /// Why a push was not sent, or was refused unprocessed.
 public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
-    /// The pool takes no more: it was told to stop.
+    /// The pool accepts no more pushes.
     case draining
-    /// No connection could take it in time.
+    /// No connection had a free stream in time.
     case noConnection
-    /// A connection took it, and could not write all of it in time: the peer reads nothing, or gives no window. With the
-    /// number of the connection as in ``PushOutcome/unknown(_:silentConnection:)``.
+    /// A connection could not write the whole push in time: the peer does not read, or grants no window. For
+    /// `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
     case notWritten(silentConnection: Int?)
     /// Too many pushes wait for a connection already.
     case overloaded
-    /// APNs refused it unprocessed at every one of a few tries.
+    /// APNs refused the push unprocessed each time the pool sent it.
     case refused
-    /// No provider token could be made.
+    /// No provider token could be signed.
     case noToken
-    /// APNs does not take the certificate.
+    /// APNs refused the certificate.
     case certificateRefused(CertificateRefusal)
-    /// Its expiration passed while it waited in the pool.
+    /// The push expired while it waited in the pool.
     case expired
-    /// A value cannot stand in a header: no hexadecimal token, or control characters. Sending it again is of no use.
+    /// A value is not valid in a header: a token with other than hexadecimal digits, or control characters. Sending the
+    /// request again does not help.
     case malformed
 
     public var description: String {
         switch self {
-        case .draining: "the connections were being closed"
-        case .noConnection: "no connection could take it in time"
-        case .notWritten: "its connection could not write it in time"
-        case .overloaded: "too many wait for a connection already"
+        case .draining: "the connections were closing"
+        case .noConnection: "no connection was available in time"
+        case .notWritten: "the connection could not write the request in time"
+        case .overloaded: "too many requests wait for a connection"
         case .refused: "APNs refused its stream several times"
-        case .noToken: "no provider token could be made: look at the key and the clock"
-        case .certificateRefused: "APNs does not take the certificate"
-        case .expired: "it expired while it waited for a connection"
-        case .malformed: "a value cannot stand in a header"
+        case .noToken: "no provider token could be signed; check the key and the clock"
+        case .certificateRefused: "APNs refused the certificate"
+        case .expired: "the request expired while it waited for a connection"
+        case .malformed: "a value is not valid in an HTTP header"
         }
     }
 }
 
-/// Why the outcome of a push is not known.
+/// Why the outcome of a push is unknown.
 public enum UnknownReason: Sendable, Hashable, CustomStringConvertible {
-    /// No answer within the time that a request may take.
+    /// No answer arrived within the request timeout.
     case timedOut
     /// The connection ended before the answer.
     case connectionLost

@@ -1,11 +1,12 @@
-/// Is told what became of a push. A protocol of classes: who is told of pushes is told of publishes too, by another class.
+/// Receives the outcome of a push. A protocol, since the class that receives pushes inherits from the base class of publish
+/// receivers.
 public protocol PushReceiver: AnyObject {
-    /// Called once for each push, on the loop's thread, later in the turn in which its outcome was known, or in the next: never
-    /// from inside a call of the pool's methods. May push.
+    /// Called once for each push, on the loop's thread, in the event-loop iteration in which the outcome was known or in the
+    /// next one. Never called from within a method of the pool. May send pushes.
     func pushed(_ outcome: PushOutcome)
 }
 
-/// Resumes the task that waits.
+/// A receiver that resumes a continuation with the outcome.
 final class ContinuationPushReceiver: PushReceiver {
     private let continuation: UnsafeContinuation<PushOutcome, Never>
 

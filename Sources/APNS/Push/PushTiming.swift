@@ -1,4 +1,4 @@
-/// When a push left and was answered, in UNIX nanoseconds, for whoever traces it. On the loop's thread only.
+/// The times at which a push was sent and answered, in UNIX nanoseconds, for traces. Use only on the loop's thread.
 public final class PushTiming {
     public internal(set) var sentAt: Int64?
     public internal(set) var answeredAt: Int64?

@@ -1,13 +1,15 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/actions`: what is done to connections at once.
+/// `/v1/actions`: applies an action to open connections immediately.
 struct ActionRoutes {
     let server: SimulatorServer
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.post, "/v1/actions", #"does something to connections: {"action": …, "connection": N}"#) {
+            AdminRoute(
+                .post, "/v1/actions", #"applies an action to connections at once: {"action": …, "connection": N}"#
+            ) {
                 request throws(AdminError) in
                 try perform(request)
             }
@@ -24,10 +26,10 @@ struct ActionRoutes {
     }
 }
 
-/// An action, and where it is to be applied.
+/// An action and the connections that it applies to.
 private struct ActionOrder: Sendable {
     var action = FaultAction.closeConnection
-    /// nil: to all connections.
+    /// Number of the connection. nil: all connections.
     var connection: Int?
 
     static let codec = ObjectCodec(
@@ -38,7 +40,7 @@ private struct ActionOrder: Sendable {
         ],
         check: { order, members throws(InputError) in
             guard order.action.isForConnections else {
-                throw members.error("action", "\(order.action.name) happens to requests: POST it to /v1/faults")
+                throw members.error("action", "\(order.action.name) applies to requests only: POST it to /v1/faults")
             }
         })
 }

@@ -2,17 +2,17 @@ import AdminHTTP
 import JSON
 
 extension AdminResponse {
-    /// One JSON value that `write` writes.
+    /// Returns a response whose body is the JSON value that `write` writes.
     static func value(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> AdminResponse {
         var json = JSONWriter()
         write(&json)
         return .json(json.bytes + [UInt8(ascii: "\n")], status: status)
     }
 
-    /// Something is not there any more.
+    /// The response to a deletion: `{"deleted": true}`.
     static var deleted: AdminResponse { .object { $0.member("deleted", true) } }
 
-    /// One JSON object with the members that `write` adds.
+    /// Returns a response whose body is a JSON object with the members that `write` adds.
     static func object(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> AdminResponse {
         .value(status: status) { json in
             json.beginObject()
@@ -23,23 +23,23 @@ extension AdminResponse {
 }
 
 extension AdminRequest {
-    /// The body as JSON.
+    /// Parses the body as JSON.
     ///
-    /// - Throws: 400 with the place of the mistake.
+    /// - Throws: 400 with the position of the error.
     func json() throws(AdminError) -> JSONDocument { try Self.json(body) }
 
     private static func json(_ text: [UInt8]) throws(AdminError) -> JSONDocument {
         do throws(JSONError) {
             return try JSONDocument(text, limits: JSONLimits(bytesMax: SimulatorAdmin.bodyBytesMax))
         } catch {
-            throw AdminError(400, "the body has to be JSON: \(error)")
+            throw AdminError(400, "the body is not JSON: \(error)")
         }
     }
 
-    /// Reads what the body says.
+    /// Reads a value from the JSON body.
     ///
-    /// - Parameter canBeEmpty: whether no body at all says as much as `{}`.
-    /// - Throws: 400 with the place of the mistake.
+    /// - Parameter canBeEmpty: whether an empty body means `{}`.
+    /// - Throws: 400 with the position of the error.
     func read<Value>(
         canBeEmpty: Bool = false, _ read: (JSONValue) throws(InputError) -> Value
     ) throws(AdminError) -> Value {
@@ -47,38 +47,39 @@ extension AdminRequest {
         do throws(InputError) {
             return try read(document.root)
         } catch {
-            throw error.told(of: document)
+            throw error.adminError(in: document)
         }
     }
 
-    /// One of a few words of the query; nil when it has none of this name.
+    /// Returns the query parameter of this name as one of the words of a type; nil if the query has no such parameter.
     ///
-    /// - Throws: 400 when it is another.
+    /// - Throws: 400 if the value is none of the words.
     func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String) throws(AdminError) -> Word? {
         guard let text = query(name) else { return nil }
         guard let word = Word(rawValue: text) else {
-            throw AdminError(400, "\(name) is \(Word.allCases.map(\.rawValue).joined(separator: " or "))")
+            throw AdminError(400, "\(name) must be \(Word.allCases.map(\.rawValue).joined(separator: " or "))")
         }
         return word
     }
 
-    /// A whole number of the query; nil when it has none of this name.
+    /// Returns the query parameter of this name as an integer; nil if the query has no such parameter.
     ///
-    /// - Throws: 400 when it is no number of the range.
+    /// - Throws: 400 if the value is not an integer in the range.
     func number(_ name: String, _ range: ClosedRange<Int>) throws(AdminError) -> Int? {
         guard let text = query(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw AdminError(400, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw AdminError(400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 }
 
 extension InputError {
-    /// The same sentence with its place in the body, when that has more than one line.
-    func told(of document: JSONDocument) -> AdminError {
+    /// Returns the error as status 400. If the error is not on the body's first line, its position precedes the
+    /// message.
+    func adminError(in document: JSONDocument) -> AdminError {
         guard let node else { return AdminError(400, message) }
-        let place = document.position(ofNode: node)
-        return AdminError(400, place.line > 1 ? "\(place.line):\(place.column): \(message)" : message)
+        let position = document.position(ofNode: node)
+        return AdminError(400, position.line > 1 ? "\(position.line):\(position.column): \(message)" : message)
     }
 }

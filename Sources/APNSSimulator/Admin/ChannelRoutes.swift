@@ -2,7 +2,7 @@ import APNSProtocol
 import AdminHTTP
 import JSON
 
-/// `/v1/channels`: those of all apps, which providers make and delete at the channel management service, too.
+/// `/v1/channels`: the channels of all apps. Providers also create and delete them through channel management.
 struct ChannelRoutes {
     let server: SimulatorServer
 
@@ -20,7 +20,7 @@ struct ChannelRoutes {
             },
             AdminRoute(
                 .put, "/v1/channels/ID", query: ["app", "environment"],
-                #"makes a channel with this id, or exchanges it: {"storage_policy": 0 or 1}"#
+                #"creates or replaces the channel with this ID: {"storage_policy": 0 or 1}"#
             ) { request throws(AdminError) in
                 let channel = try channel(of: request)
                 server.state.add(channel)
@@ -28,24 +28,24 @@ struct ChannelRoutes {
             },
             AdminRoute(.delete, "/v1/channels/ID", query: ["app", "environment"], "deletes a channel") {
                 request throws(AdminError) in
-                let (bundleID, environment) = try place(of: request)
+                let (bundleID, environment) = try appAndEnvironment(of: request)
                 guard
                     server.state.removeChannel(
                         id: request.parameter("ID"), bundleID: bundleID, environment: environment) != nil
-                else { throw AdminError(404, "the app \(bundleID) has no such channel in \(environment.rawValue)") }
+                else { throw AdminError(404, "app \(bundleID) has no such channel in \(environment.rawValue)") }
                 return .deleted
             },
         ]
     }
 
     private func channel(of request: AdminRequest) throws(AdminError) -> Channel {
-        let (bundleID, environment) = try place(of: request)
+        let (bundleID, environment) = try appAndEnvironment(of: request)
         let id = request.parameter("ID")
         guard Channel.isWellFormedID(Array(id.utf8)) else {
-            throw AdminError(400, "a channel's id is base64 of at most \(Channel.idBytesMax) characters")
+            throw AdminError(400, "the channel ID must be base64 of at most \(Channel.idBytesMax) characters")
         }
         guard server.state.allowsBroadcasts(bundleID: bundleID) else {
-            throw AdminError(409, "there is no app \(bundleID), or broadcasts are not enabled for it")
+            throw AdminError(409, "app \(bundleID) does not exist or may not broadcast")
         }
         return try request.read { value throws(InputError) in
             var channel = Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: .none)
@@ -54,11 +54,13 @@ struct ChannelRoutes {
         }
     }
 
-    private func place(
+    private func appAndEnvironment(
         of request: AdminRequest
     ) throws(AdminError) -> (bundleID: String, environment: APNSEnvironment) {
         guard let bundleID = request.query("app"), let environment = try request.word("environment") as APNSEnvironment?
-        else { throw AdminError(400, "the query says whose channel it is: ?app=BUNDLE&environment=sandbox") }
+        else {
+            throw AdminError(400, "the query must name the app and the environment: ?app=BUNDLE&environment=sandbox")
+        }
         return (bundleID, environment)
     }
 }

@@ -2,13 +2,16 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// `/v1/clock`: what time it is here. An hour ahead, provider tokens are too old; behind, they come from the future.
+/// `/v1/clock`: the simulator's clock. Moving it an hour ahead makes provider tokens too old; moving it back dates them
+/// in the future.
 struct ClockRoutes {
     let server: SimulatorServer
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/clock", "the time, and how far it is ahead of the machine's") { _ in shown },
+            AdminRoute(.get, "/v1/clock", "the simulator's time, and how far its clock is ahead of the machine's") {
+                _ in shown
+            },
             AdminRoute(.put, "/v1/clock", #"sets the clock: {"offset_seconds": N}"#) { request throws(AdminError) in
                 server.clockOffset = try request.read { value throws(InputError) in try Self.codec.read(value) }
                 return shown

@@ -1,13 +1,14 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/connections`: those that are open.
+/// `/v1/connections`: the open connections and the newest failures.
 struct ConnectionRoutes {
     let server: SimulatorServer
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/connections", "open connections, and the newest that failed") { [server] _ in
+            AdminRoute(.get, "/v1/connections", "open connections, and the causes of the newest failed connections") {
+                [server] _ in
                 .object { json in
                     json.beginArray("connections")
                     for connection in server.openConnections { connection.write(to: &json) }

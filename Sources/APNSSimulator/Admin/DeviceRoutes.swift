@@ -2,7 +2,7 @@ import APNSProtocol
 import AdminHTTP
 import JSON
 
-/// `/v1/devices`: those that are registered. All others are what rules and `unknown_devices` of the state say.
+/// `/v1/devices`: the registered devices. `device_rules` and `unknown_devices` of the state decide about all others.
 struct DeviceRoutes {
     let server: SimulatorServer
 
@@ -10,7 +10,7 @@ struct DeviceRoutes {
         [
             AdminRoute(
                 .get, "/v1/devices", query: ["limit"],
-                "the devices that are registered; with limit so many of them, and how many were left out"
+                "the registered devices; limit limits their number, and left_out has the number of the others"
             ) { request throws(AdminError) in
                 let limit = try request.number("limit", 1...Int.max)
                 let devices = server.state.devicesInOrder
@@ -20,13 +20,13 @@ struct DeviceRoutes {
                     if let limit { json.member("left_out", max(0, devices.count - limit)) }
                 }
             },
-            AdminRoute(.get, "/v1/devices/TOKEN", "one of them") { request throws(AdminError) in
+            AdminRoute(.get, "/v1/devices/TOKEN", "a device") { request throws(AdminError) in
                 guard let device = server.state.device(token: try token(of: request)) else { throw Self.unknown }
                 return shown(device)
             },
             AdminRoute(
                 .put, "/v1/devices/TOKEN",
-                #"registers or changes one: {"app": BUNDLE, "state": "unregistered", …}; what is not named stays"#
+                #"registers or changes a device: {"app": BUNDLE, "state": "unregistered", …}"#
             ) { request throws(AdminError) in
                 let token = try token(of: request)
                 let known = server.state.device(token: token)
@@ -38,7 +38,7 @@ struct DeviceRoutes {
                 server.state.add(device)
                 return shown(device)
             },
-            AdminRoute(.delete, "/v1/devices/TOKEN", "forgets one") { request throws(AdminError) in
+            AdminRoute(.delete, "/v1/devices/TOKEN", "removes a device") { request throws(AdminError) in
                 guard server.state.removeDevice(token: try token(of: request)) != nil else { throw Self.unknown }
                 return .deleted
             },
@@ -51,11 +51,11 @@ struct DeviceRoutes {
         .value { server.stateCodec.device.write(device, to: &$0) }
     }
 
-    /// In lower case.
+    /// The token in the path, in lower case.
     private func token(of request: AdminRequest) throws(AdminError) -> [UInt8] {
         let token = request.parameter("TOKEN").utf8.map(lowercased)
         guard DeviceToken.isWellFormed(token) else {
-            throw AdminError(400, "a device's token is an even number of hexadecimal digits")
+            throw AdminError(400, "the device token must be an even number of hexadecimal digits")
         }
         return token
     }

@@ -1,25 +1,25 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/faults`: what goes wrong on purpose, from now on.
+/// `/v1/faults`: the faults in force.
 struct FaultRoutes {
     let server: SimulatorServer
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/faults", "the faults in force, and how often they struck") { _ in shown },
-            AdminRoute(.post, "/v1/faults", "puts a fault in force, in place of one with the same id") {
+            AdminRoute(.get, "/v1/faults", "the faults in force, and how often each has applied") { _ in shown },
+            AdminRoute(.post, "/v1/faults", "adds a fault, or replaces the fault with the same ID") {
                 request throws(AdminError) in
                 try put(request)
             },
-            AdminRoute(.delete, "/v1/faults", "ends all faults") { _ in
+            AdminRoute(.delete, "/v1/faults", "removes all faults") { _ in
                 let count = server.faults.entries.count
                 server.faults.removeAll()
                 return .object { $0.member("deleted", count) }
             },
-            AdminRoute(.delete, "/v1/faults/ID", "ends a fault") { request throws(AdminError) in
+            AdminRoute(.delete, "/v1/faults/ID", "removes a fault") { request throws(AdminError) in
                 guard server.faults.remove(id: request.parameter("ID")) else {
-                    throw AdminError(404, "there is no fault of this id")
+                    throw AdminError(404, "no fault has this ID")
                 }
                 return .deleted
             },

@@ -4,7 +4,7 @@ import Crypto
 import EventLoop
 import JSON
 
-/// `/v1/requests` and `/v1/duplicates`: what was seen, and waiting for what is to be seen.
+/// `/v1/requests` and `/v1/duplicates`: lists received requests, or waits for them.
 struct RequestRoutes {
     let server: SimulatorServer
 
@@ -17,9 +17,9 @@ struct RequestRoutes {
                     "full_tokens",
                     "wait_seconds", "timeout",
                 ],
-                "the newest requests, or those after a number; with wait_seconds, once there is one",
-                later: { exchange throws(AdminError) in try tell(exchange) }),
-            AdminRoute(.get, "/v1/duplicates", "the ids that more than one request had") { [server] _ in
+                "the newest requests, or the requests after a number; with wait_seconds, as soon as a request matches",
+                later: { exchange throws(AdminError) in try listRequests(exchange) }),
+            AdminRoute(.get, "/v1/duplicates", "the IDs that more than one request had") { [server] _ in
                 .object { json in
                     json.beginArray("duplicates")
                     for duplicate in server.memory.duplicates { duplicate.write(to: &json) }
@@ -29,38 +29,39 @@ struct RequestRoutes {
         ]
     }
 
-    private func tell(_ exchange: AdminExchange) throws(AdminError) {
+    private func listRequests(_ exchange: AdminExchange) throws(AdminError) {
         let request = exchange.request
         let query = try RequestQuery(request)
         let showsTokens = try request.number("full_tokens", 0...1) == 1
         guard let seconds = try request.number("wait_seconds", 0...RequestMemory.waitSecondsMax) else {
             return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
         }
-        guard query.before == nil else { throw AdminError(400, "before asks for what has come: not with wait_seconds") }
-        // A page that polls has no use for an error in its console whenever nothing has come.
+        guard query.before == nil else { throw AdminError(400, "before and wait_seconds exclude each other") }
+        // Browsers log each 408 to the console, so a page that polls requests an empty list instead.
         let timeout = request.query("timeout") ?? "error"
-        guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout is error or empty") }
+        guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout must be error or empty") }
         do throws(RequestWaitError) {
             let wait = try server.memory.whenRequest(query, within: .seconds(seconds)) { page in
                 let page = page ?? (timeout == "empty" ? server.memory.requests(query) : nil)
                 exchange.answer(
                     page.map { .page($0, showsTokens: showsTokens) }
-                        ?? .error(408, "no such request came within \(seconds) seconds"))
+                        ?? .error(408, "no matching request within \(seconds) seconds"))
             }
             if let wait { exchange.onAbandoned = { [server] in server.memory.cancel(wait) } }
         } catch {
             switch error {
-            case .notLogging: throw AdminError(409, "no requests are kept: start with --requests-logged above 0")
-            case .tooMany: throw AdminError(503, "too many wait for requests; try again later")
+            case .notLogging:
+                throw AdminError(409, "requests are not logged: start the simulator with --requests-logged above 0")
+            case .tooMany: throw AdminError(503, "too many clients wait for requests; try again later")
             }
         }
     }
 }
 
 extension RequestQuery {
-    /// As the query of a URL says it.
+    /// Creates a query from the parameters of a URL.
     ///
-    /// - Throws: 400, naming what is wrong.
+    /// - Throws: 400 with the invalid parameter.
     fileprivate init(_ request: AdminRequest) throws(AdminError) {
         self.init(
             after: try request.number("after", 0...Int.max), before: try request.number("before", 1...Int.max),
@@ -70,11 +71,11 @@ extension RequestQuery {
             reason: request.query("reason").map { text in Array(text.utf8).withUnsafeBytes { Reason($0) } },
             connection: try request.number("connection", 1...Int.max))
         if let text = request.query("apns_id") {
-            guard let id = UUIDValue(text) else { throw AdminError(400, "apns_id is a UUID") }
+            guard let id = UUIDValue(text) else { throw AdminError(400, "apns_id must be a UUID") }
             apnsID = id
         }
         guard devicePrefix?.utf8.allSatisfy(DeviceToken.isHexDigit) != false else {
-            throw AdminError(400, "device is how a device token begins, in hexadecimal digits")
+            throw AdminError(400, "device must be the start of a device token, in hexadecimal digits")
         }
     }
 }

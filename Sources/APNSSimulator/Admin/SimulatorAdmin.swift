@@ -1,23 +1,24 @@
 import AdminHTTP
 public import EventLoop
 
-/// The admin port of a simulator: what it knows and has seen, to be looked at and changed over HTTP while it runs.
-/// On the simulator's own loop, which owns all that.
+/// The admin port of a simulator. Clients view and change the simulator's state over HTTP while it runs.
+///
+/// Runs on the simulator's event loop, which owns the state.
 public final class SimulatorAdmin {
-    /// Bytes of a request's body: a state of tens of thousands of devices.
+    /// Maximum bytes of a request's body: enough for a state with tens of thousands of devices.
     static let bodyBytesMax = 8 * 1024 * 1024
 
     private let http: AdminServer
-    /// Where it listens.
+    /// The address at which the admin port listens.
     public var endpoint: Endpoint { http.endpoint }
 
-    /// Listens for whoever wants to look at `server`; to be closed before it is let go of.
+    /// Listens for admin clients of `server`. The owner calls ``close()`` before it releases the admin port.
     ///
     /// - Parameters:
-    ///   - hostNames: what this host may be called besides `localhost` and loopback's addresses.
-    ///   - onDisplaced: called with the number of connections that the admin port closed for want of room; the first at
-    ///     once, the others once a minute.
-    /// - Throws: when the address cannot be had.
+    ///   - hostNames: names that clients may use for this host besides `localhost` and the loopback addresses.
+    ///   - onDisplaced: called with the number of connections that the admin port closed to make room; immediately for
+    ///     the first connection, then at most once a minute.
+    /// - Throws: an error if the address is not available.
     public init(
         for server: SimulatorServer, on loop: EpollLoop, at endpoint: Endpoint, hostNames: [String] = [],
         onDisplaced: @escaping (Int) -> Void = { _ in }
@@ -34,10 +35,10 @@ public final class SimulatorAdmin {
         }
     }
 
-    /// Ends at once; those who wait for an answer are told.
+    /// Closes the port immediately. Clients that wait for a response receive an error.
     public func close() { http.close() }
 
-    /// All that can be asked.
+    /// Returns the routes of the admin API and the web page.
     static func routes(of server: SimulatorServer) -> RouteTable {
         RouteTable(
             PageRoutes().all + HealthRoutes(server: server).all + CounterRoutes(server: server).all

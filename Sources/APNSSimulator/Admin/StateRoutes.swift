@@ -2,21 +2,23 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// `/v1/state`, `/v1/rules` and `/v1/reset`: all that the simulator is told of its world.
+/// `/v1/state`, `/v1/rules` and `/v1/reset`: the complete state of the simulator.
 struct StateRoutes {
     let server: SimulatorServer
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/state", "all that it knows of its world, as PUT takes it back") { _ in state },
-            AdminRoute(.put, "/v1/state", "makes it know another world, in the shape of a state file") {
+            AdminRoute(.get, "/v1/state", "the complete state, in the form that PUT accepts") { _ in state },
+            AdminRoute(.put, "/v1/state", "replaces the state; the body has the form of a state file") {
                 request throws(AdminError) in
-                server.become(
-                    try request.read { value throws(InputError) in try server.stateCodec.document.read(value) })
+                server.replaceState(
+                    with: try request.read { value throws(InputError) in
+                        try server.stateCodec.document.read(value)
+                    })
                 return state
             },
-            AdminRoute(.get, "/v1/rules", "the switches of its rules") { _ in rules },
-            AdminRoute(.put, "/v1/rules", "changes the switches that are named") { request throws(AdminError) in
+            AdminRoute(.get, "/v1/rules", "the switches") { _ in rules },
+            AdminRoute(.put, "/v1/rules", "changes the named switches") { request throws(AdminError) in
                 server.state.rules = try request.read { value throws(InputError) in
                     var rules = server.state.rules
                     try RuleOptions.codec.read(value, into: &rules)
@@ -27,7 +29,7 @@ struct StateRoutes {
             },
             AdminRoute(
                 .post, "/v1/reset", query: ["keep"],
-                "as it was when it started: state, faults, clock and memory; with keep=state the state stays"
+                "restores the simulator as it was at its start; keep=state keeps the state and the switches"
             ) { request throws(AdminError) in
                 server.reset(keepsState: try request.word("keep") as Keepable? == .state)
                 return .object { $0.member("reset", true) }
@@ -43,6 +45,7 @@ struct StateRoutes {
 }
 
 extension SimulatorServer {
-    /// For what comes over HTTP: it names no files, and what is said to be inactive is so from now on.
+    /// The codec for states in HTTP requests. Such a state names no files. A device that becomes inactive without a
+    /// time is inactive from now on.
     var stateCodec: StateCodec { StateCodec(sinceMilliseconds: now.unixMilliseconds) }
 }

@@ -9,17 +9,17 @@ struct TeamRoutes {
 
     private var teams: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/teams", "the teams with all that they have") { _ in listed },
-            AdminRoute(.get, "/v1/teams/ID", "one of them") { request throws(AdminError) in
+            AdminRoute(.get, "/v1/teams", "the teams with their apps, keys and certificates") { _ in listed },
+            AdminRoute(.get, "/v1/teams/ID", "a team") { request throws(AdminError) in
                 shown(try teamID(of: request))
             },
             AdminRoute(
-                .put, "/v1/teams/ID", #"makes or exchanges one: {"apps": […], "keys": […], "certificates": […]}"#
+                .put, "/v1/teams/ID", #"creates or replaces a team: {"apps": […], "keys": […], "certificates": […]}"#
             ) { request throws(AdminError) in
                 let id = request.parameter("ID")
                 try request.read(canBeEmpty: true) { value throws(InputError) in
                     let codec = server.stateCodec.team
-                    try server.state.exchangeTeam(id: id) { state throws(InputError) in
+                    try server.state.replaceTeam(id: id) { state throws(InputError) in
                         var team = StateTeam(state: state, id: id)
                         try codec.read(value, into: &team, .identified)
                         state = team.state
@@ -28,7 +28,8 @@ struct TeamRoutes {
                 }
                 return shown(id)
             },
-            AdminRoute(.delete, "/v1/teams/ID", "forgets one and all that it has") { request throws(AdminError) in
+            AdminRoute(.delete, "/v1/teams/ID", "removes a team with its apps, keys and certificates") {
+                request throws(AdminError) in
                 server.state.removeTeam(id: try teamID(of: request))
                 return .deleted
             },
@@ -39,12 +40,12 @@ struct TeamRoutes {
         [
             AdminRoute(
                 .put, "/v1/teams/ID/keys/KEY",
-                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}; what is not named stays"#
+                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}"#
             ) { request throws(AdminError) in
                 let (teamID, id) = (try teamID(of: request), request.parameter("KEY"))
                 let known = server.state.key(id: id)
                 if let known, known.teamID != teamID {
-                    throw AdminError(409, "the key \(id) is team \(known.teamID)'s")
+                    throw AdminError(409, "key \(id) belongs to team \(known.teamID)")
                 }
                 server.state.add(
                     try request.read { value throws(InputError) in
@@ -54,7 +55,7 @@ struct TeamRoutes {
                     })
                 return shown(teamID)
             },
-            AdminRoute(.delete, "/v1/teams/ID/keys/KEY", "forgets a key") { request throws(AdminError) in
+            AdminRoute(.delete, "/v1/teams/ID/keys/KEY", "removes a key") { request throws(AdminError) in
                 let (teamID, id) = (try teamID(of: request), request.parameter("KEY"))
                 guard server.state.key(id: id)?.teamID == teamID else {
                     throw AdminError(404, "team \(teamID) has no key \(id)")
@@ -69,7 +70,7 @@ struct TeamRoutes {
         [
             AdminRoute(
                 .put, "/v1/teams/ID/apps/BUNDLE",
-                #"gives the team an app, maybe another team's: {"broadcast": true}; without, its channels go"#
+                #"adds an app to the team, or moves it there: {"broadcast": true}; otherwise deletes its channels"#
             ) { request throws(AdminError) in
                 let teamID = try teamID(of: request)
                 let app = try request.read(canBeEmpty: true) { value throws(InputError) in
@@ -81,7 +82,7 @@ struct TeamRoutes {
                     bundleID: app.bundleID, teamID: teamID, allowsBroadcasts: app.allowsBroadcasts)
                 return shown(teamID)
             },
-            AdminRoute(.delete, "/v1/teams/ID/apps/BUNDLE", "takes an app and its channels away") {
+            AdminRoute(.delete, "/v1/teams/ID/apps/BUNDLE", "removes an app and its channels") {
                 request throws(AdminError) in
                 let (teamID, bundleID) = (try teamID(of: request), request.parameter("BUNDLE"))
                 guard server.state.app(bundleID: bundleID)?.teamID == teamID else {
@@ -106,10 +107,10 @@ struct TeamRoutes {
         .value { server.stateCodec.team.write(StateTeam(state: server.state, id: teamID), to: &$0) }
     }
 
-    /// - Throws: 404 when there is no such team.
+    /// - Throws: 404 if the team does not exist.
     private func teamID(of request: AdminRequest) throws(AdminError) -> String {
         let id = request.parameter("ID")
-        guard server.state.knowsTeam(id: id) else { throw AdminError(404, "there is no team \(id)") }
+        guard server.state.hasTeam(id: id) else { throw AdminError(404, "team \(id) does not exist") }
         return id
     }
 }

@@ -2,14 +2,14 @@ import APNSProtocol
 import EventLoop
 import JSON
 
-/// What a process says once it listens.
+/// The texts that the process prints when it is ready.
 struct Announcement {
-    /// Where it listens, and for what.
+    /// The listeners and their addresses.
     let endpoints: [(listener: Listener, endpoint: Endpoint)]
-    /// Where the admin port is, if there is one.
+    /// The address of the admin port; nil without one.
     let admin: Endpoint?
     let options: Options
-    let world: World
+    let startup: StartupData
 
     /// One JSON object on one line.
     var readyLine: String {
@@ -28,7 +28,7 @@ struct Announcement {
             json.endObject()
         }
         json.endArray()
-        if world.isDemonstrationState {
+        if startup.isDemonstrationState {
             json.member("team_id", Demonstration.teamID)
             json.member("key_id", Demonstration.keyID)
             json.member("topic", Demonstration.bundleID)
@@ -37,9 +37,9 @@ struct Announcement {
             func member(_ name: StaticString, _ file: DemonstrationFile) {
                 json.member(name, "\(directory)/\(file.rawValue)")
             }
-            if world.isDemonstrationState { member("key_file", .providerKey) }
+            if startup.isDemonstrationState { member("key_file", .providerKey) }
             if options.certificateFile == nil { member("authority_file", .authority) }
-            if world.isDemonstrationState {
+            if startup.isDemonstrationState {
                 member("client_certificate_file", .clientCertificate)
                 member("client_key_file", .clientKey)
             }
@@ -48,35 +48,35 @@ struct Announcement {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// How to point a client at it, in words.
-    var advice: String {
+    /// Instructions for connecting a client.
+    var instructions: String {
         var lines = ["apns-simulator: HTTP/2 over TLS on"]
         for (listener, endpoint) in endpoints { lines.append("  https://\(endpoint) \(listener.service)") }
-        if let admin { lines.append("  http://\(admin) admin: a page for people, an API for scripts") }
-        if world.isDemonstrationState {
+        if let admin { lines.append("  http://\(admin) web page and admin API") }
+        if startup.isDemonstrationState {
             lines += [
                 "  team \(Demonstration.teamID), key \(Demonstration.keyID), topic \(Demonstration.bundleID)",
-                "  device tokens: any hexadecimal; those that begin with \(Demonstration.unregisteredPrefix) are"
-                    + " unregistered, with \(Demonstration.badPrefix) bad",
+                "  device tokens: any hexadecimal digits; \(Demonstration.unregisteredPrefix)… is unregistered,"
+                    + " \(Demonstration.badPrefix)… is bad",
             ]
         }
         if let directory = options.demonstrationDirectory {
-            if world.isDemonstrationState {
+            if startup.isDemonstrationState {
                 lines += [
                     "  sign provider tokens with \(directory)/\(DemonstrationFile.providerKey.rawValue)",
-                    "  or show the certificate \(directory)/\(DemonstrationFile.clientCertificate.rawValue) with"
+                    "  or present the certificate \(directory)/\(DemonstrationFile.clientCertificate.rawValue) with"
                         + " \(DemonstrationFile.clientKey.rawValue)",
                 ]
             }
             if options.certificateFile == nil {
-                lines.append("  let the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")
+                lines.append("  make the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")
             }
-        } else if world.isDemonstrationState || options.certificateFile == nil {
-            lines.append("  --write-demo DIR writes the key and the authority that a client needs")
+        } else if startup.isDemonstrationState || options.certificateFile == nil {
+            lines.append("  to write the key and the authority for a client: --write-demo DIR")
         }
         if options.certificateFile == nil {
             lines.append(
-                "  its certificate is good for localhost, 127.0.0.1 and Apple's host names: a hosts entry is enough")
+                "  the server certificate is valid for localhost, 127.0.0.1 and Apple's host names (for hosts entries)")
         }
         return lines.joined(separator: "\n")
     }

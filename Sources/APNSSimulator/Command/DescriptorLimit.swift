@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many descriptors the process may have, of which each connection takes one.
+/// The process's limit of open file descriptors. Each connection uses one.
 enum DescriptorLimit {
-    /// Those that are no connections: listeners, files, the loop.
+    /// Descriptors reserved for listeners, files and the event loop.
     private static let others = 64
 
-    /// Raises the limit as far as the system lets it; the connections that fit in.
+    /// Raises the soft limit to the hard limit, and returns the number of connections within the limit.
     static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Which of many lines are printed: so many within a while, then how many more there were.
+/// Limits the rate of printed lines: at most ``linesMax`` in ``seconds``, then a summary of the omitted lines.
 struct LineLimit {
     static let linesMax = 20
     static let seconds: Int64 = 10
@@ -8,23 +8,23 @@ struct LineLimit {
     private var began: MonotonicTime?
     private var lines = 0
 
-    /// What to print when there is one more line.
+    /// Returns the lines to print for a new line.
     mutating func lines(for line: String, now: MonotonicTime) -> [String] {
         if let began, now < began + .seconds(Self.seconds) {
             lines += 1
             return lines <= Self.linesMax ? [line] : []
         }
         defer { (began, lines) = (now, 1) }
-        return linesLeft(now: now) + [line]
+        return summary(now: now) + [line]
     }
 
-    /// When to say how many were left out, should no other line come; nil when none was.
+    /// When the summary is due if no other line follows; nil if no line was omitted.
     var due: MonotonicTime? { lines > Self.linesMax ? began.map { $0 + .seconds(Self.seconds) } : nil }
 
-    /// What to print about those that were left out, once it is time.
-    mutating func linesLeft(now: MonotonicTime) -> [String] {
+    /// Returns the summary of omitted lines if it is due.
+    mutating func summary(now: MonotonicTime) -> [String] {
         guard let due, due <= now else { return [] }
         defer { (began, lines) = (nil, 0) }
-        return ["\(lines - Self.linesMax) more lines like these were left out"]
+        return ["\(lines - Self.linesMax) more lines omitted"]
     }
 }

@@ -1,7 +1,7 @@
 import APNSProtocol
 import EventLoop
 
-/// What a process can listen for. Each has an option that says where, and a place in the ready line.
+/// A service that the process can listen for. Each has an option for its address and a member in the ready line.
 enum Listener: CaseIterable {
     case push, productionPush, channels, productionChannels
 
@@ -14,20 +14,20 @@ enum Listener: CaseIterable {
         }
     }
 
-    /// As a command line has it.
+    /// The option with its hyphens.
     var option: String { "--\(optionName)" }
 
-    /// As the help text calls it.
+    /// The service's name in the help text.
     var name: String {
         switch self {
         case .push: "sandbox: pushes and broadcasts"
-        case .productionPush: "production: the same"
+        case .productionPush: "production: pushes and broadcasts"
         case .channels: "sandbox: channel management"
-        case .productionChannels: "production: the same"
+        case .productionChannels: "production: channel management"
         }
     }
 
-    /// Port of 127.0.0.1 when nothing else was said.
+    /// Port on 127.0.0.1 unless an option sets another address.
     var defaultPort: UInt16 {
         switch self {
         case .push: 2197
@@ -37,7 +37,7 @@ enum Listener: CaseIterable {
         }
     }
 
-    /// The member of the ready line that has the port.
+    /// The port's member in the ready line.
     var readyMember: StaticString {
         switch self {
         case .push: "port"
@@ -57,27 +57,27 @@ enum Listener: CaseIterable {
     }
 }
 
-/// Where a process listens, as far as it was told.
+/// The addresses of the listeners, from the command line and the defaults.
 struct ListenerPlan {
-    /// What was asked for; a nil value turns a listener off.
-    private var asked: [Listener: Endpoint?] = [:]
+    /// Addresses from the command line; nil disables a listener.
+    private var specified: [Listener: Endpoint?] = [:]
 
-    mutating func ask(_ listener: Listener, at endpoint: Endpoint?) {
-        asked[listener] = .some(endpoint)
+    mutating func specify(_ endpoint: Endpoint?, for listener: Listener) {
+        specified[listener] = .some(endpoint)
     }
 
-    /// Where this one listens; nil: it does not. Once an address was given for any, the others are off unless they have
-    /// one, too; else all are at their defaults.
+    /// The address of a listener; nil if it is off. If the command line has an address for any listener, the listeners
+    /// without one are off. Otherwise they have their default addresses.
     subscript(listener: Listener) -> Endpoint? {
-        if let endpoint = asked[listener] { return endpoint }
+        if let endpoint = specified[listener] { return endpoint }
         guard areAtDefaults else { return nil }
         return Endpoint(host: "127.0.0.1", port: listener.defaultPort)
     }
 
-    /// Whether no address was given for any.
-    var areAtDefaults: Bool { asked.values.allSatisfy { $0 == nil } }
+    /// Whether the command line has no address for any listener.
+    var areAtDefaults: Bool { specified.values.allSatisfy { $0 == nil } }
 
-    /// Where each listens that does.
+    /// The listeners that are on, with their addresses.
     var endpoints: [(listener: Listener, endpoint: Endpoint)] {
         Listener.allCases.compactMap { listener in self[listener].map { (listener, $0) } }
     }

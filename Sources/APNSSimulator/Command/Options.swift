@@ -2,19 +2,19 @@ import APNSProtocol
 import CommandKit
 import EventLoop
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
-    /// Whether a client has to say in TLS's ALPN that it speaks HTTP/2, or may say nothing.
+    /// Whether a client must offer `h2` by ALPN.
     enum ApplicationProtocol: String, CaseIterable {
         case required, optional
     }
 
     var listeners = ListenerPlan()
-    /// What was said of the admin port; a nil value turns it off.
-    private var askedAdmin: Endpoint??
+    /// The admin port's address from the command line; an inner nil disables the port.
+    private var specifiedAdmin: Endpoint??
     var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
-    /// What was said of the rules; holds against the state file.
+    /// Changes of the rules. They take precedence over the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
     var applicationProtocol = ApplicationProtocol.optional
@@ -28,17 +28,18 @@ struct Options {
     var recordDetail = LoggedRequest.Detail.summary
     var readyFile: String?
 
-    /// Where the admin port is; nil: nowhere. Like the listeners it is off unless asked for when one of them was.
+    /// The admin port's address; nil if the port is off. If the command line has an address for a listener, the admin
+    /// port is off without its own option.
     var admin: Endpoint? {
-        if let askedAdmin { return askedAdmin }
+        if let specifiedAdmin { return specifiedAdmin }
         return listeners.areAtDefaults ? Endpoint(host: "127.0.0.1", port: Self.adminPort) : nil
     }
 
     static let adminPort: UInt16 = 2199
 
-    mutating func askAdmin(at endpoint: Endpoint?) { askedAdmin = .some(endpoint) }
+    mutating func specifyAdmin(_ endpoint: Endpoint?) { specifiedAdmin = .some(endpoint) }
 
-    /// Makes the switches that were named what they were said to be.
+    /// Applies the switches of the command line to `rules`.
     func change(_ rules: inout RuleOptions) {
         for change in ruleChanges { change(&rules) }
     }
@@ -51,18 +52,20 @@ struct Options {
 }
 
 extension Options {
-    /// - Throws: what the syntax does not exclude.
+    /// - Throws: a `UsageError` for invalid values and combinations that the syntax allows.
     init(_ parsed: ParsedArguments) throws(UsageError) {
         for listener in Listener.allCases {
             guard let value = parsed.options[listener.optionName] else { continue }
-            listeners.ask(listener, at: try Self.endpoint(listener.option, value))
+            listeners.specify(try Self.endpoint(listener.option, value), for: listener)
         }
-        guard !listeners.endpoints.isEmpty else { throw UsageError("every listener is turned off") }
-        if let value = parsed.options["admin"] { askAdmin(at: try Self.endpoint("--admin", value)) }
+        guard !listeners.endpoints.isEmpty else {
+            throw UsageError("all listeners are off; set at least one to an address")
+        }
+        if let value = parsed.options["admin"] { specifyAdmin(try Self.endpoint("--admin", value)) }
         adminHostNames = parsed.lists["admin-host"] ?? []
-        readWorld(parsed)
+        readFilesAndState(parsed)
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
-            throw UsageError("--certificate and --private-key belong together")
+            throw UsageError("--certificate and --private-key require each other")
         }
         unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
         if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {
@@ -72,7 +75,7 @@ extension Options {
         try readLimits(parsed)
     }
 
-    private mutating func readWorld(_ parsed: ParsedArguments) {
+    private mutating func readFilesAndState(_ parsed: ParsedArguments) {
         stateFile = parsed.options["state"]
         demonstrationDirectory = parsed.options["write-demo"]
         certificateFile = parsed.options["certificate"]
@@ -115,7 +118,7 @@ extension Options {
 
     private static let delayMillisecondsMax = 600_000.0
 
-    /// nil for `none`, which turns off.
+    /// Parses an address. Returns nil for `none`, which disables the listener.
     private static func endpoint(_ option: String, _ value: String) throws(UsageError) -> Endpoint? {
         guard value != "none" else { return nil }
         guard let endpoint = Endpoint(value) else {

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import JSON
 
-/// Serves until SIGTERM or SIGINT.
+/// The simulator's only command. Serves until SIGTERM or SIGINT.
 struct SimulatorCommand: Command {
     let options: Options
 
@@ -21,15 +21,15 @@ struct SimulatorCommand: Command {
     }
 
     private static func serve(_ options: Options) throws(SimulatorError) {
-        // Whoever waits for it must not find one of an earlier run.
+        // A process that waits for the file must not find the file of an earlier run.
         if let path = options.readyFile { unlink(path) }
         SignalSource.block([SIGTERM, SIGINT, SIGUSR1])
-        let loop = try SimulatorError.telling(.unavailable) { () throws(TransportError) in try EpollLoop() }
-        let world = try World(options, nowMilliseconds: loop.now.unixMilliseconds)
+        let loop = try SimulatorError.converting(.unavailable) { () throws(TransportError) in try EpollLoop() }
+        let startup = try StartupData(options, nowMilliseconds: loop.now.unixMilliseconds)
         let outcome = Outcome()
         loop.post {
             do throws(SimulatorError) {
-                try SimulatorProcess.start(options, world, on: loop)
+                try SimulatorProcess.start(options, startup, on: loop)
             } catch {
                 outcome.failure = error
                 loop.stop()
@@ -39,76 +39,76 @@ struct SimulatorCommand: Command {
         if let failure = outcome.failure { throw failure }
     }
 
-    /// Why the start on the loop failed.
+    /// The result of the start on the event loop.
     ///
-    /// `@unchecked Sendable`: the loop runs on the one thread that there is.
+    /// `@unchecked Sendable`: the process has only one thread, which runs the loop.
     private final class Outcome: @unchecked Sendable {
         var failure: SimulatorError?
     }
 }
 
-/// A simulator as a process: tells where it listens, obeys signals. On the loop.
+/// The simulator as a process: prints its addresses and handles signals. Runs on the event loop.
 private final class SimulatorProcess {
-    /// How long answers and closes may take once it is to end.
+    /// Seconds for open requests and connections to complete after a termination signal.
     private static let drainDeadlineSeconds = 5
 
     private let loop: EpollLoop
     private let server: SimulatorServer
     private var signals: SignalSource?
     private var admin: SimulatorAdmin?
-    private var isEnding = false
+    private var isTerminating = false
     private var failureLimit = LineLimit()
-    /// A timer will say how many lines were left out.
-    private var isTellingLeft = false
+    /// Whether a timer is set that prints the number of omitted lines.
+    private var isSummaryScheduled = false
 
-    /// Starts serving; the loop keeps the process alive through its signals.
-    static func start(_ options: Options, _ world: World, on loop: EpollLoop) throws(SimulatorError) {
+    /// Starts serving. The signal source on the loop keeps the object alive.
+    static func start(_ options: Options, _ startup: StartupData, on loop: EpollLoop) throws(SimulatorError) {
         var record: RecordFile?
         if let path = options.recordFile {
-            record = try SimulatorError.telling(.cannotWrite) { () throws(TransportError) in
+            record = try SimulatorError.converting(.cannotWrite) { () throws(TransportError) in
                 try RecordFile(path: path, detail: options.recordDetail, loop: loop)
             }
         }
         var configuration = options.configuration
         configuration.limit(connectionsMax: DescriptorLimit.raise())
         let server = SimulatorServer(
-            loop: loop, configuration: configuration, state: world.document.state,
-            faults: world.document.faults, clockOffset: world.document.clockOffset, record: record)
+            loop: loop, configuration: configuration, state: startup.document.state,
+            faults: startup.document.faults, clockOffset: startup.document.clockOffset, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
-        server.onFailure = { [unowned process] in process.tell($0) }
-        try SimulatorError.telling(.unavailable) { () throws(TransportError) in
+        server.onFailure = { [unowned process] in process.report($0) }
+        try SimulatorError.converting(.unavailable) { () throws(TransportError) in
             process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in
                 process.received(signal: signal)
             }
         }
         let endpoints = try options.listeners.endpoints.map { listener, endpoint throws(SimulatorError) in
-            try listening(listener.option) { () throws(TransportError) in
-                (listener, try server.listen(on: endpoint, as: listener.service, tls: world.tls))
+            try addingRemedy(listener.option) { () throws(TransportError) in
+                (listener, try server.listen(on: endpoint, as: listener.service, tls: startup.tls))
             }
         }
         if let endpoint = options.admin {
-            process.admin = try listening("--admin") { () throws(TransportError) in
+            process.admin = try addingRemedy("--admin") { () throws(TransportError) in
                 try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames) { count in
                     StandardStream.error.line("apns-simulator: admin port full, slow connections closed: \(count)")
                 }
             }
         }
         let announcement = Announcement(
-            endpoints: endpoints, admin: process.admin?.endpoint, options: options, world: world)
+            endpoints: endpoints, admin: process.admin?.endpoint, options: options, startup: startup)
         server.readyLine = announcement.readyLine
         if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
         StandardStream.output.line(announcement.readyLine)
-        StandardStream.error.line(announcement.advice)
+        StandardStream.error.line(announcement.instructions)
     }
 
-    /// Listens at the address that `option` says, and tells a failure with the way out.
-    private static func listening<Result>(
+    /// Calls `listen`, and adds to its error the option that sets another address.
+    private static func addingRemedy<Result>(
         _ option: String, _ listen: () throws(TransportError) -> Result
     ) throws(SimulatorError) -> Result {
         do throws(TransportError) {
             return try listen()
         } catch {
-            throw SimulatorError(.unavailable, "cannot listen on \(error); \(option) takes another HOST:PORT")
+            throw SimulatorError(.unavailable, "cannot listen on \(error); choose another address: \(option) HOST:PORT")
         }
     }
 
@@ -117,25 +117,25 @@ private final class SimulatorProcess {
         self.server = server
     }
 
-    private func tell(_ failure: ConnectionFailure) {
+    private func report(_ failure: ConnectionFailure) {
         let line = "connection \(failure.number) (\(failure.service)): \(failure.text)"
-        complain(failureLimit.lines(for: line, now: loop.now.monotonic))
+        printLines(failureLimit.lines(for: line, now: loop.now.monotonic))
     }
 
-    private func complain(_ lines: [String]) {
+    private func printLines(_ lines: [String]) {
         for line in lines { StandardStream.error.line("apns-simulator: \(line)") }
-        guard !isTellingLeft, let due = failureLimit.due else { return }
-        isTellingLeft = true
+        guard !isSummaryScheduled, let due = failureLimit.due else { return }
+        isSummaryScheduled = true
         loop.schedule(at: due) { [self] in
-            isTellingLeft = false
-            complain(failureLimit.linesLeft(now: loop.now.monotonic))
+            isSummaryScheduled = false
+            printLines(failureLimit.summary(now: loop.now.monotonic))
         }
     }
 
     private func received(signal: Int32) {
         guard signal != SIGUSR1 else { return printCounters() }
-        guard !isEnding else { return end() }
-        isEnding = true
+        guard !isTerminating else { return end() }
+        isTerminating = true
         loop.schedule(after: .seconds(Self.drainDeadlineSeconds)) { [self] in end() }
         server.shutDown { [self] in end() }
     }

@@ -1,6 +1,6 @@
-/// Why the command cannot go on, in words for whoever started it.
+/// An error that terminates the command, with its exit status and a message for the user.
 struct SimulatorError: Error, Hashable {
-    /// Exit codes; 0 is an end by SIGTERM or SIGINT.
+    /// Exit statuses. The status is 0 after SIGTERM or SIGINT.
     enum Code: Int32, CaseIterable {
         case usage = 64
         case badInput = 65
@@ -10,10 +10,10 @@ struct SimulatorError: Error, Hashable {
 
         var meaning: String {
             switch self {
-            case .usage: "an option is unknown, misses its value, or has a bad one"
-            case .badInput: "a file was read but what it says is wrong"
+            case .usage: "an option is unknown, lacks its value, or has an invalid value"
+            case .badInput: "a file has invalid content"
             case .noInput: "a file cannot be read"
-            case .unavailable: "the address cannot be listened on, or the system is out of something"
+            case .unavailable: "an address is not available, or the system lacks a resource"
             case .cannotWrite: "a file cannot be written"
             }
         }
@@ -27,14 +27,14 @@ struct SimulatorError: Error, Hashable {
         self.message = message
     }
 
-    /// Runs `body` and tells its error as one of the command's.
-    static func telling<Result, Failure: Error>(
-        _ code: Code, _ beginning: String = "", _ body: () throws(Failure) -> Result
+    /// Calls `body` and converts its error to a `SimulatorError` whose message begins with `prefix`.
+    static func converting<Result, Failure: Error>(
+        _ code: Code, _ prefix: String = "", _ body: () throws(Failure) -> Result
     ) throws(SimulatorError) -> Result {
         do throws(Failure) {
             return try body()
         } catch {
-            throw SimulatorError(code, "\(beginning)\(error)")
+            throw SimulatorError(code, "\(prefix)\(error)")
         }
     }
 }

@@ -4,9 +4,9 @@ import CommandKit
 public enum SimulatorProgram {
     static let version = "0.1.0"
 
-    /// Runs a command line. To be called on the main thread, before others are started.
+    /// Runs a command line. Call it on the main thread before the process starts others.
     ///
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the arguments without the program's name.
     /// - Returns: the exit status.
     public static func run(_ arguments: [String]) -> Int32 { Program.simulator.run(arguments).rawValue }
 }
@@ -14,8 +14,8 @@ public enum SimulatorProgram {
 extension Program {
     static let simulator = Program(
         name: "apns-simulator", version: SimulatorProgram.version,
-        summary: "an Apple Push Notification service for tests", commands: [SimulatorCommand.self],
-        exitCodes: [(.success, "ended by SIGTERM or SIGINT")]
+        summary: "simulate the Apple Push Notification service for tests", commands: [SimulatorCommand.self],
+        exitCodes: [(.success, "terminated by SIGTERM or SIGINT")]
             + SimulatorError.Code.allCases.map { (ExitCode($0), $0.meaning) },
         usageCode: ExitCode(SimulatorError.Code.usage), hasDocumentOptions: true)
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the command speaks: short lines, written at once. What nobody reads any more is lost.
+/// Standard output or standard error, written without a buffer. Lines are lost if the stream's reader has closed it.
 enum StandardStream: Int32 {
     case output = 1
     case error = 2

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Small files, read and written whole.
+/// Reads and writes complete small files.
 enum TextFile {
     static let bytesMax = 16 << 20
 
@@ -19,15 +19,15 @@ enum TextFile {
             }
             bytes.append(contentsOf: piece[..<count])
             guard bytes.count <= bytesMax else {
-                throw SimulatorError(.badInput, "\(path) is larger than \(bytesMax) bytes")
+                throw SimulatorError(.badInput, "cannot read \(path): larger than \(bytesMax) bytes")
             }
         }
     }
 
-    /// Writes beside the place and renames, so that a reader never sees half a file.
+    /// Writes a temporary file in the same directory and renames it. Readers never see an incomplete file.
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(SimulatorError) {
         let temporary = "\(path).\(getpid()).tmp"
-        // What has this name is a former process's, or another user's link.
+        // A file of this name comes from an earlier process, or is another user's link.
         unlink(temporary)
         let descriptor = open(
             temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isSecret ? 0o600 : 0o644)
@@ -52,13 +52,13 @@ enum TextFile {
         }
     }
 
-    /// Makes the directory and those above it where they are missing.
+    /// Creates the directory and its missing parents.
     static func makeDirectory(_ path: String) throws(SimulatorError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? "\(part)" : "/\(part)"
             guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
-                throw failure(.cannotWrite, "cannot make the directory \(made)")
+                throw failure(.cannotWrite, "cannot create directory \(made)")
             }
         }
     }

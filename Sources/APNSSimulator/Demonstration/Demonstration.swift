@@ -2,28 +2,31 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A team with one app, one key and one certificate, an authority and a server certificate, made up anew: for trying
-/// things out without having anything of Apple's.
+/// A generated team with one app, one key and one certificate, an authority and a server certificate. It replaces
+/// everything that a client would otherwise need from Apple.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
     public static let keyID = "DEMOKEY001"
     public static let bundleID = "com.example.app"
-    /// Device tokens that begin with these are unregistered or bad; all others are good.
+    /// Device tokens with this prefix are unregistered.
     public static let unregisteredPrefix = "dead"
+    /// Device tokens with this prefix are bad.
     public static let badPrefix = "bad"
-    /// How long before the start unregistered devices were found so.
+    /// Unregistered devices became inactive one day before the start.
     static let dayMilliseconds: Int64 = 86_400_000
 
-    /// The provider's key, as the `.p8` file that Apple gives out. A secret, were it not a demonstration.
+    /// The provider's key in the format of Apple's `.p8` files.
     public let providerKeyPEM: String
     public let providerPublicKeyPEM: String
-    /// What clients are to trust.
+    /// The authority that clients must trust.
     public let authorityPEM: String
     let server: IssuedCertificate
-    /// What a provider can show instead of signing tokens.
+    /// The certificate that a provider can present instead of provider tokens.
     let client: IssuedCertificate
 
-    /// - Throws: `failed` when the system cannot make keys.
+    /// Generates a demonstration with new keys.
+    ///
+    /// - Throws: `failed` if the system cannot create keys.
     public static func make() throws(CryptoError) -> Demonstration {
         let key = try ES256PrivateKey.generate()
         let authority = try CertificateAuthority.make(name: "apns-simulator demonstration authority")
@@ -40,15 +43,16 @@ public struct Demonstration: Sendable {
                     ])))
     }
 
-    /// Apple's names, so that an entry in a hosts file is enough to redirect a client, and this machine's.
+    /// The machine's own name and Apple's host names. With Apple's names, an entry in the hosts file can redirect a
+    /// client.
     static let serverNames =
         ["localhost"]
         + APNSEnvironment.allCases.flatMap { [$0.pushHost, $0.broadcastHost, $0.channelHost] }
         + [APNSEnvironment.sandboxHostAlias]
 
-    /// A world that knows this team.
+    /// Returns a state with this team.
     ///
-    /// - Parameter nowMilliseconds: since 1970; unregistered devices were found so a day before.
+    /// - Parameter nowMilliseconds: the time since 1970. Unregistered devices became inactive a day before.
     public func state(nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
         var state = SimulatorState()
         state.add(
@@ -66,10 +70,10 @@ public struct Demonstration: Sendable {
         return state
     }
 
-    /// The same world as a state file, to be changed and used again.
+    /// The same state as a state file that the user can edit.
     var stateFile: String {
         """
-        # What apns-simulator knows of the world; see apns-simulator --help.
+        # The state of apns-simulator; see apns-simulator --help.
         teams:
           - id: \(Self.teamID)
             apps:
@@ -88,7 +92,7 @@ public struct Demonstration: Sendable {
     }
 }
 
-/// The files that a demonstration is written to.
+/// The files of a written demonstration.
 enum DemonstrationFile: String, CaseIterable {
     case providerKey = "AuthKey_DEMOKEY001.p8"
     case publicKey = "AuthKey_DEMOKEY001.pub.pem"
@@ -99,7 +103,7 @@ enum DemonstrationFile: String, CaseIterable {
     case clientKey = "client-key.pem"
     case state = "state.yaml"
 
-    /// Those that belong to the server's certificate, not to the team.
+    /// The files of the server's certificate, without those of the team.
     static let ofServer: [DemonstrationFile] = [.authority, .serverCertificate, .serverKey]
 
     func text(of demonstration: Demonstration) -> String {

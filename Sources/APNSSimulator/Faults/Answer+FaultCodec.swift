@@ -3,18 +3,18 @@ import HTTP2
 import JSON
 
 extension Answer {
-    /// Answers as faults have them.
+    /// The codec of an answer in a fault.
     static let faultCodec = AnswerMembers.codec.converted(
         read: { answer, members throws(InputError) in try answer.answer(members) }, write: { AnswerMembers($0) })
 }
 
-/// A reason, or a body of any type.
+/// The JSON members of an answer in a fault. Its body is a reason, or text of any content type.
 struct AnswerMembers: Sendable {
     private static let bodyBytesMax = 65_536
     private static let contentTypeBytesMax = 255
     private static let retryAfterSecondsMax = 1_000_000_000
 
-    /// nil: the reason's.
+    /// nil: the status of `reason`.
     var status: Int?
     var reason: Reason?
     var timestampMilliseconds: Int64?
@@ -54,15 +54,15 @@ extension AnswerMembers {
 
     func answer(_ members: ObjectMembers) throws(InputError) -> Answer {
         guard let status = status ?? reason?.status else {
-            throw members.error("an answer has a status, or a reason that has one")
+            throw members.error("an answer requires a status, or a reason with a known status")
         }
         var answer = Answer(status: status, retryAfterSeconds: retryAfterSeconds)
         if let reason {
             guard body == nil else { throw members.error("reason", "and body exclude each other") }
-            guard contentType == nil else { throw members.error("content_type", "belongs to a body") }
+            guard contentType == nil else { throw members.error("content_type", "requires a body") }
             answer.body = .reason(reason, timestampMilliseconds: timestampMilliseconds)
         } else {
-            guard timestampMilliseconds == nil else { throw members.error("timestamp_ms", "belongs to a reason") }
+            guard timestampMilliseconds == nil else { throw members.error("timestamp_ms", "requires a reason") }
             if let body, !body.isEmpty {
                 answer.body = .raw(contentType: contentType ?? "application/json", Array(body.utf8))
             }
@@ -72,7 +72,7 @@ extension AnswerMembers {
 }
 
 extension ValueCodec<Reason> {
-    /// Any reason, as it is written: a spelling that APNs' clients read as another's is kept.
+    /// Any reason. Keeps the spelling of the text, also where clients of APNs read two spellings as the same reason.
     fileprivate static var reason: Self {
         ValueCodec<String>.text(1...Reason.textBytesMax).mapped(
             read: { text in
@@ -84,7 +84,7 @@ extension ValueCodec<Reason> {
 
 extension ValueCodec<String> {
     fileprivate static func headerValue(_ bytesMax: Int) -> Self {
-        text(1...bytesMax).checked("a value of a header") { value in
+        text(1...bytesMax).checked("a header value") { value in
             Array(value.utf8).withUnsafeBytes { HeaderBlock.isWellFormedValue($0) }
         }
     }

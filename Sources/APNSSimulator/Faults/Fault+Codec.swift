@@ -1,7 +1,7 @@
 import APNSProtocol
 import JSON
 
-/// A fault as state files and the admin port have it:
+/// A fault in state files and in the admin API:
 ///
 ///     {"id": "slow", "match": {"topic": "com.example.app"}, "action": {"latency": {"median_ms": 20, "p99_ms": 200}},
 ///      "share": 0.5, "count_max": 100}
@@ -41,24 +41,26 @@ struct ReportedFault: Sendable {
 }
 
 extension Fault {
-    /// Times that a fault may skip or strike.
+    /// Maximum number of requests that a fault can skip or apply to.
     static let strikesMax = 1_000_000_000
 
-    /// A fault whose id is empty if the text has none.
+    /// The codec of a fault without `struck`. The ID is empty if the text has none.
     static let codec = ReportedFault.codec.converted(
         read: { reported, _ throws(InputError) in reported.fault }, write: { ReportedFault(fault: $0) })
 
-    /// Why the fault can never strike; nil if it can.
+    /// Why the fault can never apply; nil if it can.
     fileprivate var obstacle: String? {
         switch (trigger, action) {
-        case (.request, .resumeReading): "no request comes while reading is stopped; it is resumed at once"
+        case (.request, .resumeReading):
+            "resume_reading cannot wait for a request: none arrives while reading is stopped; POST it to /v1/actions"
         case (.request, _): nil
-        case (.connection, .resetStream), (.connection, .resumeReading): "a new connection has no streams and is read"
+        case (.connection, .resetStream), (.connection, .resumeReading):
+            "\(action.name) has no effect on a new connection"
         case (.connection, let action):
             if !action.isForConnections {
-                "\(action.name) strikes requests, not connections"
-            } else if match.looksAtRequests {
-                "a fault that strikes connections matches environment, service and connection only"
+                "\(action.name) applies to requests, not to connections"
+            } else if match.needsRequest {
+                "a fault with the trigger connection can match environment, service and connection only"
             } else {
                 nil
             }
@@ -105,7 +107,7 @@ extension ValueCodec<String> {
         }
     }
 
-    /// How device tokens begin.
+    /// The start of a device token.
     fileprivate static var devicePrefix: Self {
         text(1...DeviceToken.hexDigitsMax).checked("hexadecimal digits") { $0.utf8.allSatisfy(DeviceToken.isHexDigit) }
     }

@@ -1,28 +1,29 @@
 public import APNSProtocol
 
-/// Something that goes wrong on purpose: for which requests or connections, what, and how often.
+/// An injected fault: the requests or connections that it applies to, its action, and how often it applies.
 public struct Fault: Sendable, Hashable {
-    /// What a fault waits for.
+    /// The event that a fault applies to.
     public enum Trigger: String, CaseIterable, Sendable {
-        /// A request that has arrived whole.
+        /// A complete request.
         case request
-        /// A connection that is accepted.
+        /// A newly accepted connection.
         case connection
     }
 
-    /// Bytes of an id: letters, digits, full stops, hyphens and underscores, so that it can stand in a URL.
+    /// Maximum bytes of an ID: letters, digits, full stops, hyphens and underscores, which are valid in a URL.
     public static let idBytesMax = 64
 
-    /// Names it among the faults in force, in the log and in the counters.
+    /// Identifies the fault among the faults in force and in the request log.
     public var id: String
     public var trigger: Trigger
     public var match: FaultMatch
     public var action: FaultAction
-    /// The part of what matches that it strikes, from 0 to 1; which ones follows from the seed.
+    /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed selects
+    /// them.
     public var share: Double
-    /// How many of what matches it lets through at first.
+    /// Number of matching requests or connections that the fault skips first.
     public var skipCount: Int
-    /// How often it strikes at most; nil for no limit.
+    /// Maximum number of times that the fault applies; nil for no limit.
     public var countMax: Int?
 
     public init(
@@ -39,18 +40,18 @@ public struct Fault: Sendable, Hashable {
     }
 }
 
-/// Which requests or connections a fault is for: those for which all that is said here holds.
+/// The conditions for a fault. All conditions that are not nil must hold.
 public struct FaultMatch: Sendable, Hashable {
     public var environment: APNSEnvironment?
     public var service: Service.Kind?
-    /// The whole of `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The complete `apns-topic`; for broadcasts and channels, the bundle ID in the path.
     public var topic: String?
-    /// How the device token begins, in hexadecimal of either case.
+    /// The start of the device token, in hexadecimal digits of either case.
     public var devicePrefix: String?
     public var pushType: PushType?
-    /// A connection's number.
+    /// Number of the connection.
     public var connection: Int?
-    /// The connection had no request for at least so long before this one.
+    /// Minimum time without streams on the connection before the request's, in seconds.
     public var idleSecondsMin: Int?
 
     public init(
@@ -66,6 +67,6 @@ public struct FaultMatch: Sendable, Hashable {
         self.idleSecondsMin = idleSecondsMin
     }
 
-    /// Whether it looks at what only requests have.
-    var looksAtRequests: Bool { topic != nil || devicePrefix != nil || pushType != nil || idleSecondsMin != nil }
+    /// Whether a condition concerns a property that only requests have.
+    var needsRequest: Bool { topic != nil || devicePrefix != nil || pushType != nil || idleSecondsMin != nil }
 }

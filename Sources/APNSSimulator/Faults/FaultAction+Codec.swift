@@ -2,7 +2,7 @@ import HTTP2
 import JSON
 
 extension FaultAction {
-    /// A word, or an object whose only member is that word with details.
+    /// A word, or an object whose only member is the word with details.
     static let codec = VariantCodec<FaultAction>(
         [
             .details("latency", LatencyDistribution.codec, make: { .latency($0) }) {
@@ -43,7 +43,7 @@ extension FaultAction {
 }
 
 extension ValueCodec<HTTP2ErrorCode> {
-    /// An error code of HTTP/2, by name where it has one.
+    /// An HTTP/2 error code: its name, or its number if it has no name.
     static var errorCode: Self {
         Self(
             "a number or a name such as REFUSED_STREAM, CANCEL or NO_ERROR",
@@ -76,7 +76,7 @@ extension FaultSettings {
                 "size of a request's headers, or null"),
         ],
         check: { settings, members throws(InputError) in
-            guard settings != FaultSettings() else { throw members.error("settings change something") }
+            guard settings != FaultSettings() else { throw members.error("settings must have at least one member") }
         })
 }
 

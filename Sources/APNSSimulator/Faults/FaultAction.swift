@@ -1,32 +1,32 @@
 public import HTTP2
 
-/// What goes wrong.
+/// The action of a fault.
 public enum FaultAction: Sendable, Hashable {
-    /// The request is answered later, in place of the delay that all requests have.
+    /// Delays the answer by a sample of the distribution instead of the delay of all requests.
     case latency(LatencyDistribution)
-    /// The request is never answered.
+    /// Never answers the request.
     case silence
-    /// The request gets this answer, whatever the rules would say.
+    /// Sends this answer instead of the answer of the rules.
     case answer(Answer)
-    /// The request's stream is reset; at once: all streams that are open.
+    /// Resets the request's stream. Applied to a connection, resets all its open streams.
     case resetStream(HTTP2ErrorCode)
-    /// The connection takes no more requests.
+    /// Sends GOAWAY.
     case goAway(FaultGoAway)
-    /// The connection's TCP stream is reset.
+    /// Resets the TCP connection.
     case resetConnection
-    /// The connection is closed in order, but without a word of HTTP/2.
+    /// Closes the connection in order, but without a GOAWAY.
     case closeConnection
-    /// Nothing more is read from the connection, for so long or until it is told to resume.
+    /// Stops reading from the connection for this time; nil: until ``resumeReading``.
     case stopReading(milliseconds: Int?)
-    /// What was stopped goes on.
+    /// Resumes reading after ``stopReading(milliseconds:)``.
     case resumeReading
-    /// The connection is told other settings.
+    /// Changes the settings of the connection.
     case settings(FaultSettings)
-    /// All requests of the connection from now on are answered with 500 `InternalServerError`, as was seen on connections
-    /// whose provider token had gone stale while they were idle.
+    /// Answers this and all further requests on the connection with 500 `InternalServerError`. Providers saw APNs do so
+    /// on connections whose provider token became stale while they were idle.
     case staleConnection
 
-    /// The word for it in state files and in JSON.
+    /// The action's name in state files and in JSON.
     public var name: String {
         switch self {
         case .latency: "latency"
@@ -43,7 +43,7 @@ public enum FaultAction: Sendable, Hashable {
         }
     }
 
-    /// Whether it can be done to a connection without waiting for a request.
+    /// Whether the action can apply to a connection without a request.
     public var isForConnections: Bool {
         switch self {
         case .latency, .silence, .answer: false
@@ -54,55 +54,58 @@ public enum FaultAction: Sendable, Hashable {
     }
 }
 
-/// A GOAWAY frame, or two, and what follows (RFC 9113, 6.8).
+/// One or two GOAWAY frames, and the closing of the connection (RFC 9113, 6.8).
 public struct FaultGoAway: Sendable, Hashable {
-    /// Which stream the frame names as the last that was or will be served.
+    /// The frame's last stream identifier: the last stream that the server has processed or will process.
     public enum LastStream: Sendable, Hashable {
+        /// The last stream that the simulator has accepted.
         case lastSeen
-        /// 0 or an odd number; what is above a number that was sent before is lowered to that.
+        /// A stream identifier: 0 or an odd number. A number above that of an earlier GOAWAY is lowered to it.
         case id(Int32)
-        /// So many of the open requests, the oldest first, are still answered.
+        /// Answers this number of open requests, the oldest first.
         case first(Int)
     }
 
-    public enum Ending: String, CaseIterable, Sendable {
-        /// The connection ends when the streams that go on have been answered.
+    public enum Closing: String, CaseIterable, Sendable {
+        /// Closes the connection after the remaining answers.
         case drain
-        /// The connection stays open, and new streams are ignored.
+        /// Keeps the connection open, and ignores new streams.
         case keep
-        /// The connection is closed right behind the frame, whatever is unanswered.
+        /// Closes the connection immediately after the frame, without further answers.
         case close
     }
 
-    /// Bytes of debug data.
+    /// Maximum bytes of debug data.
     public static let debugBytesMax = 4096
 
     public var lastStream: LastStream
     public var code: HTTP2ErrorCode
     public var debug: [UInt8]
-    /// A second frame behind the first, with this last stream and without debug data.
+    /// Last stream of a second frame, which follows the first and has no debug data; nil: no second frame.
     public var second: LastStream?
-    public var ending: Ending
+    public var closing: Closing
 
     public init(
         lastStream: LastStream = .lastSeen, code: HTTP2ErrorCode = .noError, debug: [UInt8] = [],
-        second: LastStream? = nil, ending: Ending = .drain
+        second: LastStream? = nil, closing: Closing = .drain
     ) {
         self.lastStream = lastStream
         self.code = code
         self.debug = debug
         self.second = second
-        self.ending = ending
+        self.closing = closing
     }
 }
 
-/// What a connection's settings become (RFC 9113, 6.5.2).
+/// Changes of a connection's settings (RFC 9113, 6.5.2).
 public struct FaultSettings: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
-        /// As it would be without the fault.
+        /// The setting stays as without the fault.
         case keep
-        /// The frame says nothing of it, which matters in the first of a connection: later it means what was said before.
+        /// The frame omits the setting. In the connection's first SETTINGS frame, the protocol's default then applies.
+        /// In a later frame, the previous value stays.
         case omit
+        /// The frame contains this value.
         case value(UInt32)
     }
 
@@ -113,7 +116,7 @@ public struct FaultSettings: Sendable, Hashable {
 
     public init() {}
 
-    /// Takes over what another changes.
+    /// Adds the changes of `other`, which take precedence.
     mutating func add(_ other: FaultSettings) {
         if other.maxConcurrentStreams != .keep { maxConcurrentStreams = other.maxConcurrentStreams }
         if other.headerTableBytes != .keep { headerTableBytes = other.headerTableBytes }
@@ -121,7 +124,7 @@ public struct FaultSettings: Sendable, Hashable {
         if other.maxHeaderListBytes != .keep { maxHeaderListBytes = other.maxHeaderListBytes }
     }
 
-    /// Settings with the changes made.
+    /// Returns `settings` with the changes.
     func applied(to settings: HTTP2Settings) -> HTTP2Settings {
         func apply(_ change: Change, _ value: inout UInt32?) {
             switch change {

@@ -15,13 +15,13 @@ extension FaultGoAway {
                 "second_last_stream_id", \.second, .lastStream,
                 "sends a second GOAWAY after the first, with this last stream"),
             .member(
-                "then", \.ending, .word, omitting: .drain,
+                "then", \.closing, .word, omitting: .drain,
                 "`drain` closes the connection after the remaining responses, `keep` leaves it open, `close` closes it at "
                     + "once"),
         ])
 }
 
-/// Debug data as a text, or in hexadecimal if it is no UTF-8.
+/// Debug data as text, or in hexadecimal if it is not UTF-8.
 private struct DebugData: Sendable {
     var text: String?
     var hex: [UInt8]?
@@ -50,7 +50,7 @@ extension DebugData {
 }
 
 extension ValueCodec<[UInt8]> {
-    /// Bytes as hexadecimal digits, at least one byte.
+    /// One byte or more, in hexadecimal.
     fileprivate static func hex(_ bytesMax: Int) -> Self {
         ValueCodec<String>.text(1...2 * bytesMax).mapped(
             "hexadecimal digits",

@@ -3,17 +3,19 @@ import EventLoop
 import Hashing
 public import JSON
 
-/// The faults in force, and which of them strikes what. Pure but for its memory: the same faults, seed and requests give
-/// the same effects, and each fault draws its own lots, so that one more does not change what the others strike.
+/// The faults in force. Decides which faults apply to a request or a connection.
+///
+/// Deterministic: the same faults, seed and requests have the same effects. Each fault has its own random numbers, so
+/// another fault does not change which requests the others select.
 public struct FaultRules: Sendable {
-    /// Faults in force at once.
+    /// Maximum number of faults in force.
     public static let faultsMax = 64
 
-    /// A fault, and how often it has struck.
+    /// A fault, and how often it has applied.
     public struct Entry: Sendable {
         public let fault: Fault
         public fileprivate(set) var struck = 0
-        /// How many of what matched were let through at first.
+        /// Number of matching requests or connections that the fault has skipped.
         private var skipped = 0
         fileprivate let match: Match
         fileprivate var random: SeededRandom
@@ -26,7 +28,7 @@ public struct FaultRules: Sendable {
             random = SeededRandom(seed: seed)
         }
 
-        /// Whether it strikes something that it matches.
+        /// Whether the fault applies to the next matching request or connection. Counts it.
         fileprivate mutating func strikes() -> Bool {
             guard skipped >= fault.skipCount else {
                 skipped += 1
@@ -38,7 +40,7 @@ public struct FaultRules: Sendable {
         }
     }
 
-    /// A fault's match with its texts as bytes.
+    /// The conditions of a fault, with texts as bytes.
     fileprivate struct Match {
         let fields: FaultMatch
         let topic: [UInt8]?
@@ -55,22 +57,22 @@ public struct FaultRules: Sendable {
     private let seed: UInt64
     private var lastMadeID = 0
 
-    /// - Parameter faults: at most ``faultsMax``; further ones are left out.
+    /// - Parameter faults: at most ``faultsMax``; the initializer ignores further ones.
     public init(seed: UInt64 = 0, faults: [Fault] = []) {
         self.seed = seed
         for fault in faults { try? put(fault) }
     }
 
-    /// Has these in force and no others, as such that have not struck yet.
-    public mutating func exchange(_ faults: [Fault]) {
+    /// Replaces all faults. Their counts start at 0.
+    public mutating func replaceAll(with faults: [Fault]) {
         self = FaultRules(seed: seed, faults: faults)
     }
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Puts a fault behind the others, or in the place of the one with the same id, as one that has not struck yet.
+    /// Adds a fault at the end, or replaces the fault with the same ID. Its count starts at 0.
     ///
-    /// - Throws: when there are ``faultsMax``.
+    /// - Throws: an error if there are ``faultsMax`` faults.
     public mutating func put(_ fault: Fault) throws(InputError) {
         var hash = FNV1a(seed: seed)
         hash.mix(fault.id.utf8)
@@ -79,13 +81,13 @@ public struct FaultRules: Sendable {
             entries[index] = entry
         } else {
             guard entries.count < Self.faultsMax else {
-                throw InputError("there are \(Self.faultsMax) faults already; delete one first")
+                throw InputError("cannot add the fault: the limit is \(Self.faultsMax) faults; delete one first")
             }
             entries.append(entry)
         }
     }
 
-    /// Takes a fault out; false when there is none with this id.
+    /// Removes a fault. Returns false if no fault has this ID.
     @discardableResult
     public mutating func remove(id: String) -> Bool {
         guard let index = entries.firstIndex(where: { $0.fault.id == id }) else { return false }
@@ -95,14 +97,14 @@ public struct FaultRules: Sendable {
 
     public mutating func removeAll() { entries = [] }
 
-    /// Forgets what has struck; the same requests meet the same fates again.
+    /// Resets the counts and random numbers. The same requests then have the same effects again.
     public mutating func restart() {
         let faults = entries.map(\.fault)
         entries = []
         for fault in faults { try? put(fault) }
     }
 
-    /// Returns a fault with its own id, or with one that no other fault has if its own is empty.
+    /// Returns the fault. If its ID is empty, the result has a new ID that no other fault has.
     mutating func identified(_ fault: Fault) -> Fault {
         var fault = fault
         if fault.id.isEmpty { fault.id = makeID() }
@@ -118,7 +120,8 @@ public struct FaultRules: Sendable {
         return id
     }
 
-    /// What befalls a request: the first latency and the first other fault that strike it, in the order of the faults.
+    /// Returns the effect on a request: the first latency and the first other action that apply, in the order of the
+    /// faults.
     public mutating func effect(of request: FaultSubject) -> FaultEffect {
         var effect = FaultEffect()
         for index in entries.indices where entries[index].fault.trigger == .request && !entries[index].isSpent {
@@ -139,7 +142,7 @@ public struct FaultRules: Sendable {
         return effect
     }
 
-    /// What befalls a new connection: every fault that strikes it, in their order.
+    /// Returns the actions of all faults that apply to a new connection, in the order of the faults.
     public mutating func actions(onConnection number: Int, of service: Service) -> [(id: String, action: FaultAction)] {
         var actions: [(id: String, action: FaultAction)] = []
         let subject = FaultSubject(service: service, connection: number)
@@ -151,14 +154,14 @@ public struct FaultRules: Sendable {
     }
 }
 
-/// A request or a connection as faults see it. The bytes are views, valid while it is looked at.
+/// The properties of a request or a connection that faults match. The buffers are views into the request's memory.
 public struct FaultSubject {
     public var service: Service
     public var connection: Int
     public var topic: UnsafeRawBufferPointer?
     public var deviceToken: UnsafeRawBufferPointer?
     public var pushType: PushType?
-    /// How long the connection had no request before this one.
+    /// Time without streams on the connection before this request's.
     public var idle: Duration
 
     public init(
@@ -174,13 +177,13 @@ public struct FaultSubject {
     }
 }
 
-/// What faults do to one request.
+/// The effect of the faults on one request.
 public struct FaultEffect: Sendable, Hashable {
-    /// Takes the place of the delay that all answers have.
+    /// Replaces the delay of all answers; nil: no latency applies.
     public var latency: Duration?
-    /// Never a latency.
+    /// The action, never a latency; nil: no other fault applies.
     public var action: FaultAction?
-    /// The fault that the request is remembered by: that of the action, else that of the latency.
+    /// ID of the fault in the request log: that of the action if there is one, otherwise that of the latency.
     public var faultID: String?
 
     public init() {}

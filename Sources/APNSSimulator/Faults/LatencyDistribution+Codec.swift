@@ -6,7 +6,7 @@ extension LatencyDistribution {
         write: { LatencyMembers($0) })
 }
 
-/// What says how long answers take, in milliseconds; the members depend on the shape.
+/// The JSON members of a latency, in milliseconds. The distribution determines which members are present.
 struct LatencyMembers: Sendable {
     enum Shape: String, CaseIterable {
         case normal
@@ -51,11 +51,11 @@ extension LatencyMembers {
         case (nil, let min?, let max?, nil, nil) where min <= max && shape == nil: return .uniform(min: min, max: max)
         case (nil, nil, nil, let median?, let p99?) where median <= p99:
             if shape == .normal { return .normal(median: median, p99: p99) }
-            guard median > 0 else { throw members.error("median_ms", "is above 0 in the shape log_normal") }
+            guard median > 0 else { throw members.error("median_ms", "must be above 0 with the shape log_normal") }
             return .logNormal(median: median, p99: p99)
         default:
             throw members.error(
-                "a latency has constant_ms, or min_ms and a greater max_ms, or median_ms, a greater p99_ms and maybe a shape"
+                "a latency requires constant_ms, or min_ms and max_ms, or median_ms and p99_ms with an optional shape"
             )
         }
     }

@@ -1,14 +1,14 @@
 import EventLoop
 
-/// How a connection ended.
+/// The cause of a connection's end.
 public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     /// The client closed the connection in order.
     case client
     /// The connection broke, or the client closed it without notice.
     case lost
-    /// The TLS handshake failed, or a record broke the rules of TLS.
+    /// The TLS handshake failed, or the client violated TLS.
     case tls
-    /// The client broke the rules of HTTP/2.
+    /// The client violated HTTP/2.
     case protocolViolation = "protocol_violation"
     /// The simulator had too many connections.
     case refused
@@ -18,10 +18,11 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     case goAway = "goaway"
     /// A fault reset or closed the connection.
     case fault
-    /// The simulator ended.
+    /// The simulator shut down.
     case shutdown
 
-    /// The end of a connection that the simulator did not end. nil: the client closed the connection in order.
+    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed it
+    /// in order.
     init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client

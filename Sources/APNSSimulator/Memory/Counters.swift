@@ -2,45 +2,46 @@ import APNSProtocol
 import AdminHTTP
 public import JSON
 
-/// What a simulator has counted since it began, or since its memory was emptied.
+/// The counters of a simulator since its start or its last reset.
 public struct Counters: Sendable, Hashable {
-    /// What was counted of one service.
+    /// The counters of one service.
     public struct OfService: Sendable, Hashable {
-        /// Requests that arrived whole.
+        /// Complete requests.
         public internal(set) var requests = 0
         /// Answers with status 200, 201 or 204.
         public internal(set) var accepted = 0
+        /// Other answers.
         public internal(set) var refused = 0
     }
 
-    /// Reasons that APNs does not know, of which answers are counted by name.
+    /// Maximum number of reasons unknown to APNs that have a counter of their own.
     static let unknownReasonsMax = 64
 
-    /// When it began to count, by the machine's clock.
+    /// When counting began, by the machine's clock.
     public internal(set) var sinceUnixMilliseconds: Int64 = 0
     public internal(set) var connections = 0
     public internal(set) var connectionsOpen = 0
     public internal(set) var connectionsOpenMax = 0
-    /// Requests that arrived whole.
+    /// Complete requests.
     public internal(set) var requests = 0
-    /// Requests that arrived whole and are not answered yet.
+    /// Complete requests without an answer yet.
     public internal(set) var inFlight = 0
     public internal(set) var inFlightMax = 0
     public internal(set) var bodyBytes = 0
-    /// Streams that were refused because the connection may not have so many.
+    /// Streams refused because the connection or the simulator was at its limit.
     public internal(set) var streamsRefused = 0
-    /// Requests that broke the rules of HTTP, so that their stream was reset.
+    /// Requests that violated HTTP. The simulator reset their streams.
     public internal(set) var requestsMalformed = 0
-    /// Requests whose stream ended before they were answered.
+    /// Requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
-    /// Signatures of provider tokens that were checked.
+    /// Provider tokens verified.
     public internal(set) var tokensVerified = 0
-    /// Requests without an `apns-id`, or with one that is no UUID.
+    /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0
     public internal(set) var distinctIDs = 0
-    /// Requests whose `apns-id` came before.
+    /// Requests whose ID an earlier request had.
     public internal(set) var duplicateIDs = 0
-    /// Ids that were forgotten to make room; a request that comes again with one counts as new.
+    /// IDs discarded to make room. A later request with a discarded ID counts as new.
     public internal(set) var idsForgotten = 0
     /// Answers with status 200, 201 or 204.
     public internal(set) var accepted = 0
@@ -48,12 +49,12 @@ public struct Counters: Sendable, Hashable {
     public private(set) var refusedByStatus: [Int: Int] = [:]
     private var refusals: [Reason: Int] = [:]
     private var otherRefusals = 0
-    /// How long whole requests waited for their answer.
+    /// Times from complete requests to their answers.
     public private(set) var latencies = Latencies()
     private var services = Array(repeating: OfService(), count: Service.all.count)
     private var struck: [String: Int] = [:]
     private var ends: [ConnectionEnd: Int] = [:]
-    /// Connections that the admin port closed before their clients had an answer.
+    /// Connections that the admin port closed before their clients received a response.
     private(set) var adminClosings: [AdminClosing: Int] = [:]
 
     /// Other answers by reason.
@@ -64,10 +65,10 @@ public struct Counters: Sendable, Hashable {
         return counts
     }
 
-    /// How often faults struck, by the word for what they do.
+    /// Number of times that faults applied, by action.
     public var faultsByAction: [String: Int] { struck }
 
-    /// How connections ended.
+    /// Ended connections, by cause.
     public var connectionsByEnd: [ConnectionEnd: Int] { ends }
 
     public subscript(service: Service) -> OfService { services[service.index] }
@@ -80,7 +81,7 @@ public struct Counters: Sendable, Hashable {
         inFlightMax = max(inFlightMax, inFlight)
     }
 
-    /// - Parameter latency: since the request had arrived whole.
+    /// - Parameter latency: time since the request was complete.
     mutating func count(_ answer: Answer, of service: Service, after latency: Duration) {
         latencies.count(latency)
         guard !answer.isSuccess else {
@@ -98,14 +99,14 @@ public struct Counters: Sendable, Hashable {
         }
     }
 
-    /// - Parameter action: the word for what it does.
+    /// - Parameter action: name of the fault's action.
     mutating func countFault(_ action: String) { struck[action, default: 0] += 1 }
 
     mutating func count(_ end: ConnectionEnd) { ends[end, default: 0] += 1 }
 
     mutating func countAdminClosing(_ cause: AdminClosing) { adminClosings[cause, default: 0] += 1 }
 
-    /// Begins anew, but for what is open and in flight now.
+    /// Resets the counters. Keeps the numbers of open connections and of requests in flight.
     mutating func restart(atUnixMilliseconds time: Int64) {
         let old = self
         self = Counters()
@@ -114,7 +115,7 @@ public struct Counters: Sendable, Hashable {
         (inFlight, inFlightMax) = (old.inFlight, old.inFlight)
     }
 
-    /// Adds them as members of a JSON object that is open.
+    /// Writes the counters as members of the current JSON object.
     public func write(to json: inout JSONWriter) {
         json.member("since_unix_ms", sinceUnixMilliseconds)
         json.member("connections", connections)
@@ -167,12 +168,12 @@ public struct Counters: Sendable, Hashable {
 }
 
 extension Service {
-    /// All there are, by their index.
+    /// All services, in the order of ``index``.
     static let all = APNSEnvironment.allCases.flatMap { environment in
         Kind.allCases.map { Service(environment, $0) }
     }
 
-    /// Its place in ``all``.
+    /// The service's position in ``all``.
     var index: Int { (environment == .production ? 0 : 2) + (kind == .push ? 0 : 1) }
 }
 

@@ -1,17 +1,19 @@
 public import Crypto
 public import JSON
 
-/// An id that more than one request had.
+/// An ID that more than one request had.
 public struct DuplicateID: Sendable, Hashable {
     public let id: UUIDValue
-    /// Requests with this id, the first included.
+    /// Number of requests with this ID, including the first.
     public internal(set) var times = 2
-    /// Of the newest of them.
+    /// Number of the newest of these requests; 0 if requests are not logged.
     public internal(set) var number: Int
+    /// Connection of the newest of these requests.
     public internal(set) var connection: Int
+    /// Time of the newest of these requests.
     public internal(set) var unixMilliseconds: Int64
 
-    /// Writes one JSON object.
+    /// Writes a JSON object.
     public func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("apns_id", id.description)
@@ -23,7 +25,7 @@ public struct DuplicateID: Sendable, Hashable {
     }
 }
 
-/// The ids that came again, as many as ``idsMax``; when there are more, the one that was found first is forgotten.
+/// The IDs that several requests had, at most ``idsMax``. A new ID replaces the one found first.
 struct DuplicateList {
     static let idsMax = 1000
 
@@ -31,7 +33,7 @@ struct DuplicateList {
     private var oldest = 0
     private var places: [UUIDValue: Int] = [:]
 
-    /// In the order in which they came again first.
+    /// The IDs, in the order of their first duplicates.
     var all: [DuplicateID] { Array(ring[oldest...] + ring[..<oldest]) }
 
     mutating func add(_ duplicate: DuplicateID) {

@@ -1,7 +1,8 @@
 import Glibc
 import HTTP2
 
-/// A header as the log keeps it: how it was written, the lengths of name and value in two bytes each, and both.
+/// A header in the log: a byte for the HPACK representation, two bytes each for the lengths of name and value, name,
+/// value.
 struct HeaderRecord {
     static let prefixBytes = 5
 
@@ -9,7 +10,8 @@ struct HeaderRecord {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
 
-    /// Adds a record. Names and values are shorter than 64 KiB, since the HTTP/2 session ends streams that send more.
+    /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with
+    /// longer ones.
     static func append(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
         to store: inout ByteStore
@@ -24,7 +26,7 @@ struct HeaderRecord {
         store.append(value)
     }
 
-    /// Writes the length of a value into its record, which is `nameCount` bytes before the value.
+    /// Writes the length of a value to its record, whose name of `nameCount` bytes precedes the value.
     static func setValueCount(
         _ count: Int, in records: UnsafeMutableRawBufferPointer, valueStart: Int, nameCount: Int
     ) {
@@ -36,8 +38,8 @@ struct HeaderRecord {
         bytes[position + 1] = UInt8(truncatingIfNeeded: count)
     }
 
-    /// The last bytes of an `authorization` value, which nobody may keep: the signature of a provider token with the full
-    /// stop before it, or all behind the scheme when it has not the form of one.
+    /// Returns the end of an `authorization` value that must not be logged. This is the signature of a provider token
+    /// with the full stop before it, or everything after the scheme if the value does not have the form of a token.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let fullStop = UInt8(ascii: ".")
         let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }
@@ -46,14 +48,14 @@ struct HeaderRecord {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Where the byte stands first, at `start` or later.
+    /// Returns the index of the first occurrence of `byte` at or after `start`.
     fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
         guard let baseAddress, start < count else { return nil }
         return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
     }
 }
 
-/// The records of one request, one after another.
+/// The consecutive header records of one request.
 struct HeaderRecords: Sequence, IteratorProtocol {
     private var rest: UnsafeRawBufferPointer
 

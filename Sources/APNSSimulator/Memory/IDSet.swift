@@ -1,18 +1,19 @@
 import Crypto
 
-/// The request ids that were seen last. Two generations share the limit: when the newer has its half, it becomes the
-/// older, and what was older is forgotten. The memory for all of them, 32 to 64 bytes each, is taken at the start, so that
-/// it never grows.
+/// The newest request IDs.
+///
+/// Two generations share the limit. When the newer one has half of the IDs, it becomes the older one, and the previous
+/// older one is discarded. The initializer allocates the memory for all IDs, 32 to 64 bytes each.
 struct IDSet {
     private var newer: Generation
     private var older: Generation
     private let generationMax: Int
-    /// Ids that were forgotten to make room.
+    /// Number of IDs discarded to make room.
     private(set) var forgotten = 0
 
     /// - Parameters:
-    ///   - idsMax: ids remembered at most; at least half of them are the newest.
-    ///   - seed: not to be foretold by whoever chooses the ids, since the places in the tables follow from it.
+    ///   - idsMax: maximum number of IDs. The set always contains at least the newest half of them.
+    ///   - seed: determines the slots in the tables. Must not be predictable for clients, which choose the IDs.
     init(idsMax: Int, seed: UInt64) {
         generationMax = max(1, idsMax / 2)
         newer = Generation(idsMax: generationMax, seed: seed)
@@ -23,7 +24,7 @@ struct IDSet {
 
     func contains(_ id: UUIDValue) -> Bool { newer.contains(id) || older.contains(id) }
 
-    /// Whether the id is new.
+    /// Inserts an ID. Returns whether it is new.
     mutating func insert(_ id: UUIDValue) -> Bool {
         guard !older.contains(id) else { return false }
         if newer.count >= generationMax, !newer.contains(id) {
@@ -34,7 +35,7 @@ struct IDSet {
         return newer.insert(id)
     }
 
-    /// Forgets all, and keeps the memory.
+    /// Removes all IDs, and keeps the allocated memory.
     mutating func removeAll() {
         newer.removeAll()
         older.removeAll()
@@ -42,12 +43,13 @@ struct IDSet {
     }
 }
 
-/// A set of ids: open addressing, a power of two long and at most half full. All zeros marks a free place.
+/// A set of IDs with open addressing. Its length is a power of two, and at most half of the slots are used. The zero ID
+/// marks a free slot.
 private struct Generation {
     private var slots: [UUIDValue]
     private let seed: UInt64
     private var used = 0
-    /// The id that is all zeros cannot stand in the table.
+    /// Whether the set contains the zero ID, which the table cannot hold.
     private var hasZero = false
 
     private static let free = UUIDValue(high: 0, low: 0)
@@ -65,7 +67,7 @@ private struct Generation {
         id == Self.free ? hasZero : slots[place(of: id)] == id
     }
 
-    /// Whether the id is new.
+    /// Inserts an ID. Returns whether it is new.
     mutating func insert(_ id: UUIDValue) -> Bool {
         if id == Self.free {
             defer { hasZero = true }
@@ -78,14 +80,14 @@ private struct Generation {
         return true
     }
 
-    /// Keeps the memory.
+    /// Removes all IDs, and keeps the allocated memory.
     mutating func removeAll() {
         for index in slots.indices { slots[index] = Self.free }
         used = 0
         hasZero = false
     }
 
-    /// Where the id stands or would stand.
+    /// Returns the slot of the ID, or the free slot for it.
     private func place(of id: UUIDValue) -> Int {
         let mask = slots.count - 1
         var place = Int(truncatingIfNeeded: Self.mix(id.high ^ Self.mix(id.low ^ seed))) & mask

@@ -1,16 +1,16 @@
 import EventLoop
 
-/// How long answers took, in buckets.
+/// A histogram of the latencies of answers.
 public struct Latencies: Sendable, Hashable {
-    /// The longest of each bucket; one more takes the rest. From what is done at once to what no client waits for.
+    /// Upper bounds of the buckets. A further bucket has no bound.
     public static let boundsNanoseconds = [
         100_000, 1_000_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000, 500_000_000,
         1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000, 30_000_000_000, 60_000_000_000,
     ]
 
-    /// Answers in each bucket, the rest last.
+    /// Number of answers in each bucket. The last bucket has no bound.
     public private(set) var counts = Array(repeating: 0, count: boundsNanoseconds.count + 1)
-    /// All of them together.
+    /// Sum of all latencies.
     public private(set) var sumNanoseconds = 0
 
     mutating func count(_ latency: Duration) {

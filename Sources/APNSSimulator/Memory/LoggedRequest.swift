@@ -2,10 +2,9 @@ public import APNSProtocol
 public import Crypto
 public import HTTP2
 
-/// One request and what became of it, as the log keeps it: nothing in it can be pushed with, but for the device token,
-/// which is told whole only to those who ask for it.
+/// A request in the log, with its answer. Contains no credentials. The admin API shortens its device token by default.
 public struct LoggedRequest: Sendable {
-    /// Counts from 1, in the order in which requests arrived whole, or were found to be malformed.
+    /// Counts from 1, in the order in which requests were complete or found to be malformed.
     public let number: Int
     private let entry: RequestLog.Entry
     private let bytes: [UInt8]
@@ -20,37 +19,37 @@ public struct LoggedRequest: Sendable {
         bytes.withUnsafeBytes { body(RequestView(number: number, entry: entry, bytes: $0)) }
     }
 
-    /// When it had arrived whole, by the simulator's clock.
+    /// When the request was complete, by the simulator's clock.
     public var unixMilliseconds: Int64 { entry.unixMilliseconds }
-    /// When the answer was sent; nil when it was not, or not yet when this was read.
+    /// When the simulator sent the answer; nil if it had not sent one when the log was read.
     public var answeredUnixMilliseconds: Int64? {
         entry.answeredUnixMilliseconds == 0 ? nil : entry.answeredUnixMilliseconds
     }
-    /// What was spoken to.
+    /// The service that received the request.
     public var service: Service { entry.service }
-    /// Counts from 1, in the order in which connections were accepted.
+    /// Number of the connection. Counts from 1, in the order in which the simulator accepted connections.
     public var connection: Int { entry.connection }
     public var stream: Int32 { entry.stream }
-    /// Of `apns-id`, or of `apns-request-id`; nil when the request had none, or not a UUID.
+    /// The value of `apns-id`, or of `apns-request-id`; nil if the request had neither, or not a UUID.
     public var apnsID: UUIDValue? { entry.id }
-    /// Its id came before.
+    /// Whether an earlier request had the same ID.
     public var isDuplicate: Bool { entry.isDuplicate }
-    /// Bytes of the body as sent, also those that were not kept.
+    /// Bytes of the body as sent, including bytes that were not kept.
     public var payloadByteCount: Int { entry.payloadByteCount }
-    /// What it was or is to be answered with; nil when a fault leaves it without answer.
+    /// Status of the sent or planned answer; nil if there is no answer: after a fault, or for a malformed request.
     public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
-    /// Whether its stream was reset with PROTOCOL_ERROR, because it broke the rules of HTTP (RFC 9113, 8.1.1).
+    /// Whether the simulator reset the stream with PROTOCOL_ERROR because the request violated HTTP (RFC 9113, 8.1.1).
     public var isMalformed: Bool { entry.isMalformed }
-    /// The name of the header that made it so; nil when no single one did.
+    /// Name of the header that made the request malformed; nil if no single header did.
     public var malformedField: String? { text { $0.malformedField } }
-    /// Of the answer's body.
+    /// The reason in the answer's body.
     public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
-    /// What exactly is wrong with it, where the reason can mean several things and the rules decided.
+    /// The exact cause of a refusal, if its reason has several possible causes.
     public var detail: RefusalDetail? { entry.detail }
-    /// The id of the fault that struck it.
+    /// ID of the fault that applied to the request.
     public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }
 
-    /// All headers in the order of the wire; of `authorization` all but the signature.
+    /// The kept headers in their order, with `authorization` without the signature.
     public var headers: [LoggedHeader] {
         withView { view in
             view.headers.map {
@@ -61,10 +60,10 @@ public struct LoggedRequest: Sendable {
         }
     }
 
-    /// The first header of this name.
+    /// Returns the value of the first header of this name.
     public subscript(name: StaticString) -> String? { text { $0[name] } }
 
-    /// The device token as it was sent; nil when the request was for no device.
+    /// The device token as sent; nil if the path is not `/3/device/…`.
     public var deviceToken: String? { text { $0.deviceToken } }
 
     /// The device token's first digits and its length.
@@ -73,10 +72,10 @@ public struct LoggedRequest: Sendable {
     /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
     public var topic: String? { text { $0.topic } }
 
-    /// The body, as far as it was kept: no payload that is allowed is longer.
+    /// The kept bytes of the body. A payload within APNs' limits is complete.
     public var payload: [UInt8] { withView { Array($0.payload) } }
 
-    /// Of the body's bytes as sent; nil when it was not kept whole.
+    /// SHA-256 of the body; nil if the body was not kept completely.
     public var payloadHash: SHA256Value? { withView { $0.isPayloadWhole ? SHA256Value(of: $0.payload) : nil } }
 
     private func text(_ part: (RequestView) -> UnsafeRawBufferPointer?) -> String? {
@@ -84,7 +83,7 @@ public struct LoggedRequest: Sendable {
     }
 }
 
-/// A header as it came.
+/// A header as received.
 public struct LoggedHeader: Sendable, Hashable {
     public var name: String
     public var value: String

@@ -4,20 +4,20 @@ import HTTP2
 public import JSON
 
 extension LoggedRequest {
-    /// How much of a request is written.
+    /// Amount of data that is written for a request.
     public enum Detail: String, CaseIterable, Sendable {
-        /// What one line of a record has.
+        /// Members without headers and payload.
         case summary
-        /// Headers and payload as well.
+        /// All members, including headers and payload.
         case full
     }
 
-    /// Writes one JSON object.
+    /// Writes a JSON object.
     ///
-    /// - Parameter showsTokens: tell device tokens whole, so that they can be pushed to.
+    /// - Parameter showsTokens: whether to write complete device tokens instead of shortened ones.
     public func write(to json: inout JSONWriter, _ detail: Detail, showsTokens: Bool = false) {
         withView { view in
-            // Swapped, so that the bytes that are there already are not copied.
+            // Swapping avoids a copy of the bytes that `json` already has.
             var writer = RequestWriter(view: view, showsTokens: showsTokens, json: JSONWriter(capacity: 0))
             swap(&writer.json, &json)
             writer.write(detail)
@@ -62,7 +62,7 @@ private struct RequestWriter {
         if let topic = view[HeaderName.apnsTopic] {
             member("topic", topic)
         } else if let topic = view.topicOfPath {
-            // It may be a device token in the wrong place.
+            // The bundle ID in the path may be a misplaced device token.
             json.key("topic")
             writePath(topic)
         }
@@ -92,7 +92,7 @@ private struct RequestWriter {
         json.string(utf8: text)
     }
 
-    /// A header whose value is a number, or the text that stands in its place.
+    /// Writes a header whose value is a number; as text if it is not.
     private mutating func number(_ name: StaticString, _ text: UnsafeRawBufferPointer?) {
         guard let text else { return }
         json.key(name)

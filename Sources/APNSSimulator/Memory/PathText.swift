@@ -1,24 +1,24 @@
 import APNSProtocol
 
-/// What the paths of requests say, and how they may be shown.
+/// Parses the paths of requests, and removes device tokens from them.
 enum PathText {
-    /// Digits in a row from which on they are taken for a device token wherever they stand.
+    /// Minimum number of consecutive digits that are treated as a device token anywhere in a path.
     private static let tokenDigitsMin = 16
 
-    /// The app of a broadcast, or whose channels are managed; nil for other paths.
+    /// Returns the bundle ID in a path for broadcasts or channels; nil for other paths.
     static func bundleID(in path: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let rest =
             rest(of: path, behind: RequestPath.broadcastPrefix) ?? rest(of: path, behind: RequestPath.channelPrefix)
         return rest.map { UnsafeRawBufferPointer(rebasing: $0.prefix { $0 != UInt8(ascii: "/") }) }
     }
 
-    /// What follows a prefix; nil when the path begins otherwise.
+    /// Returns the part of a path after a prefix; nil if the path does not have the prefix.
     static func rest(of path: UnsafeRawBufferPointer, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
         guard path.starts(with: prefix) else { return nil }
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     }
 
-    /// A path with device tokens shortened: what follows `/3/device/`, and what may be one in a wrong place.
+    /// Returns a path with shortened device tokens: the segment after `/3/device/`, and any other long run of digits.
     static func withoutTokens(_ path: UnsafeRawBufferPointer) -> String {
         var shown: [UInt8] = []
         var rest = path[...]

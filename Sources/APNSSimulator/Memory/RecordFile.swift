@@ -2,9 +2,9 @@ public import EventLoop
 import Glibc
 import JSON
 
-/// A file that takes one JSON line a request, written out once a turn of the loop.
+/// A file with a line of JSON for each request, written once in an event-loop iteration.
 public final class RecordFile: ByteStreamHandler {
-    /// Bytes kept for one write at most; beyond it they are written before the turn ends.
+    /// Number of buffered bytes that causes a write before the iteration ends.
     private static let waitingBytesMax = 65_536
 
     private let loop: EventLoop
@@ -12,12 +12,12 @@ public final class RecordFile: ByteStreamHandler {
     private var descriptor: Int32
     private var json = JSONWriter()
     private var waiting: [UInt8] = []
-    /// Set when the file took no more; what came after is not in it.
+    /// The error message after a failed write. The file contains no requests after the failure.
     public private(set) var failure: String?
 
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     ///
-    /// - Throws: `resources` with the system's words.
+    /// - Throws: `resources` with the system's error message.
     public init(path: String, detail: LoggedRequest.Detail = .summary, loop: EventLoop) throws(TransportError) {
         self.loop = loop
         self.detail = detail
@@ -30,8 +30,8 @@ public final class RecordFile: ByteStreamHandler {
         super.init()
     }
 
-    /// A symbolic link may be another user's, except in the folders in which the system names the process's own streams,
-    /// such as /dev/stdout.
+    /// Returns the flag that refuses symbolic links, because a link may be another user's. Directories in which the
+    /// system names the process's streams, such as `/dev/stdout`, are exempt.
     private static func linkFlag(_ path: String) -> Int32 {
         let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] }
         return ["/dev", "/dev/fd", "/proc/self/fd"].contains(folder) ? 0 : O_NOFOLLOW
@@ -52,14 +52,14 @@ public final class RecordFile: ByteStreamHandler {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
-                failure = "the record ends early: \(String(cString: strerror(errno)))"
+                failure = "cannot write to the record: \(String(cString: strerror(errno)))"
                 close()
             }
         }
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Writes what waits and takes no more.
+    /// Writes the buffered lines and closes the file.
     func close() {
         guard descriptor >= 0 else { return }
         if failure == nil { flush() }

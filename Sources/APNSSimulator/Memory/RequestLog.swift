@@ -1,40 +1,42 @@
 import APNSProtocol
 import Crypto
 
-/// The newest requests, as many as it is told to keep, in two rings: one of small entries, one of bytes. A request costs
-/// one copy of its bytes as they came; text is made of them when somebody asks.
+/// The newest requests, up to a limit, in two rings: one of small entries and one of bytes.
 ///
-/// `final class`, because it owns memory by hand. Used on the server's loop only.
+/// Adding a request copies its bytes once. They are decoded only when a client reads the log.
+///
+/// `final class`, because it manages its memory itself. Used only on the server's event loop.
 final class RequestLog {
-    /// Bytes kept for each request that may be kept; the oldest make room when requests are longer than that.
+    /// Bytes of the ring for each request of the limit. If requests are longer, new ones replace more than one old
+    /// request.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
 
-    /// What is kept of a request beside its bytes.
+    /// The data of a request except its bytes.
     struct Entry {
         var unixMilliseconds: Int64
-        /// 0 until an answer was sent.
+        /// 0 until the simulator has sent the answer.
         var answeredUnixMilliseconds: Int64 = 0
         var connection: Int
         var payloadByteCount: Int
         var id: UUIDValue?
         var service: Service
         var stream: Int32
-        /// 0 when no answer is planned.
+        /// 0 if no answer is planned.
         var status: UInt16
-        /// Its connection had shown a certificate.
+        /// Whether the client presented a certificate on the connection.
         var hasCertificate = false
         var isDuplicate = false
-        /// What exactly the rules have against it.
+        /// The exact cause of the refusal.
         var detail: RefusalDetail?
-        /// Whether its stream was reset because it broke the rules of HTTP.
+        /// Whether the simulator reset the stream because the request violated HTTP.
         var isMalformed = false
-        /// Whether its last header is what broke them.
+        /// Whether the last header is the cause of the violation.
         var hasMalformedHeader = false
-        /// Whether that header's value is not kept.
+        /// Whether the value of this header was not kept.
         var hidesMalformedValue = false
 
-        // Where its bytes are: headers, then payload, reason and fault.
+        // The position and lengths of the request's bytes: headers, then payload, reason and fault.
         fileprivate(set) var start = 0
         fileprivate(set) var headerBytes: UInt16 = 0
         fileprivate(set) var payloadBytes: UInt16 = 0
@@ -43,7 +45,7 @@ final class RequestLog {
 
         fileprivate var bytes: Int { Int(headerBytes) + Int(payloadBytes) + Int(reasonBytes) + Int(faultBytes) }
 
-        /// Where it stands in the arena; never empty, so that the order of the entries is that of their places.
+        /// The request's range in the arena. Never empty, so the ranges have the order of the entries.
         fileprivate var place: Range<Int> { start..<(start + max(1, bytes)) }
     }
 
@@ -51,15 +53,15 @@ final class RequestLog {
     private let arena: UnsafeMutableRawBufferPointer
     private var arenaEnd = 0
     private let ring: UnsafeMutablePointer<Entry>
-    /// Requests numbered so far, from the first.
+    /// Number of the newest request; 0 if there was none.
     private(set) var newest = 0
-    /// Requests kept.
+    /// Number of kept requests.
     private(set) var count = 0
 
     /// - Parameter requestsMax: at least 1.
     init(requestsMax: Int) {
         self.requestsMax = max(1, requestsMax)
-        // The system gives memory of this size when it is first written to.
+        // The system commits pages of an allocation of this size at the first write.
         arena = .allocate(byteCount: max(Self.bytesMin, requestsMax * Self.bytesPerRequest), alignment: 16)
         ring = .allocate(capacity: self.requestsMax)
     }
@@ -69,13 +71,13 @@ final class RequestLog {
         ring.deallocate()
     }
 
-    /// Bytes that it takes at most.
+    /// Maximum memory of the log, in bytes.
     var bytesMax: Int { arena.count + requestsMax * MemoryLayout<Entry>.stride }
 
-    /// The number of the oldest request that is kept; one more than the newest when none is.
+    /// Number of the oldest kept request; one more than ``newest`` if none is kept.
     var oldest: Int { newest - count + 1 }
 
-    /// Keeps a request, if need be in place of the oldest; its number.
+    /// Adds a request, replacing the oldest ones if necessary. Returns the request's number.
     func append(_ request: Request, _ entry: Entry, reason: Reason?, faultID: String?) -> Int {
         var entry = entry
         let secret = Self.secret(of: request)
@@ -111,7 +113,7 @@ final class RequestLog {
         return newest
     }
 
-    /// What of the header records is not to be kept.
+    /// Returns the range of the header records that must not be kept.
     private static func secret(of request: Request) -> Range<Int> {
         guard let range = request.authorizationRange, let value = request[.authorization] else { return 0..<0 }
         return (range.upperBound - HeaderRecord.secret(in: value).count)..<range.upperBound
@@ -133,13 +135,14 @@ final class RequestLog {
         }
     }
 
-    /// Takes out the oldest until there is room for so many bytes in one piece and for one more entry; where it begins.
+    /// Removes the oldest requests until there is room for another entry and this number of contiguous bytes. Returns
+    /// the start of these bytes.
     private func makeRoom(_ bytes: Int) -> Int {
         if count == requestsMax { count -= 1 }
         let bytes = max(1, bytes)
         var start = arenaEnd
         if arena.count - arenaEnd < bytes {
-            // What stands behind the newest is older than all that stands at the beginning.
+            // Requests behind the end of the newest one are older than those at the start of the arena.
             while count > 0, self[entry: oldest].start >= arenaEnd { count -= 1 }
             start = 0
         }
@@ -150,19 +153,19 @@ final class RequestLog {
 
     private subscript(entry number: Int) -> Entry { ring[(number - 1) % requestsMax] }
 
-    /// Notes when a request's answer was sent; does nothing when the request is not kept any more.
+    /// Records when the simulator sent the answer. Does nothing if the request is no longer kept.
     func answered(_ number: Int, atUnixMilliseconds time: Int64) {
         guard number >= oldest, number <= newest else { return }
         ring[(number - 1) % requestsMax].answeredUnixMilliseconds = time
     }
 
-    /// Forgets all requests; numbers begin anew.
+    /// Removes all requests, and restarts the numbers.
     func removeAll() {
         (newest, count) = (0, 0)
         arenaEnd = 0
     }
 
-    /// Lets `body` look at a request that is kept; nil when it is not.
+    /// Calls `body` with a request. Returns nil if the request is not kept.
     func with<Result>(_ number: Int, _ body: (RequestView) -> Result) -> Result? {
         guard number >= oldest, number <= newest else { return nil }
         let entry = self[entry: number]

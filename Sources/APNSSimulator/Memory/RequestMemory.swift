@@ -2,23 +2,25 @@ import APNSProtocol
 public import Crypto
 import EventLoop
 
-/// What a server remembers of the requests that it saw: a log of the newest, their ids, and who came twice. All of it has
-/// its limits. On the server's loop.
+/// A server's memory of received requests: a log of the newest ones, their IDs, and the duplicates. Each has a limit.
+///
+/// Used on the server's event loop.
 public final class RequestMemory {
-    /// How long somebody may wait for a request.
+    /// Maximum time to wait for a request.
     public static let waitSecondsMax = 60
 
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
-    /// Told of each request when its answer is decided, or it was found to be malformed, with the payload's bytes, which
-    /// are valid during the call. Of requests that were under way when this was set the headers are missing.
+    /// Called with each request when its answer is decided or the request is malformed. The payload's bytes are valid
+    /// during the call. Requests that were arriving when the handler was set lack their headers.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
     }
 
     private let loop: EventLoop
     private let record: RecordFile?
-    /// nil when nobody wants to know of requests. One request long when somebody does and none is kept.
+    /// nil if requests are neither logged nor recorded and no handler is set. With a limit of one request if they are
+    /// not logged.
     private var log: RequestLog?
     private var ids: IDSet
     private var repeated = DuplicateList()
@@ -32,16 +34,16 @@ public final class RequestMemory {
         if isLogging || record != nil { log = RequestLog(requestsMax: configuration.requestsLoggedMax) }
     }
 
-    /// Whether requests have to keep all of their headers.
+    /// Whether requests must keep all of their headers.
     var keepsHeaders: Bool { log != nil }
 
-    /// Whether it is of interest how headers were written.
+    /// Whether the log keeps the HPACK representations of headers.
     var keepsRepresentations: Bool { isLogging }
 
-    /// Notes the id of a request; whether it came before.
+    /// Remembers the ID of a request. Returns whether an earlier request had it.
     func isDuplicate(_ id: UUIDValue) -> Bool { !ids.insert(id) }
 
-    /// Keeps a request; its number, or 0 when nobody wants to know.
+    /// Adds a request to the log. Returns the request's number, or 0 without a log.
     func add(_ request: Request, _ entry: RequestLog.Entry, reason: Reason?, faultID: String?) -> Int {
         let number = log?.append(request, entry, reason: reason, faultID: faultID) ?? 0
         if entry.isDuplicate, let id = entry.id {
@@ -54,33 +56,33 @@ public final class RequestMemory {
             record?.append(logged)
             onRequest?(logged, request.bodyBytes)
         }
-        if !waits.isEmpty { tellWaits(of: number) }
+        if !waits.isEmpty { finishWaits(for: number) }
         return number
     }
 
-    /// Notes that a request's answer was sent.
+    /// Records when the simulator sent the answer to a request.
     func answered(_ number: Int, atUnixMilliseconds time: Int64) {
         log?.answered(number, atUnixMilliseconds: time)
     }
 
-    private func tellWaits(of number: Int) {
-        for wait in log?.with(number, { waits.waits(for: $0) }) ?? [] { finish(wait, hasCome: true) }
+    private func finishWaits(for number: Int) {
+        for wait in log?.with(number, { waits.waits(for: $0) }) ?? [] { finish(wait, hasMatch: true) }
     }
 
-    private func finish(_ wait: RequestWait, hasCome: Bool) {
+    private func finish(_ wait: RequestWait, hasMatch: Bool) {
         guard let removed = waits.remove(wait) else { return }
         if let timer = removed.timer { loop.cancel(timer) }
-        removed.done(hasCome ? removed.query : nil)
+        removed.done(hasMatch ? removed.query : nil)
     }
 
-    /// Requests that are kept; none when it is not ``isLogging``.
+    /// Returns the logged requests that match a query; none unless ``isLogging``.
     public func requests(_ query: RequestQuery = RequestQuery(limit: RequestQuery.limitMax)) -> RequestPage {
         loop.assertOnLoop()
         guard isLogging, let log else { return RequestPage(requests: [], newest: 0, dropped: 0) }
         return log.requests(current(query))
     }
 
-    /// Who asks for what came after a number that there is not yet has it from before numbers began anew.
+    /// Returns the query with a valid `after`. A number above the newest one comes from before the numbers restarted.
     private func current(_ query: RequestQuery) -> RequestQuery {
         guard let log, let after = query.after, after > log.newest else { return query }
         var query = query
@@ -88,14 +90,14 @@ public final class RequestMemory {
         return query
     }
 
-    /// Waits for a request.
+    /// Waits for a request that matches a query.
     ///
     /// - Parameters:
-    ///   - deadline: at most ``waitSecondsMax``.
-    ///   - done: called once: with the requests that match, at least one, maybe before this returns; or with nil when none
-    ///     had come in time.
-    /// - Returns: names the wait for ``cancel(_:)``; nil when it is over already.
-    /// - Throws: when too many wait, or requests are not kept.
+    ///   - deadline: the timeout; at most ``waitSecondsMax``.
+    ///   - done: called once with the matching requests, at least one, possibly before this method returns. Called with
+    ///     nil after the timeout.
+    /// - Returns: the wait for ``cancel(_:)``; nil if `done` was already called.
+    /// - Throws: an error if requests are not logged or too many clients wait.
     @discardableResult
     public func whenRequest(
         _ query: RequestQuery, within deadline: Duration, _ done: @escaping (RequestPage?) -> Void
@@ -110,33 +112,33 @@ public final class RequestMemory {
         let wait = waits.add(current(query)) { [unowned self] in done($0.map { requests($0) }) }
         guard let wait else { throw .tooMany }
         let timer = loop.schedule(after: min(deadline, .seconds(Self.waitSecondsMax))) { [weak self] in
-            self?.finish(wait, hasCome: false)
+            self?.finish(wait, hasMatch: false)
         }
         waits.setTimer(timer, of: wait)
         return wait
     }
 
-    /// Ends a wait; what was to be called is not.
+    /// Cancels a wait without calling its handler.
     public func cancel(_ wait: RequestWait) {
         loop.assertOnLoop()
         if let timer = waits.remove(wait)?.timer { loop.cancel(timer) }
     }
 
-    /// Ids that more than one request had.
+    /// The IDs that more than one request had.
     public var duplicates: [DuplicateID] { repeated.all }
 
-    /// Whether a request with this `apns-id` came, as far as ids are remembered.
+    /// Whether the memory contains a request with this ID.
     public func hasSeen(_ id: UUIDValue) -> Bool { ids.contains(id) }
 
-    /// Ids that were forgotten to make room.
+    /// Number of IDs discarded to make room.
     var idsForgotten: Int { ids.forgotten }
 
-    /// Why the record ends early; nil when it does not.
+    /// The error that ended the record; nil if there was none.
     var recordFailure: String? { record?.failure }
 
     func closeRecord() { record?.close() }
 
-    /// Forgets all that came; the numbers of requests begin anew.
+    /// Removes all requests and IDs, and restarts the numbers of requests.
     func removeAll() {
         waits.restartNumbers()
         log?.removeAll()
@@ -145,10 +147,10 @@ public final class RequestMemory {
     }
 }
 
-/// Why nobody can wait for a request.
+/// The reason why a client cannot wait for a request.
 public enum RequestWaitError: Error, Sendable, Hashable {
-    /// Requests are not kept.
+    /// Requests are not logged.
     case notLogging
-    /// As many wait as may.
+    /// The maximum number of clients already wait.
     case tooMany
 }

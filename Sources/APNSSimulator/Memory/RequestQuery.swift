@@ -1,20 +1,20 @@
 public import APNSProtocol
 public import Crypto
 
-/// Which logged requests are asked for: those for which all that is said here holds.
+/// The conditions of a search in the request log. All conditions that are not nil must hold.
 public struct RequestQuery: Sendable, Hashable {
-    /// Requests of one page.
+    /// Maximum number of requests on one page.
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// Requests with greater numbers, the oldest first; nil for the newest that there are.
+    /// Selects requests with greater numbers, the oldest first; nil selects the newest requests.
     public var after: Int?
-    /// Requests with smaller numbers; nil for all.
+    /// Selects requests with smaller numbers.
     public var before: Int?
-    /// Requests told at most, from 1 to ``limitMax``.
+    /// Maximum number of results, from 1 to ``limitMax``.
     public var limit: Int { didSet { limit = min(max(limit, 1), Self.limitMax) } }
     public var apnsID: UUIDValue?
-    /// How the device token begins, in either case.
+    /// The start of the device token. Case does not matter.
     public var devicePrefix: String?
     public var topic: String?
     public var status: Int?
@@ -55,13 +55,13 @@ public struct RequestQuery: Sendable, Hashable {
     }
 }
 
-/// What a query found.
+/// The result of a query.
 public struct RequestPage: Sendable {
-    /// The oldest first.
+    /// The matching requests, the oldest first.
     public var requests: [LoggedRequest]
-    /// The number of the newest request of all, 0 when there was none.
+    /// Number of the newest request of the log; 0 if there was none.
     public var newest: Int
-    /// Requests behind ``RequestQuery/after`` that the log has no more.
+    /// Number of requests after ``RequestQuery/after`` that the log no longer has.
     public var dropped: Int
 }
 
@@ -71,17 +71,17 @@ extension RequestLog {
         var found: [LoggedRequest] = []
         let first = max(oldest, after + 1)
         let numbers = first...max(newest, first)
-        func look(_ number: Int) -> Bool {
+        func collect(_ number: Int) -> Bool {
             if let request = with(number, { query.matches($0) ? LoggedRequest($0) : nil }) ?? nil {
                 found.append(request)
             }
             return found.count < query.limit
         }
         if query.after == nil {
-            for number in numbers.reversed() where !look(number) { break }
+            for number in numbers.reversed() where !collect(number) { break }
             found.reverse()
         } else {
-            for number in numbers where !look(number) { break }
+            for number in numbers where !collect(number) { break }
         }
         return RequestPage(requests: found, newest: newest, dropped: max(0, oldest - 1 - after))
     }

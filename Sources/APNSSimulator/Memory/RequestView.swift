@@ -1,11 +1,11 @@
 import APNSProtocol
 import Crypto
 
-/// A request in the log's memory, valid while it is looked at.
+/// A view of a request in the log's memory. Valid only during the call that receives it.
 struct RequestView {
     let number: Int
     let entry: RequestLog.Entry
-    /// Headers, payload, reason and fault, one behind the other.
+    /// Headers, payload, reason and fault, consecutively.
     let bytes: UnsafeRawBufferPointer
 
     private func part(from start: Int, count: Int) -> UnsafeRawBufferPointer {
@@ -14,7 +14,7 @@ struct RequestView {
 
     var headers: HeaderRecords { HeaderRecords(part(from: 0, count: Int(entry.headerBytes))) }
 
-    /// The name of the header that makes it malformed.
+    /// Name of the header that makes the request malformed.
     var malformedField: UnsafeRawBufferPointer? {
         entry.hasMalformedHeader ? headers.reduce(nil) { $1.name } : nil
     }
@@ -33,13 +33,13 @@ struct RequestView {
         part(from: bytes.count - Int(entry.faultBytes), count: Int(entry.faultBytes))
     }
 
-    /// The first header of this name.
+    /// Returns the value of the first header of this name.
     subscript(name: StaticString) -> UnsafeRawBufferPointer? {
         for header in headers where header.name.equals(name) { return header.value }
         return nil
     }
 
-    /// What follows `/3/device/` in the path; nil when the path is another.
+    /// The part of the path after `/3/device/`; nil for other paths.
     var deviceToken: UnsafeRawBufferPointer? {
         self[HeaderName.path].flatMap { PathText.rest(of: $0, behind: RequestPath.devicePrefix) }
     }

@@ -1,13 +1,13 @@
 import EventLoop
 
-/// Somebody waits for a request; for ``RequestMemory/cancel(_:)``.
+/// Identifies a wait for ``RequestMemory/cancel(_:)``.
 public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
-/// Those who wait for a request that is not there yet. Each is told once: of the request, or of the deadline.
+/// The pending waits for requests. The handler of each is called once, at a matching request or at the timeout.
 struct RequestWaits {
-    /// Waits at once: fewer than requests that the admin port holds, so that there is always room for a short one.
+    /// Maximum number of waits. Below the admin port's limit of pending requests, so that short requests have room.
     static let waitsMax = 48
 
     private struct Waiting {
@@ -22,9 +22,9 @@ struct RequestWaits {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Notes one more; nil when there are too many.
+    /// Adds a wait. Returns nil if there are ``waitsMax``.
     ///
-    /// - Parameter done: called with what to look for once a request came; with nil when none did.
+    /// - Parameter done: called with the wait's query after a matching request, or with nil after the timeout.
     mutating func add(_ query: RequestQuery, _ done: @escaping (RequestQuery?) -> Void) -> RequestWait? {
         guard waiting.count < Self.waitsMax else { return nil }
         lastID += 1
@@ -38,7 +38,7 @@ struct RequestWaits {
         waiting[index].timer = timer
     }
 
-    /// Takes one out: what to call, with which query, and its timer.
+    /// Removes a wait. Returns its handler, query and timer; nil if it was already removed.
     mutating func remove(
         _ wait: RequestWait
     ) -> (done: (RequestQuery?) -> Void, query: RequestQuery, timer: TimerToken?)? {
@@ -47,12 +47,12 @@ struct RequestWaits {
         return (removed.done, removed.query, removed.timer)
     }
 
-    /// Numbers begin anew: whatever comes now comes after all that came before.
+    /// Sets `after` of all waits to 0, because the numbers of requests restart.
     mutating func restartNumbers() {
         for index in waiting.indices where waiting[index].query.after != nil { waiting[index].query.after = 0 }
     }
 
-    /// Those who wait for this request.
+    /// Returns the waits that this request matches.
     func waits(for request: RequestView) -> [RequestWait] {
         waiting.filter { $0.query.matches(request) }.map(\.wait)
     }

@@ -1,11 +1,11 @@
-/// A file of the web page that the admin endpoint serves, part of the executable.
+/// A file of the web page, embedded in the executable. The admin port serves it.
 struct PageFile: Sendable {
     let path: String
     let contentType: String
     let bytes: [UInt8]
 
-    /// Goes with each of them. Nothing is loaded from elsewhere, nothing within the page is run or framed, and no script
-    /// can make markup of a text, be it by mistake.
+    /// Headers of every file. They forbid loading from other origins, inline scripts and frames. No script can convert
+    /// text into markup, not even by mistake.
     static let headers: [(name: String, value: String)] = [
         (
             "content-security-policy",

@@ -1,6 +1,6 @@
-// The admin API, as this page uses it.
+// Calls of the admin API.
 
-// Why a call failed: `isGone` when nobody answered, else what the simulator said.
+// The failure of a call. `isGone`: the simulator did not respond. Otherwise the message is the simulator's error.
 export class APIError extends Error {
   constructor(message, isGone) {
     super(message);
@@ -10,7 +10,7 @@ export class APIError extends Error {
 
 const answerDeadlineSeconds = 10;
 
-// Calls an endpoint; the JSON that it answers, or null where there is none.
+// Calls an endpoint. Returns the JSON of the response, or null if it is empty.
 export async function call(method, path, body, { waitSeconds = 0, signal } = {}) {
   const deadline = AbortSignal.timeout((waitSeconds + answerDeadlineSeconds) * 1000);
   let response, text;
@@ -24,13 +24,13 @@ export async function call(method, path, body, { waitSeconds = 0, signal } = {})
     });
     text = await response.text();
   } catch (error) {
-    throw new APIError(error.name === "TimeoutError" ? "it did not answer in time" : "nobody answers", true);
+    throw new APIError(error.name === "TimeoutError" ? "timeout" : "no response", true);
   }
   let json = null;
   try {
     if (text !== "") json = JSON.parse(text);
   } catch {
-    throw new APIError("the answer is not JSON: does something else listen there?", true);
+    throw new APIError("the response is not JSON: another program may use this port", true);
   }
   if (!response.ok) throw new APIError(json?.error ?? `status ${response.status}`, false);
   return json;

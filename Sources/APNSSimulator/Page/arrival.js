@@ -1,16 +1,16 @@
-// Whether what arrives moves into its place: not where requests come so fast that the page would flicker.
+// Whether new elements are animated. They are not while requests arrive so fast that the page would flicker.
 
 const calmMillisecondsMin = 1000;
 
 let latest = -Infinity;
 let isCalm = true;
 
-// Requests came.
-export function note() {
+// Records that requests arrived.
+export function record() {
   const now = performance.now();
   isCalm = now - latest >= calmMillisecondsMin;
   latest = now;
 }
 
-// For a new element.
+// Returns the class for a new element.
 export const arrivalClass = () => (isCalm ? "arriving" : "");

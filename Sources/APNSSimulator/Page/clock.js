@@ -1,4 +1,4 @@
-// The simulator's clock, and starting over.
+// The simulator's clock, and the reset.
 
 import { call } from "./api.js";
 import { byID, setText } from "./dom.js";
@@ -15,7 +15,7 @@ export function start(changed) {
     await attempt(byID("clock-outcome"), async () => {
       await call("PUT", "/v1/clock", { offset_seconds: seconds });
       byID("clock-offset").value = String(seconds);
-      return seconds === 0 ? "The clock is right." : `The clock is ${inWords(seconds)}.`;
+      return seconds === 0 ? "The clock is correct." : `The clock is ${inWords(seconds)}.`;
     });
     await changed();
   };
@@ -31,7 +31,7 @@ export function start(changed) {
       const keeps = byID("reset-keep").checked;
       await call("POST", keeps ? "/v1/reset?keep=state" : "/v1/reset");
       byID("clock-offset").value = "0";
-      return `It is as it was when it was started${keeps ? ", but for what it knows" : ""}.`;
+      return `The simulator is reset${keeps ? ", except its state" : ""}.`;
     });
     await changed();
   });
@@ -49,6 +49,6 @@ export function draw(clock) {
 }
 
 function tick() {
-  const state = offsetSeconds === 0 ? "right" : inWords(offsetSeconds);
+  const state = offsetSeconds === 0 ? "correct" : inWords(offsetSeconds);
   setText(byID("clock-reading"), `${timeOfDay(now())}, ${state}`);
 }

@@ -1,4 +1,4 @@
-// The connections that are open, with the streams that each has and may have.
+// The open connections, with the number and the limit of their streams.
 
 import { call } from "./api.js";
 import { byID, make, reconcile, setText } from "./dom.js";
@@ -26,8 +26,8 @@ function drawFailures(failures) {
 
 function build(connection) {
   const name = `connection ${connection.number}`;
-  const goAway = button("GOAWAY", `Send GOAWAY to ${name}`, connection.number, "goaway", `GOAWAY is sent to ${name}.`);
-  const reset = button("Reset", `Reset ${name}`, connection.number, "reset_connection", `Now ${name} is cut.`);
+  const goAway = button("GOAWAY", `Send GOAWAY to ${name}`, connection.number, "goaway", `GOAWAY sent to ${name}.`);
+  const reset = button("Reset", `Reset ${name}`, connection.number, "reset_connection", `Reset ${name}.`);
   const element = make("li", {},
     make("p", { class: "name" }, make("strong", {}, `Connection ${connection.number}`), " ",
       make("span", { class: "place" })),

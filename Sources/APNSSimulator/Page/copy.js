@@ -1,10 +1,10 @@
-// A button that copies a text.
+// A button that copies text.
 
 import { make } from "./dom.js";
 
-const saidMilliseconds = 1500;
+const confirmationMilliseconds = 1500;
 
-// `text` gives the text, maybe later.
+// `text`: returns the text or a promise of it.
 export function copyButton(text, label = "Copy") {
   const button = make("button", { type: "button", class: "small" }, label);
   button.addEventListener("click", async () => {
@@ -16,7 +16,7 @@ export function copyButton(text, label = "Copy") {
     }
     setTimeout(() => {
       button.textContent = label;
-    }, saidMilliseconds);
+    }, confirmationMilliseconds);
   });
   return button;
 }

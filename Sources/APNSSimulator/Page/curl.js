@@ -1,26 +1,26 @@
-// A logged request as a command that sends it again.
+// A curl command that sends a logged request again.
 
 import { call } from "./api.js";
 import { addressOf, authority, certificate } from "./guide.js";
 import { shellWord } from "./words.js";
 
-// The log keeps no signature, so that the provider token stays to be filled in.
+// The log has no signatures, so the user must fill in the provider token.
 const tokenPlaceholder = "bearer $PROVIDER_TOKEN";
 
 export async function curlOf(request) {
-  const whole = await wholeOf(request);
-  const headers = (whole.headers ?? [])
+  const complete = await completeRequest(request);
+  const headers = (complete.headers ?? [])
     .filter(({ name, value }) => !name.startsWith(":") && name !== "content-length" && value !== undefined);
   const trust = authority();
-  const shown = whole.certificate ? certificate() : null;
+  const shown = complete.certificate ? certificate() : null;
   return [
     `curl --http2 --globoff --path-as-is${trust === null ? " --insecure" : ` --cacert ${shellWord(trust)}`}`,
     ...(shown ? [`--cert ${shellWord(shown.file)} --key ${shellWord(shown.keyFile)}`] : []),
-    `-X ${shellWord(whole.method ?? "POST")}`,
+    `-X ${shellWord(complete.method ?? "POST")}`,
     ...headers.map(({ name, value }) =>
       name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(headerOf(name, value))}`),
-    ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-raw ${shellWord(whole.payload)}`] : []),
-    ...targetOf(whole),
+    ...(typeof complete.payload === "string" && complete.payload !== "" ? [`--data-raw ${shellWord(complete.payload)}`] : []),
+    ...targetOf(complete),
   ].join(" \\\n  ");
 }
 
@@ -31,13 +31,13 @@ function targetOf(request) {
   return [`--request-target ${shellWord(path)}`, shellWord(`${addressOf(request)}/`)];
 }
 
-// curl sends no header of whose value there is nothing behind a colon.
+// curl omits a header with an empty value after a colon. A semicolon makes curl send it.
 const headerOf = (name, value) => (value === "" ? `${name};` : `${name}: ${value}`);
 
-// With the device token, which is told to those alone who ask for it.
-async function wholeOf(request) {
+// Fetches the request again with its complete device token.
+async function completeRequest(request) {
   const answer = await call("GET", `/v1/requests?after=${request.number - 1}&limit=1&full_tokens=1`);
-  const whole = answer.requests[0];
-  if (whole?.number !== request.number || whole.unix_ms !== request.unix_ms) throw new Error("the request is no longer kept");
-  return whole;
+  const complete = answer.requests[0];
+  if (complete?.number !== request.number || complete.unix_ms !== request.unix_ms) throw new Error("the request is no longer in the log");
+  return complete;
 }

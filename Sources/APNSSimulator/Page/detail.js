@@ -1,4 +1,4 @@
-// One request with all that is known of it, in a dialog.
+// The dialog with all details of one request.
 
 import { call } from "./api.js";
 import { copyButton } from "./copy.js";
@@ -8,30 +8,30 @@ import { explain } from "./explain.js";
 import { layOut } from "./jsontext.js";
 import { addresseeOf, isBroadcast, isPush, payloadCutAt, summaryOf } from "./notification.js";
 import { attempt } from "./outcome.js";
-import { malformation, neighbour, statusPill } from "./requests.js";
+import { malformation, neighbor, statusPill } from "./requests.js";
 import { formatCount, plural, statusText, timeOfDay } from "./words.js";
 
 const representations = {
   __proto__: null,
-  indexed: ["indexed", "name and value stand in the table: nothing is sent but their number"],
+  indexed: ["indexed", "name and value are in the table: only their index is sent"],
   incremental: ["added", "sent in full, and added to the table"],
   without_indexing: ["not added", "sent in full, and not added to the table"],
-  never_indexed: ["never", "sent in full, and no one on the way may ever add it to a table"],
+  never_indexed: ["never", "sent in full, and no intermediary may add it to a table"],
 };
 
-const priorities = { __proto__: null, 10: "10, now", 5: "5, when power allows", 1: "1, without waking the device" };
+const priorities = { __proto__: null, 10: "10, immediately", 5: "5, when power allows", 1: "1, without waking the device" };
 
 let refuseDevice = async () => {};
-// The request that is shown, and where the page was before.
+// The shown request, and the page's fragment before.
 let shown = null;
 let hashBefore = "";
 
-// `refuse(prefix)` makes a fault that answers 410 to a device.
+// `refuse(prefix)` adds a fault that answers 410 to a device.
 export function start(refuse) {
   refuseDevice = refuse;
   const dialog = byID("detail");
   byID("detail-close").addEventListener("click", () => dialog.close());
-  // A click beside the dialog is one on its backdrop.
+  // A click outside the dialog has the dialog as its target.
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
@@ -41,12 +41,12 @@ export function start(refuse) {
     history.replaceState(null, "", hashBefore || location.pathname);
   });
   for (const [id, step] of [["detail-newer", -1], ["detail-older", 1]]) {
-    byID(id).addEventListener("click", () => show(neighbour(shown, step)));
+    byID(id).addEventListener("click", () => show(neighbor(shown, step)));
   }
   dialog.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const isAlone = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (step && isAlone && !event.target.closest("pre")) show(neighbour(shown, step));
+    if (step && isAlone && !event.target.closest("pre")) show(neighbor(shown, step));
   });
   openLinked();
   addEventListener("hashchange", () => {
@@ -58,16 +58,16 @@ export function start(refuse) {
   });
 }
 
-// The request may be gone.
+// Closes the dialog, because the request may no longer be in the log.
 export const close = () => byID("detail").close();
 
-// Opens the request that the address names.
+// Opens the request in the page's fragment.
 async function openLinked() {
   const number = Number(/^#request-(\d+)$/.exec(location.hash)?.[1]);
   if (!number || shown?.number === number) return;
   await attempt(byID("older-outcome"), async () => {
     const { requests } = await call("GET", `/v1/requests?after=${number - 1}&limit=1`);
-    if (requests[0]?.number !== number) throw new Error(`request ${formatCount(number)} is no longer kept`);
+    if (requests[0]?.number !== number) throw new Error(`request ${formatCount(number)} is no longer in the log`);
     open(requests[0]);
     return "";
   });
@@ -86,19 +86,19 @@ function show(request) {
   shown = request;
   history.replaceState(null, "", `#request-${request.number}`);
   setText(byID("detail-heading"), `Request ${formatCount(request.number)}`);
-  drawNeighbours();
+  drawNeighbors();
   byID("detail-body").replaceChildren(
     make("p", { class: "lead" }, summaryOf(request)), identity(request), answer(request), facts(request),
     payload(request), headers(request), acts(request));
   byID("detail-body").scrollTop = 0;
 }
 
-// To be called when other requests are listed.
-export function drawNeighbours() {
+// Updates the buttons for other requests. Call it when the list of requests changes.
+export function drawNeighbors() {
   if (shown === null) return;
-  byID("detail-newer").disabled = neighbour(shown, -1) === null;
-  byID("detail-older").disabled = neighbour(shown, 1) === null;
-  // No key that is pressed on it would be told to anybody.
+  byID("detail-newer").disabled = neighbor(shown, -1) === null;
+  byID("detail-older").disabled = neighbor(shown, 1) === null;
+  // A disabled button would receive no key events.
   if (document.activeElement.disabled) byID("detail-heading").focus();
 }
 
@@ -107,10 +107,10 @@ function identity(request) {
   const { name, value } = ids.find(Boolean) ?? { name: isPush(request) && !isBroadcast(request) ? "apns-id" : "apns-request-id" };
   return make("div", { class: "identity" },
     value ? [make("span", {}, name), " ", make("code", {}, value), copyButton(() => value)]
-      : make("span", {}, `It had no ${name}.`),
+      : make("span", {}, `The request has no ${name}.`),
     make("span", { class: "of-simulator buttons" },
       copyButton(() => location.href, "Copy link"),
-      // What is cut short cannot be sent again.
+      // A truncated payload cannot be sent again.
       payloadCutAt(request) === null && copyButton(() => curlOf(request), "Copy as curl")));
 }
 
@@ -121,24 +121,24 @@ function answer(request) {
   if (request.reason) words.push(" ", make("code", {}, request.reason));
   const meaning = explain(request);
   if (meaning) words.push(" ", meaning);
-  if (request.fault) words.push(` The fault ${request.fault} struck.`);
+  if (request.fault) words.push(` The fault ${request.fault} applied.`);
   return make("p", { class: "answer" }, statusPill(request), make("span", {}, words));
 }
 
 function facts(request) {
   const took = request.answered_unix_ms ? request.answered_unix_ms - request.unix_ms : null;
   const list = [
-    ["Asked", make("code", {}, `${request.method ?? ""} ${request.path ?? ""}`)],
-    ["When", `${timeOfDay(request.unix_ms)}.${String(request.unix_ms % 1000).padStart(3, "0")}${
-      took === null ? "" : `, answered ${took < 1 ? "at once" : `after ${formatCount(took)} ms`}`}`],
-    ["Where", `${[request.environment, request.service].filter(Boolean).join(", ")}; connection ${request.connection}, stream ${request.stream}`],
-    ["Seen before", request.duplicate && "a request with this id came earlier"],
+    ["Request", make("code", {}, `${request.method ?? ""} ${request.path ?? ""}`)],
+    ["Time", `${timeOfDay(request.unix_ms)}.${String(request.unix_ms % 1000).padStart(3, "0")}${
+      took === null ? "" : `, answered ${took < 1 ? "immediately" : `after ${formatCount(took)} ms`}`}`],
+    ["Connection", `${[request.environment, request.service].filter(Boolean).join(", ")}; connection ${request.connection}, stream ${request.stream}`],
+    ["Duplicate", request.duplicate && "an earlier request had this ID"],
     [isBroadcast(request) ? "Channel" : "Device", isPush(request) && make("code", {}, addresseeOf(request))],
     ["Topic", request.topic && make("code", {}, request.topic)],
     ["Push type", request.push_type],
     ["Priority", priorities[request.priority] ?? request.priority],
     ["Expires", expiration(request.expiration)],
-    ["Collapse id", request.collapse_id && make("code", {}, request.collapse_id)],
+    ["Collapse ID", request.collapse_id && make("code", {}, request.collapse_id)],
   ];
   return make("dl", { class: "facts" }, list.map(([name, value]) =>
     value !== undefined && value !== null && value !== false && value !== ""
@@ -147,17 +147,17 @@ function facts(request) {
 
 function expiration(seconds) {
   if (typeof seconds !== "number") return seconds;
-  if (seconds === 0) return "at once: one attempt, never stored";
+  if (seconds === 0) return "immediately: one attempt, never stored";
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toLocaleString("en", { dateStyle: "medium", timeStyle: "medium" });
 }
 
 function payload(request) {
-  if (!request.payload_bytes) return make("p", { class: "hint" }, "It had no payload.");
+  if (!request.payload_bytes) return make("p", { class: "hint" }, "The request has no payload.");
   const cutAt = payloadCutAt(request);
   const extent = `${cutAt === null ? "" : `the first ${formatCount(cutAt)} of `}${plural(request.payload_bytes, "byte")}`;
   const head = make("div", { class: "section-head" }, make("h3", {}, `Payload, ${extent}`));
-  if (typeof request.payload !== "string") return make("div", {}, head, make("p", { class: "hint" }, "It is no longer kept."));
+  if (typeof request.payload !== "string") return make("div", {}, head, make("p", { class: "hint" }, "The payload is no longer in the log."));
   const text = make("pre", { class: "json", tabindex: "0", role: "region", "aria-label": "Payload" }, layOut(request.payload));
   const asSent = make("button", { type: "button", class: "small", "aria-pressed": "false" }, "As sent");
   asSent.addEventListener("click", () => {
@@ -170,17 +170,17 @@ function payload(request) {
 }
 
 function headers(request) {
-  if (!request.headers?.length) return make("p", { class: "hint" }, "Its headers are no longer kept.");
+  if (!request.headers?.length) return make("p", { class: "hint" }, "The headers are not in the log.");
   return make("div", {},
-    make("h3", {}, "Headers, in their order"),
+    make("h3", {}, "Headers in their order"),
     make("ol", { class: "headers" }, request.headers.map((header) => {
       const [word, meaning] = representations[header.representation] ?? [header.representation ?? "unknown", ""];
       return make("li", {},
-        make("span", { class: "name" }, header.name), " ", make("span", { class: "value" }, header.value ?? "(not told)"), " ",
+        make("span", { class: "name" }, header.name), " ", make("span", { class: "value" }, header.value ?? "(hidden)"), " ",
         make("span", { class: `hpack ${header.representation ?? ""}`, title: meaning }, word),
-        header.huffman && make("span", { class: "hpack", title: "its text is packed with the Huffman code" }, "huffman"));
+        header.huffman && make("span", { class: "hpack", title: "the value is Huffman-coded" }, "huffman"));
     })),
-    make("details", { class: "legend" }, make("summary", {}, "What the marks of HPACK mean"),
+    make("details", { class: "legend" }, make("summary", {}, "Meaning of the HPACK marks"),
       make("dl", {}, Object.values(representations).map(([word, meaning]) =>
         make("div", {}, make("dt", {}, word), make("dd", {}, meaning))))));
 }
@@ -188,24 +188,24 @@ function headers(request) {
 function acts(request) {
   const outcome = make("p", { class: "outcome", role: "status" });
   const buttons = make("div", { class: "buttons" });
-  const act = (text, look, deed) => {
+  const act = (text, look, operation) => {
     const button = make("button", { type: "button", class: look }, text);
-    button.addEventListener("click", () => attempt(outcome, deed));
+    button.addEventListener("click", () => attempt(outcome, operation));
     buttons.append(button);
   };
   if (isPush(request) && !isBroadcast(request) && request.device_token) {
     const prefix = request.device_token.match(/^[0-9A-Fa-f]{0,8}/)[0];
     if (prefix !== "") {
-      act("Have this device refused with 410", null, async () => {
+      act("Refuse this device with 410", null, async () => {
         await refuseDevice(prefix);
-        return `Pushes to devices that begin with ${prefix} are refused from now on, until the fault is removed.`;
+        return `Pushes to device tokens that begin with ${prefix} are refused until you remove the fault.`;
       });
     }
   }
   if (request.connection) {
-    act("Reset its connection", "grave", async () => {
+    act("Reset the connection", "grave", async () => {
       await call("POST", "/v1/actions", { action: "reset_connection", connection: request.connection });
-      return `Connection ${request.connection} is cut.`;
+      return `Reset connection ${request.connection}.`;
     });
   }
   return make("div", { class: "acts" }, buttons, outcome);

@@ -1,10 +1,10 @@
-// Elements of the page. What a push says goes in as text: nothing here reads markup, and the server's policy forbids it.
+// Elements of the page. All content is inserted as text. No function parses markup, and the server's policy forbids it.
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
 export const byID = (id) => document.getElementById(id);
 
-// Makes an element. `content` is a text, an element, or a list of them; what is null, undefined or false is left out.
+// Creates an element. `content` is text, an element, or a list of these. Null, undefined and false are ignored.
 export function make(tag, attributes = {}, ...content) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -31,8 +31,8 @@ export function icon(name) {
   return picture;
 }
 
-// Brings the children of `list` in line with `items`: one element for each, found again by its key, so that what has
-// the focus keeps it. `build(item)` makes an element, `update(element, item)` changes one that is there.
+// Updates the children of `list` to match `items`, one element for each. Elements are reused by key, so the focus is
+// kept. `build(item)` creates an element, `update(element, item)` changes an existing one.
 export function reconcile(list, items, keyOf, build, update = () => {}) {
   const present = new Map();
   for (const child of list.children) present.set(child.dataset.key, child);
@@ -53,23 +53,23 @@ export function reconcile(list, items, keyOf, build, update = () => {}) {
   for (const stale of present.values()) removeKeepingFocus(list, stale);
 }
 
-// Moves an element without taking the focus from what is in it.
+// Moves an element and keeps the focus inside it.
 function moveBefore(list, element, place) {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   list.insertBefore(element, place);
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-// The focus goes to a neighbour rather than to the top of the page.
+// Removes an element. If it has the focus, moves the focus to a neighbor instead of the top of the page.
 function removeKeepingFocus(list, element) {
   if (element.contains(document.activeElement)) {
-    const neighbour = element.nextElementSibling ?? element.previousElementSibling;
-    (neighbour?.querySelector("button") ?? list.closest("section"))?.focus({ preventScroll: true });
+    const neighbor = element.nextElementSibling ?? element.previousElementSibling;
+    (neighbor?.querySelector("button") ?? list.closest("section"))?.focus({ preventScroll: true });
   }
   element.remove();
 }
 
-// Sets a text where it changed, so that nothing is drawn or read out anew without need.
+// Sets the text of an element if it differs. Avoids needless drawing and announcements of screen readers.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,4 @@
-// The faults in force, in words, with buttons that add and remove them.
+// The faults in force, with buttons that add and remove them.
 
 import { call } from "./api.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
@@ -7,7 +7,7 @@ import { formatCount, plural, reasons, statusText } from "./words.js";
 
 let refresh = async () => {};
 
-// `changed` is called after each change, to have the list drawn anew.
+// `changed` is called after each change and must draw the list again.
 export function start(changed) {
   refresh = changed;
   put(byID("fault-reasons"), reasons.map((reason) => make("option", { value: reason })));
@@ -15,7 +15,7 @@ export function start(changed) {
     event.preventDefault();
     add(event.submitter?.value ?? "503");
   });
-  // Else the form's first button would be meant.
+  // Otherwise Enter would press the form's first button.
   for (const id of ["fault-status", "fault-reason"]) {
     byID(id).addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -25,19 +25,19 @@ export function start(changed) {
   }
   byID("faults-clear").addEventListener("click", () => change(async () => {
     const { deleted } = await call("DELETE", "/v1/faults");
-    return `${plural(deleted, "fault is", "faults are")} removed.`;
+    return `${plural(deleted, "fault")} removed.`;
   }));
   for (const button of document.querySelectorAll("[data-action]")) {
     button.addEventListener("click", () => attempt(byID("action-outcome"), async () => {
       const { connections } = await call("POST", "/v1/actions", { action: button.dataset.action });
-      return connections === 0 ? "No client is connected." : `Done to ${plural(connections, "connection")}.`;
+      return connections === 0 ? "No client is connected." : `Applied to ${plural(connections, "connection")}.`;
     }));
   }
 }
 
-// Does something to the faults, says what became of it, and shows the faults as they are then.
-async function change(deed) {
-  await attempt(byID("fault-outcome"), deed);
+// Changes the faults, shows the outcome, and draws the list again.
+async function change(operation) {
+  await attempt(byID("fault-outcome"), operation);
   await refresh();
 }
 
@@ -49,13 +49,13 @@ export async function refuseDevice(prefix) {
 const answerOf = (status, reason) => () => ({ answer: { status, reason } });
 const unregistered = () => ({ answer: { status: 410, reason: "Unregistered", timestamp_ms: Date.now() } });
 
-// The text of the field. The simulator knows the status of each of Apple's reasons, and what is missing.
+// The answer from the form's fields. The simulator adds the status of a known reason, and rejects incomplete answers.
 function writtenAnswer() {
   const [status, reason] = [byID("fault-status").value, byID("fault-reason").value.trim()];
   const answer = {};
   if (status !== "") answer.status = Number(status);
   if (reason !== "") answer.reason = reason;
-  // Apple's answers of these reasons say since when.
+  // Apple's answers with these reasons have a timestamp.
   if (["Unregistered", "ExpiredToken"].includes(reason)) answer.timestamp_ms = Date.now();
   return { answer };
 }
@@ -83,7 +83,7 @@ function add(kind) {
     const skipped = byID("fault-skip").value;
     if (skipped !== "") fault.skip_count = Number(skipped);
     await call("POST", "/v1/faults", fault);
-    return "The fault is in force.";
+    return "Fault added.";
   });
 }
 
@@ -95,13 +95,13 @@ export function draw(faults) {
 }
 
 function build(fault) {
-  const deed = actionInWords(fault.action);
-  const remove = make("button", { type: "button", class: "small", "aria-label": `Remove: ${deed}` }, "Remove");
+  const action = actionInWords(fault.action);
+  const remove = make("button", { type: "button", class: "small", "aria-label": `Remove: ${action}` }, "Remove");
   remove.addEventListener("click", () => change(async () => {
     await call("DELETE", `/v1/faults/${encodeURIComponent(fault.id)}`);
-    return "The fault is removed.";
+    return "Fault removed.";
   }));
-  const element = make("li", {}, icon("bolt"), make("p", { class: "deed" }, deed), remove, make("p", { class: "about" }));
+  const element = make("li", {}, icon("bolt"), make("p", { class: "deed" }, action), remove, make("p", { class: "about" }));
   update(element, fault);
   return element;
 }
@@ -112,8 +112,8 @@ function update(element, fault) {
     matchInWords(fault),
     fault.skip_count ? `after ${plural(fault.skip_count, "other")}` : null,
     typeof fault.share === "number" && fault.share < 1 ? `${percent(fault.share)} of them` : null,
-    ["has not struck yet", "struck once"][struck] ?? `struck ${formatCount(struck)} times`,
-    typeof fault.count_max === "number" ? `${formatCount(Math.max(fault.count_max - struck, 0))} to come` : null,
+    ["not applied yet", "applied once"][struck] ?? `applied ${formatCount(struck)} times`,
+    typeof fault.count_max === "number" ? `${formatCount(Math.max(fault.count_max - struck, 0))} remaining` : null,
   ];
   setText(element.querySelector(".about"), pieces.filter(Boolean).join(" · "));
 }
@@ -121,32 +121,32 @@ function update(element, fault) {
 const percent = (share) => `${Number((share * 100).toPrecision(3))} %`;
 const milliseconds = (value) => `${formatCount(value)} ms`;
 
-// An action is a word, or an object whose one member is that word with what belongs to it.
+// Describes an action: a word, or an object whose only member is the word with details.
 function actionInWords(action) {
   const [name, details] = typeof action === "string" ? [action, null] : Object.entries(action ?? {})[0] ?? ["?", null];
   switch (name) {
-  case "latency": return `Answers late, ${latencyInWords(details)}`;
+  case "latency": return `Delays the answer ${latencyInWords(details)}`;
   case "silence": return "Never answers";
   case "answer": return `Answers ${details.reason ? `${details.status} ${details.reason}` : statusText(details.status)}`;
   case "reset_stream": return `Resets the stream${details ? `: ${details}` : ""}`;
   case "goaway": return `Sends GOAWAY${details?.code ? `: ${details.code}` : ""}`;
   case "reset_connection": return "Resets the connection";
-  case "close_connection": return "Closes the connection without a word";
+  case "close_connection": return "Closes the connection without GOAWAY";
   case "stop_reading": return `Stops reading${details ? ` for ${milliseconds(details.ms)}` : ""}`;
   case "settings": return `Changes settings: ${settingsInWords(details)}`;
-  case "stale_connection": return "Answers 500 on that connection from then on";
+  case "stale_connection": return "Answers 500 for all further requests on the connection";
   default: return name.replaceAll("_", " ");
   }
 }
 
 function settingsInWords(settings) {
-  return Object.entries(settings).map(([name, value]) => `${name.replaceAll("_", " ")} ${value ?? "left out"}`).join(", ");
+  return Object.entries(settings).map(([name, value]) => `${name.replaceAll("_", " ")} ${value ?? "omitted"}`).join(", ");
 }
 
 function latencyInWords({ constant_ms, min_ms, max_ms, median_ms, p99_ms }) {
   if (constant_ms !== undefined) return `by ${milliseconds(constant_ms)}`;
   if (min_ms !== undefined) return `by ${formatCount(min_ms)} to ${milliseconds(max_ms)}`;
-  return `half by ${milliseconds(median_ms)}, one in a hundred by ${milliseconds(p99_ms)}`;
+  return `by a median of ${milliseconds(median_ms)}, 99th percentile ${milliseconds(p99_ms)}`;
 }
 
 function matchInWords({ trigger, match = {} }) {
@@ -155,7 +155,7 @@ function matchInWords({ trigger, match = {} }) {
     match.topic && `to ${match.topic}`,
     match.device_prefix && `to devices ${match.device_prefix}…`,
     match.environment && `in ${match.environment}`,
-    match.service && (match.service === "push" ? "at the push port" : "at the port of channel management"),
+    match.service && (match.service === "push" ? "at the push port" : "at the channel management port"),
     match.connection && `on connection ${match.connection}`,
     match.idle_seconds_min !== undefined && `after ${formatCount(match.idle_seconds_min)} idle seconds`,
   ].filter(Boolean);

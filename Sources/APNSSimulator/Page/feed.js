@@ -1,17 +1,17 @@
-// Requests as they come: one long poll after the other, and what to do when nobody answers.
+// Receives requests by consecutive long polls, and retries while the simulator does not respond.
 
 import { call } from "./api.js";
 
 const waitSeconds = 25;
-// Asked for at once, and what came longer ago than so many is passed over.
+// Requests in one response. If more have arrived, the older ones are skipped.
 const pageMax = 500;
-// Between two polls that had something to tell, so that a load test's requests come in few and large pieces.
+// Pause after a poll with requests. During a load test, responses are then few and large.
 const restMilliseconds = 200;
 const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
-// `events`: requests(list, missed, dropped), startedAnew(), reached(), gone(error, pauseMilliseconds). The list is empty
-// where it looked anew and found none.
+// `events`: requests(list, missed, dropped), restarted(), reached(), gone(error, pauseMilliseconds). The list is empty if
+// a restart found no requests.
 export class Feed {
   constructor(events) {
     this.events = events;
@@ -42,38 +42,38 @@ export class Feed {
     else this.resume?.();
   }
 
-  // Forgets where it was, as the simulator has, and looks anew at once.
-  startAnew() {
+  // Restarts from the newest requests immediately, after a reset of the simulator.
+  restart() {
     this.newest = 0;
-    this.events.startedAnew();
+    this.events.restarted();
     this.interruption.abort();
   }
 
-  // The newest that there are, behind those that were read before.
+  // Fetches the newest requests, and skips older ones that were not read.
   async catchUp() {
-    const answer = await this.ask(`limit=${pageMax}`);
-    this.take(answer, answer.dropped);
+    const answer = await this.fetchRequests(`limit=${pageMax}`);
+    this.deliver(answer, answer.dropped);
   }
 
   async poll() {
-    const answer = await this.ask(
+    const answer = await this.fetchRequests(
       `after=${this.newest}&limit=${pageMax}&wait_seconds=${waitSeconds}&timeout=empty`, waitSeconds);
-    if (answer.newest < this.newest) return this.startAnew();
+    if (answer.newest < this.newest) return this.restart();
     if (answer.newest - this.newest > pageMax) return this.catchUp();
     if (answer.requests.length === 0) return;
-    this.take(answer);
+    this.deliver(answer);
     await pause(restMilliseconds);
   }
 
-  // `dropped`: the newest that is no longer kept; 0 where the answer does not tell.
-  take({ requests, newest }, dropped = 0) {
+  // `dropped`: number of the newest request that is no longer kept; 0 if unknown.
+  deliver({ requests, newest }, dropped = 0) {
     const fresh = requests.filter((request) => request.number > this.newest);
     const missed = this.newest === 0 || fresh.length === 0 ? 0 : fresh[0].number - this.newest - 1;
     this.newest = fresh.at(-1)?.number ?? newest;
     this.events.requests(fresh, missed, dropped);
   }
 
-  async ask(query, seconds = 0) {
+  async fetchRequests(query, seconds = 0) {
     const answer = await call("GET", `/v1/requests?${query}`, undefined, {
       waitSeconds: seconds, signal: this.interruption.signal,
     });

@@ -1,4 +1,4 @@
-// How to point a client at this simulator, shown until the first request has come.
+// Instructions for connecting a client, shown until the first request arrives.
 
 import { call } from "./api.js";
 import { copyButton } from "./copy.js";
@@ -12,23 +12,23 @@ export async function draw() {
   byID("guide").replaceChildren(facts(), ...line());
 }
 
-// Where a request to this service would go; fails where the simulator does not listen for it.
+// Returns the address of a service. Throws if the simulator does not listen for it.
 export function addressOf({ environment = "sandbox", service = "push" }) {
   const listener = listeners().find((other) => other.environment === environment && other.service === service);
-  if (!listener) throw new Error(`it does not listen for ${environment} ${service}`);
+  if (!listener) throw new Error(`the simulator does not listen for ${environment} ${service}`);
   return `https://${placeOf(listener)}`;
 }
 
-// The file that a client has to trust, where there is one.
+// The file of the authority that a client must trust; null if there is none.
 export const authority = () => ready.authority_file ?? null;
 
-// What a client may show in place of a provider token, where there is one.
+// The certificate that a client can present instead of a provider token; null if there is none.
 export const certificate = () =>
   (ready.client_certificate_file ? { file: ready.client_certificate_file, keyFile: ready.client_key_file } : null);
 
 const listeners = () => ready.listeners ?? [];
 
-// The certificate is good for this name and not for every address.
+// The server certificate is valid for this name, but not for every address.
 function placeOf({ host, port }) {
   const name = ["127.0.0.1", "::1"].includes(host) ? "localhost" : ["0.0.0.0", "::"].includes(host) ? location.hostname : host;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -45,11 +45,11 @@ function facts() {
     value && make("div", {}, make("dt", {}, name), make("dd", {}, make("code", {}, value)))));
 }
 
-// A push that needs no token: its certificate says who sends it.
+// A push that authenticates with the certificate instead of a token.
 function line() {
   const listener = listeners().find((other) => other.service === "push");
   if (!ready.client_certificate_file || !listener) {
-    return [make("p", { class: "hint" }, "Start it with --write-demo DIR to have the files that a client needs.")];
+    return [make("p", { class: "hint" }, "To get the files that a client needs, start the simulator with --write-demo DIR.")];
   }
   const command = [
     `curl --http2 --cacert ${shellWord(ready.authority_file)}`,
@@ -59,6 +59,6 @@ function line() {
   ].join(" \\\n  ");
   return [
     make("div", { class: "section-head" }, make("h3", {}, "A first push"), copyButton(() => command)),
-    make("pre", { class: "command", tabindex: "0", role: "region", "aria-label": "A command that pushes" }, command),
+    make("pre", { class: "command", tabindex: "0", role: "region", "aria-label": "Command that sends a push" }, command),
   ];
 }

@@ -1,12 +1,11 @@
-// A JSON text laid out for reading, with every number, escape and repeated key as it was sent: it is not parsed and
-// written anew, which would change them.
+// Formats JSON for reading. Keeps every number, escape and repeated key as sent, which parsing and writing would change.
 
 import { make } from "./dom.js";
 
 const pattern = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 const depthMax = 64;
 
-// Elements for a `pre`; the text itself where it is no JSON.
+// Returns elements for a `pre`; the text itself if it is not JSON.
 export function layOut(text) {
   try {
     JSON.parse(text);

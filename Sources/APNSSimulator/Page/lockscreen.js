@@ -1,4 +1,4 @@
-// The lock screen: what was accepted, newest first, in stacks by app and thread.
+// The lock screen: accepted pushes, newest first, in stacks by app and thread.
 
 import { arrivalClass } from "./arrival.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
@@ -13,10 +13,10 @@ const devicesMax = 50;
 // Notifications, newest first.
 let notes = [];
 const replacements = new Map();
-// The short token of each device, by what tells devices apart; the latest pushed to is last.
+// The shortened token of each device by its key. The device of the newest push is last.
 const devices = new Map();
 const openStacks = new Set();
-// What is searched for, in lower case; empty for all devices.
+// The search text in lower case; empty for all devices.
 let device = "";
 let showDetail = () => {};
 
@@ -43,7 +43,7 @@ export function add(requests) {
   draw();
 }
 
-// Only the start of a Live Activity says what it is.
+// Only the start of a Live Activity contains its type and attributes.
 function inherit(note, older) {
   if (!note.activity) return;
   note.activity.type ||= older.activity.type;
@@ -63,7 +63,7 @@ export function clear() {
 
 export const isEmpty = () => notes.length === 0;
 
-// `now` is the simulator's, in milliseconds since 1970.
+// `now`: the simulator's time in milliseconds since 1970.
 export function drawTime(now) {
   setText(byID("screen-time"), timeOfDay(now, { seconds: false }));
   setText(byID("screen-date"), new Date(now).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" }));
@@ -87,7 +87,7 @@ function draw() {
   const shown = notes.filter((note) => note.activity?.channel || isFound(deviceOf(note.request), addresseeOf(note.request)));
   const stacks = new Map();
   for (const note of shown) {
-    // A device shows each Live Activity by itself; those of many devices are folded as notifications are.
+    // One device shows each Live Activity separately. Activities of several devices are stacked like notifications.
     const key = note.activity && device !== "" ? note.identity : note.stack;
     if (!stacks.has(key)) stacks.set(key, { key, notes: [] });
     stacks.get(key).notes.push(note);
@@ -122,7 +122,7 @@ function drawStack(element, stack) {
   const hidden = count - notesOpenMax;
   const about = stack.notes[0].thread ? `${stack.notes[0].app.name}, ${stack.notes[0].thread}` : stack.notes[0].app.name;
   setText(more, isOpen
-    ? `Fold${hidden > 0 ? `; ${plural(hidden, "older one")} not shown` : ""}`
+    ? `Collapse${hidden > 0 ? `; ${plural(hidden, "older one")} not shown` : ""}`
     : `${formatCount(count - 1)} more from ${about}`);
   return element;
 }
@@ -141,33 +141,33 @@ function card(note) {
     note.title && note.subtitle && make("p", { class: "subtitle" }, words(note.subtitle)),
     bodyOf(note),
     note.activity && activityState(note.activity),
-    !note.activity && note.says && pairs(note.custom),
+    !note.activity && note.effect && pairs(note.custom),
     extras(note, replaced),
   ]);
   return element;
 }
 
-// The first text that there is, so that every card has a title to be opened by.
+// Returns the first available text. Every card needs a title, which opens the request.
 function headline(note) {
   if (note.title) return words(note.title);
   if (note.activity) return note.activity.type || "Live Activity";
-  if (note.says) return note.says;
+  if (note.effect) return note.effect;
   if (note.subtitle ?? note.body) return words(note.subtitle ?? note.body);
-  if (!note.isReadable) return "A payload that cannot be shown";
-  if (note.badge !== null) return note.badge === 0 ? "Takes the badge away" : `Sets the badge to ${note.badge}`;
+  if (!note.isReadable) return "Payload is not a JSON object";
+  if (note.badge !== null) return note.badge === 0 ? "Removes the badge" : `Sets the badge to ${note.badge}`;
   return note.sound ? "Plays a sound" : "Nothing to show";
 }
 
 function bodyOf(note) {
-  const isHeadline = !note.title && !note.subtitle && !note.activity && !note.says;
+  const isHeadline = !note.title && !note.subtitle && !note.activity && !note.effect;
   return note.body && !isHeadline ? make("p", { class: "body" }, words(note.body)) : null;
 }
 
-// A text as it is, or the name under which the app has it.
+// Returns a text, or the key of a text that the app contains.
 function words(piece) {
   if (!piece.isKey) return piece.text;
   const values = piece.values.length > 0 ? [" ", make("span", { class: "gaps" }, piece.values.join(", "))] : [];
-  return [make("span", { class: "key", title: "The app has the text of this key" }, piece.text), values];
+  return [make("span", { class: "key", title: "The app contains the text for this key" }, piece.text), values];
 }
 
 function appIcon(note) {
@@ -184,7 +184,7 @@ function hue(text) {
 
 function levelTag(note) {
   const tags = {
-    "time-sensitive": ["clock", "Time sensitive"], critical: ["alarm", "Critical"], passive: ["moon", "Quietly"],
+    "time-sensitive": ["clock", "Time sensitive"], critical: ["alarm", "Critical"], passive: ["moon", "Passive"],
   };
   if (note.activity) {
     const { channel, event } = note.activity;
@@ -207,17 +207,17 @@ function pairs(list) {
     make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
-// What is felt or heard rather than read, and whom it was for.
+// Sound, badge and thread of a push, and its device or channel.
 function extras(note, replaced) {
   const { sound, badge, thread, activity, request } = note;
   const volume = sound?.volume == null ? "" : `, ${Math.round(sound.volume * 100)} %`;
   const list = [
     sound && chip("bell", `${sound.name === "default" ? "Sound" : sound.name}${volume}`),
-    badge === 0 && chip(null, "takes the badge away"),
+    badge === 0 && chip(null, "removes the badge"),
     badge !== null && badge !== 0
       && make("span", { class: "badge" }, make("span", { class: "unseen" }, "Badge "), String(badge)),
     thread && chip("list", thread),
-    replaced > 0 && chip(null, `in place of ${plural(replaced, "earlier one")}`),
+    replaced > 0 && chip(null, `replaces ${plural(replaced, "earlier one")}`),
     chip(activity?.channel ? "tower" : "phone", make("span", { class: "token" }, addresseeOf(request))),
   ].filter(Boolean);
   return make("p", { class: "extras" }, list);

@@ -1,20 +1,20 @@
-// What a device would make of a request that APNs accepted. Pure: a request of the admin API in, a description out.
-// Nothing in a payload can be relied on: every value may be of any type.
+// Describes how a device presents an accepted request. Pure functions of a request of the admin API.
+// A payload can have any shape: each value may be of any type.
 
-// What each push type is to the person who holds the device. `onScreen` says whether the system shows anything.
+// How a device presents each push type. `onScreen`: the system shows something.
 const kinds = {
   __proto__: null,
   alert: { icon: "bell", onScreen: true },
   liveactivity: { icon: "live", onScreen: true },
-  voip: { icon: "call", onScreen: true, says: "Incoming call" },
-  pushtotalk: { icon: "talk", onScreen: true, says: "Push to talk" },
-  background: { icon: "gear", says: "Wakes the app in the background" },
-  complication: { icon: "clock", says: "Brings the complication up to date" },
-  controls: { icon: "grid", says: "Reloads the controls" },
-  fileprovider: { icon: "folder", says: "Files have changed" },
-  location: { icon: "place", says: "Asks where the device is" },
-  mdm: { icon: "shield", says: "Has the device call its management server" },
-  widgets: { icon: "grid", says: "Reloads the widgets" },
+  voip: { icon: "call", onScreen: true, effect: "Incoming call" },
+  pushtotalk: { icon: "talk", onScreen: true, effect: "Push to talk" },
+  background: { icon: "gear", effect: "Wakes the app in the background" },
+  complication: { icon: "clock", effect: "Updates the complication" },
+  controls: { icon: "grid", effect: "Reloads the controls" },
+  fileprovider: { icon: "folder", effect: "Reports changed files" },
+  location: { icon: "place", effect: "Requests the device's location" },
+  mdm: { icon: "shield", effect: "Requests a check-in with the management server" },
+  widgets: { icon: "grid", effect: "Reloads the widgets" },
 };
 
 const activityEvents = { __proto__: null, start: "started", update: "updated", end: "ended" };
@@ -30,7 +30,7 @@ const suffixes = [
   [".voip", "voip"],
 ];
 
-// What the topic of a push type ends with; null where it has no suffix, or nobody knows the type.
+// Returns the topic suffix of a push type; null if it has none or is unknown.
 export const topicSuffixOf = (pushType) => suffixes.find(([, kind]) => kind === pushType)?.[0] ?? null;
 
 export const isPushType = (word) => word in kinds;
@@ -45,26 +45,26 @@ export function isPush(request) {
   return isBroadcast(request) || (typeof request.path === "string" && request.path.startsWith("/3/device/"));
 }
 
-// A device or a channel: whom the push was for.
+// Returns the device token or channel ID of a push.
 export function addresseeOf(request) {
   if (isBroadcast(request)) return request.channel_id ?? "";
   return request.device_token ?? "";
 }
 
-// What tells two devices apart whose tokens read the same when shortened.
+// Returns the key of a device, which distinguishes equal shortened tokens.
 export const deviceOf = (request) => plain(request.device);
 
-// A name for each of those addressed: their short tokens, told apart where two read the same.
+// Returns a name for each addressee: its shortened token, with a part of its key if two are equal.
 export function namesOf(addressees) {
   const tokens = [...addressees.values()];
   const isShared = (token) => tokens.indexOf(token) !== tokens.lastIndexOf(token);
   return [...addressees].map(([key, token]) => [key, isShared(token) ? `${token} (${key.slice(0, 4)})` : token]);
 }
 
-// The log keeps no more of a payload than any kind may have.
+// The log keeps no more of a payload than the largest limit of any push type.
 const payloadBytesKept = 5120;
 
-// How many bytes of its payload are kept; null where all are.
+// Returns the number of kept bytes of a truncated payload; null if the payload is complete.
 export function payloadCutAt(request) {
   return request.payload_bytes > payloadBytesKept && request.payload_sha256 === undefined ? payloadBytesKept : null;
 }
@@ -81,7 +81,7 @@ function parse(request) {
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const plain = (value) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
 
-// The text of a key, or the name under which the app keeps it, with what goes into its gaps.
+// Returns a text of the alert, or its localization key with the arguments.
 function textOf(alert, key, nameKey, argumentsKey) {
   if (!isObject(alert)) return key === "body" && plain(alert) ? { text: plain(alert) } : null;
   if (isObject(alert[key])) return textOf(alert[key], "", "loc-key", "loc-args");
@@ -99,10 +99,10 @@ function soundOf(sound) {
   return { name: plain(sound.name) || "default", volume, isCritical: sound.critical === 1 };
 }
 
-// The parts of a bundle ID that name no app.
+// Parts of bundle IDs that are not names of apps.
 const unspecific = new Set(["app", "apps", "ios", "iphone", "mobile", "client", "dev", "debug", "beta", "staging"]);
 
-// A name for the app, which only the device knows: out of the bundle ID.
+// Derives a name for the app from its bundle ID. Only the device has the real name.
 export function appNameOf(bundleID) {
   const parts = bundleID.split(".").filter((part) => part !== "");
   const part = parts.findLast((part, index) => index > 0 && !unspecific.has(part.toLowerCase())) ?? parts.at(-1) ?? "";
@@ -126,7 +126,7 @@ function kindOf(request, suffix, aps) {
   return isSilent ? "background" : "alert";
 }
 
-// At most `countMax` members as pairs of short texts.
+// Returns at most `countMax` members as pairs of short texts.
 function pairsOf(object, countMax) {
   if (!isObject(object)) return [];
   return Object.entries(object).slice(0, countMax).map(([name, value]) => {
@@ -149,23 +149,23 @@ export function describe(request) {
   const root = parse(request);
   const aps = isObject(root?.aps) ? root.aps : {};
   const topic = plain(request.topic);
-  const suffix = suffixes.find(([ending]) => topic.endsWith(ending));
+  const suffix = suffixes.find(([text]) => topic.endsWith(text));
   const kind = kindOf(request, suffix, aps);
   const app = appOf(request, suffix, kind);
   const sound = soundOf(aps.sound ?? (isObject(aps.alert) ? aps.alert.sound : undefined));
   const thread = plain(aps["thread-id"]);
   const addressee = isBroadcast(request) ? addresseeOf(request) : deviceOf(request);
   const collapse = plain(request.collapse_id);
-  const { onScreen = false, icon, says = null } = kinds[kind];
+  const { onScreen = false, icon, effect = null } = kinds[kind];
   const { aps: _, ...others } = root ?? {};
   const level = sound?.isCritical ? "critical" : plain(aps["interruption-level"]);
   const isActivity = kind === "liveactivity";
-  // The newer of two with one identity takes the place of the older.
+  // A newer notification replaces an older one with the same identity.
   const identity = isActivity
     ? `activity ${app.bundleID} ${addressee}`
     : collapse && onScreen ? `collapse ${app.bundleID} ${addressee} ${collapse}` : `number ${request.number} ${request.unix_ms}`;
   return {
-    request, kind, icon, says, app, thread, identity, sound,
+    request, kind, icon, effect, app, thread, identity, sound,
     isOnScreen: onScreen,
     isReadable: root !== null,
     stack: `${app.bundleID} ${kind} ${thread}`,
@@ -179,18 +179,18 @@ export function describe(request) {
   };
 }
 
-// One line that says what a request is about; for lists.
+// Returns a one-line summary of a request for lists.
 export function summaryOf(request) {
   if (!isPush(request)) return `${request.method ?? ""} ${request.path ?? ""}`.trim();
-  const { title, subtitle, body, says, badge, sound, activity, isReadable } = describe(request);
+  const { title, subtitle, body, effect, badge, sound, activity, isReadable } = describe(request);
   const texts = [title, subtitle, body].filter(Boolean).map((piece) => piece.text);
   if (activity) {
     const state = activity.state.map(([name, value]) => `${name} ${value}`);
     return [`Live Activity ${activity.event}`, ...texts, ...state].join(" · ");
   }
   if (texts.length > 0) return texts.join(" · ");
-  if (says) return says;
-  if (!isReadable) return request.payload_bytes ? "A payload that is no JSON object" : "No payload";
+  if (effect) return effect;
+  if (!isReadable) return request.payload_bytes ? "Payload is not a JSON object" : "No payload";
   if (badge !== null) return `Badge ${badge}`;
-  return sound ? "A sound" : "Nothing to show";
+  return sound ? "Sound" : "Nothing to show";
 }

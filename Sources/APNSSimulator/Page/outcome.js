@@ -1,17 +1,17 @@
-// What became of something that a person asked for, said where they asked for it.
+// Shows the outcome of a user's action next to its control.
 
 import { setText } from "./dom.js";
 
-// Runs `deed`, which resolves to a sentence; a failure is told in its place, and stands out.
-export async function attempt(element, deed) {
+// Runs `operation` and shows the sentence that it resolves to. Shows a failure instead, highlighted.
+export async function attempt(element, operation) {
   try {
-    tell(element, await deed(), false);
+    show(element, await operation(), false);
   } catch (error) {
-    tell(element, `That failed: ${error.message}.`, true);
+    show(element, `Failed: ${error.message}.`, true);
   }
 }
 
-function tell(element, text, isFailure) {
+function show(element, text, isFailure) {
   element.classList.toggle("failed", isFailure);
   setText(element, text);
 }

@@ -1,4 +1,4 @@
-// Puts the parts of the page together: the feed tells the lists, a slow beat keeps the figures fresh.
+// Connects the parts of the page: the feed updates the lists, and a timer refreshes the figures.
 
 import { APIError, call } from "./api.js";
 import * as arrival from "./arrival.js";
@@ -16,39 +16,39 @@ import * as teams from "./teams.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 import * as world from "./world.js";
 
-const beatMilliseconds = 2000;
+const refreshMilliseconds = 2000;
 const announcementMillisecondsMin = 5000;
 
 const feed = new Feed({
   requests(list, missed, dropped) {
-    if (list.length > 0) arrival.note();
+    if (list.length > 0) arrival.record();
     requests.add(list, missed, dropped);
-    detail.drawNeighbours();
+    detail.drawNeighbors();
     lockscreen.add(list);
     chooseFirst();
     announce(list.length);
-    beatSoon();
+    refreshSoon();
   },
-  startedAnew() {
+  restarted() {
     detail.close();
     requests.clear();
     lockscreen.clear();
   },
   reached() {
     if (byID("link").dataset.state === "gone") {
-      beatSoon(0);
+      refreshSoon(0);
       drawGuide();
     }
     showLink(feed.isPaused ? "paused" : "there", feed.isPaused ? "Paused" : "Live");
     byID("gone").hidden = true;
   },
   gone(error, milliseconds) {
-    showLink("gone", error.isGone ? "Not there" : "No requests");
+    showLink("gone", error.isGone ? "Disconnected" : "No requests");
     const gone = byID("gone");
     const why = error.isGone
-      ? `The simulator is gone (${error.message}). What is shown is from before.`
-      : `The simulator does not tell its requests: ${error.message}.`;
-    setText(gone, `${why} Trying again every ${plural(Math.max(Math.round(milliseconds / 1000), 1), "second")}.`);
+      ? `The simulator is not available (${error.message}). The page shows earlier data.`
+      : `The simulator does not list its requests: ${error.message}.`;
+    setText(gone, `${why} Retrying every ${plural(Math.max(Math.round(milliseconds / 1000), 1), "second")}.`);
     gone.hidden = false;
   },
 });
@@ -58,49 +58,49 @@ function showLink(state, text) {
   setText(byID("link-text"), text);
 }
 
-// Says how many came, now and then: not each one as it comes.
+// Announces the number of new requests to screen readers at intervals instead of each request.
 let unannounced = 0;
 let announcementTimer = null;
 function announce(count) {
   if (count === 0) return;
   unannounced += count;
   announcementTimer ??= setTimeout(() => {
-    setText(byID("announcer"), `${plural(unannounced, "request")} came in.`);
+    setText(byID("announcer"), `${plural(unannounced, "new request")}.`);
     unannounced = 0;
     announcementTimer = null;
   }, announcementMillisecondsMin);
 }
 
-// A saved run is shown, and nothing of what comes.
+// Whether the page shows a saved run instead of new requests.
 let isSavedShown = false;
 
-let beatTimer = null;
-let beatInHand = null;
-// When the simulator began to count: at its start, or when it was reset.
+let refreshTimer = null;
+let pendingRefresh = null;
+// When the simulator began to count: at its start or its last reset.
 let since = null;
 
-function beatSoon(milliseconds = 150) {
-  clearTimeout(beatTimer);
-  beatTimer = setTimeout(beat, milliseconds);
+function refreshSoon(milliseconds = 150) {
+  clearTimeout(refreshTimer);
+  refreshTimer = setTimeout(refresh, milliseconds);
 }
 
-// Reads the figures; what was asked for before a change is waited for, and then asked for again.
-async function beat() {
-  await beatInHand;
-  clearTimeout(beatTimer);
+// Reads the figures. First waits for a pending read, which may precede a change.
+async function refresh() {
+  await pendingRefresh;
+  clearTimeout(refreshTimer);
   try {
-    beatInHand = readFigures();
-    await beatInHand;
+    pendingRefresh = readFigures();
+    await pendingRefresh;
   } finally {
-    beatInHand = null;
-    beatSoon(document.hidden || byID("link").dataset.state === "gone" ? 5 * beatMilliseconds : beatMilliseconds);
+    pendingRefresh = null;
+    refreshSoon(document.hidden || byID("link").dataset.state === "gone" ? 5 * refreshMilliseconds : refreshMilliseconds);
   }
 }
 
 async function readFigures() {
   await Promise.all([
     show("/v1/counters", (counters) => {
-      if (since !== null && counters.since_unix_ms !== since && !isSavedShown) feed.startAnew();
+      if (since !== null && counters.since_unix_ms !== since && !isSavedShown) feed.restart();
       since = counters.since_unix_ms;
       drawFigures(counters);
     }),
@@ -121,21 +121,21 @@ async function show(path, draw) {
   try {
     draw(await call("GET", path));
   } catch (error) {
-    // That it is gone is the feed's to say. Of a mistake in one part the console tells, and the others are drawn.
+    // The feed shows connection errors. Other errors go to the console, and the other parts are still drawn.
     if (!(error instanceof APIError)) reportError(error);
   }
 }
 
-// They may be long, and change rarely.
+// These lists can be long and change rarely, so they are read only while visible.
 const isWorldShown = () => byID("world").checkVisibility() && byID("world").querySelector("details[open]") !== null;
 
 function drawFigures(counters) {
   setText(byID("since"), `since ${timeOfDay(counters.since_unix_ms)}`);
-  // Those that broke the rules of HTTP are listed, too, and were refused by a reset.
+  // Malformed requests are in the list as well. The simulator refused them with a reset.
   const malformed = counters.requests_malformed ?? 0;
   const refused = Object.values(counters.refused_by_status ?? {}).reduce((sum, count) => sum + count, malformed);
   const abandoned = counters.requests_abandoned ?? 0;
-  // Of requests that came before a reset, those in flight are still counted.
+  // Requests in flight from before a reset of the simulator are still counted.
   setText(byID("figure-requests"), formatCount(counters.accepted + refused + abandoned + counters.in_flight));
   setText(byID("figure-accepted"), formatCount(counters.accepted));
   setText(byID("figure-refused"), formatCount(refused));
@@ -151,10 +151,10 @@ function drawGuide() {
 }
 
 const views = ["lock", "requests", "faults", "connections", "world"];
-// The one that is shown where the address names none.
+// The view without a fragment in the address.
 let firstView = "lock";
 
-// As long as nothing was delivered, the lock screen is empty: how to push, or why it was refused, is with the requests.
+// Without an accepted push, the lock screen is empty. The view of requests has the guide and the causes of refusals.
 function chooseFirst() {
   const view = lockscreen.isEmpty() ? "requests" : "lock";
   if (view === firstView) return;
@@ -162,7 +162,7 @@ function chooseFirst() {
   showView();
 }
 
-// On a narrow screen one part is shown at a time.
+// On a narrow screen, only one part is visible.
 function showView() {
   const isLink = location.hash.startsWith("#request-");
   const view = views.find((name) => location.hash === `#${name}`) ?? (isLink ? "requests" : firstView);
@@ -179,14 +179,14 @@ byID("pause").addEventListener("click", () => {
   if (isSavedShown) {
     isSavedShown = false;
     delete document.body.dataset.saved;
-    feed.startAnew();
+    feed.restart();
   }
   feed.setPaused(isPaused);
   showLink(isPaused ? "paused" : "waiting", isPaused ? "Paused" : "Connecting…");
 });
 addEventListener("hashchange", showView);
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) beatSoon(0);
+  if (!document.hidden) refreshSoon(0);
 });
 
 record.start((list, name) => {
@@ -200,15 +200,15 @@ record.start((list, name) => {
   lockscreen.add(list);
   showLink("paused", name);
 });
-for (const part of document.querySelectorAll("#world details")) part.addEventListener("toggle", () => beatSoon(0));
-world.start(beat);
+for (const part of document.querySelectorAll("#world details")) part.addEventListener("toggle", () => refreshSoon(0));
+world.start(refresh);
 detail.start(faults.refuseDevice);
 requests.start(detail.open);
 lockscreen.start(detail.open);
-faults.start(beat);
-clock.start(beat);
+faults.start(refresh);
+clock.start(refresh);
 lockscreen.drawTime(Date.now());
 showView();
 drawGuide();
-beat();
+refresh();
 feed.run();

@@ -1,4 +1,4 @@
-// The list of all requests, newest first: what was asked, and what APNs answered.
+// The list of requests with their answers, newest first.
 
 import { call } from "./api.js";
 import { arrivalClass } from "./arrival.js";
@@ -12,19 +12,19 @@ import { formatCount, timeOfDay } from "./words.js";
 const pageMax = 500;
 const devicesMax = 50;
 
-// Newest first, as the rows are.
+// The listed requests, newest first.
 let entries = [];
-// How many are listed at most: more once somebody has asked for older ones.
+// Maximum number of listed requests. Grows when the user loads older ones.
 let rowsMax = pageMax;
-// Came between others that are listed.
+// Number of requests between listed ones that were skipped.
 let skipped = 0;
-// Below this number none is kept, as far as is known.
+// The log has no request below this number, as far as is known.
 let oldestKept = 1;
-// Of a saved run, which has no older ones to be asked for.
+// Whether the list is a saved run, which has no older requests to load.
 let isSaved = false;
-// Changes when the list is cleared.
+// Increases when the list is cleared.
 let generation = 0;
-// The suggested name of each addressee by its key.
+// The suggested names of addressees by key.
 let addressees = new Map();
 let isAddressee = () => true;
 let showDetail = () => {};
@@ -38,7 +38,7 @@ export function start(open) {
   byID("older").addEventListener("click", () => attempt(byID("older-outcome"), addOlder));
 }
 
-// `missed`: how many there were besides, which are not shown; `dropped`: the newest that is no longer kept, where known.
+// `missed`: number of skipped requests. `dropped`: number of the newest request that is no longer kept; 0 if unknown.
 export function add(requests, missed, dropped = 0) {
   oldestKept = Math.max(oldestKept, dropped + 1);
   skipped += missed;
@@ -55,7 +55,7 @@ async function addOlder() {
   const [button, asked] = [byID("older"), generation];
   button.disabled = true;
   try {
-    // Before it is waited for: what comes meanwhile must not push out what the older ones will stand behind.
+    // Raised before the call: requests that arrive during the call must not displace the oldest rows.
     rowsMax += pageMax;
     const { requests, dropped } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`).catch((error) => {
       if (asked === generation) rowsMax -= pageMax;
@@ -67,7 +67,7 @@ async function addOlder() {
     byID("rows").append(...older.map((entry) => entry.element));
     oldestKept = dropped + 1;
     listed();
-    return older.length === 0 ? "Older ones are no longer kept." : "";
+    return older.length === 0 ? "Older requests are no longer in the log." : "";
   } finally {
     button.disabled = false;
   }
@@ -75,7 +75,7 @@ async function addOlder() {
 
 const oldestListed = () => entries.at(-1)?.request.number ?? 1;
 
-// `saved`: how many requests of a saved run come next; 0 where those of the simulator do.
+// `saved`: number of requests if a saved run follows; 0 for requests of the simulator.
 export function clear(saved = 0) {
   entries = [];
   isSaved = saved > 0;
@@ -90,10 +90,10 @@ export function clear(saved = 0) {
   listed();
 }
 
-// The request that stands so many rows further down, of those that are shown; null where there is none.
-export function neighbour(request, step) {
+// Returns the request that is `step` visible rows further down; null if there is none.
+export function neighbor(request, step) {
   const shown = entries.filter((entry) => !entry.element.hidden);
-  // Numbers begin anew with a reset, and a saved run may have had one.
+  // A saved run can contain a reset, which restarts the numbers. The time distinguishes equal numbers.
   const place = shown.findIndex((entry) => entry.request.number === request.number && entry.request.unix_ms === request.unix_ms);
   return place === -1 ? null : shown[place + step]?.request ?? null;
 }
@@ -107,10 +107,10 @@ function entryOf(request) {
 function listed() {
   drawAnswers();
   suggestAddressees();
-  tell();
+  drawNotes();
 }
 
-// What there is to choose from is what has come, the most frequent or the newest first; what is chosen stays.
+// The options are the answers of the listed requests, the most frequent first. Keeps the selection.
 function drawAnswers() {
   const select = byID("answer");
   const chosen = select.value;
@@ -121,7 +121,7 @@ function drawAnswers() {
   }
   const options = [...answers].sort((left, right) => right[1] - left[1])
     .map(([word, count]) => [word, `${word} (${formatCount(count)})`]);
-  reconcile(select, [["", "every answer"], ...options], ([key]) => key,
+  reconcile(select, [["", "all answers"], ...options], ([key]) => key,
     ([key, text]) => make("option", { value: key }, text), (option, [, text]) => setText(option, text));
   select.value = chosen;
 }
@@ -146,7 +146,7 @@ const addresseeKey = (request) => (isPush(request) ? isBroadcast(request) ? addr
 function filter() {
   isAddressee = finder(byID("addressee").value, addressees);
   for (const entry of entries) entry.element.hidden = !matches(entry);
-  tell();
+  drawNotes();
 }
 
 function matches({ request, text }) {
@@ -168,13 +168,13 @@ function searchable(request) {
   ].filter(Boolean).join(" ").toLowerCase();
 }
 
-function tell() {
+function drawNotes() {
   byID("requests-nothing").hidden = entries.length > 0;
   byID("filters").hidden = entries.length === 0;
   const shown = entries.filter((entry) => !entry.element.hidden).length;
   const notes = [
-    entries.length > 0 && shown < entries.length && `${formatCount(shown)} of the ${formatCount(entries.length)} listed fit.`,
-    skipped > 0 && `${formatCount(skipped)} in between are not listed.`,
+    entries.length > 0 && shown < entries.length && `${formatCount(shown)} of the ${formatCount(entries.length)} listed requests match.`,
+    skipped > 0 && `${formatCount(skipped)} requests in between are not listed.`,
   ].filter(Boolean);
   byID("older").hidden = isSaved || oldestListed() <= oldestKept;
   byID("requests-note").hidden = notes.length === 0;
@@ -209,10 +209,10 @@ function why(request) {
   return line;
 }
 
-// What broke the rules of HTTP.
+// Returns the HTTP violation of a malformed request.
 export function malformation(request) {
-  return request.malformed_field ? `The header ${request.malformed_field} is one that no request may have.`
-    : "The request breaks the rules of HTTP.";
+  return request.malformed_field ? `HTTP does not allow the header ${request.malformed_field} in a request.`
+    : "The request violates HTTP.";
 }
 
 function about(request) {
@@ -223,7 +223,7 @@ function about(request) {
   ];
   return [
     words.filter(Boolean).join(" · "),
-    request.duplicate && [" ", make("span", { class: "tag warn" }, "seen before")],
+    request.duplicate && [" ", make("span", { class: "tag warn" }, "duplicate")],
     request.fault && [" ", make("span", { class: "tag warn" }, icon("bolt"), `fault ${request.fault}`)],
   ];
 }

@@ -1,4 +1,4 @@
-// A search field with suggestions, in place of a menu that would be too long.
+// A search field with suggestions, for lists that are too long for a menu.
 
 import { make, reconcile } from "./dom.js";
 
@@ -7,8 +7,8 @@ export function suggest(list, names) {
   reconcile(list, names, (name) => name, (name) => make("option", { value: name }));
 }
 
-// Returns whether an addressee, by its key and name, fits a text: a suggested name means one addressee, another text all
-// whose names contain it. `suggested`: the suggested name of each by its key.
+// Returns a predicate on the key and the name of an addressee. A suggested name selects its addressee; other text selects
+// all addressees whose names contain it. `suggested`: the suggested names by key.
 export function finder(text, suggested) {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return () => true;

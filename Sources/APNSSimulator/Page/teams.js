@@ -1,4 +1,4 @@
-// The keys of the teams, each of which can be revoked and restored.
+// The teams' keys, with buttons that revoke and restore them.
 
 import { call } from "./api.js";
 import { byID, make, reconcile, setText } from "./dom.js";
@@ -16,7 +16,7 @@ function build(key) {
   button.addEventListener("click", () => change("key-outcome", async () => {
     const revoked = button.dataset.revoked !== "true";
     await call("PUT", `/v1/teams/${encodeURIComponent(key.team)}/keys/${encodeURIComponent(key.id)}`, { revoked });
-    return `The key ${key.id} is ${revoked ? "revoked" : "restored"}.`;
+    return `Key ${key.id} ${revoked ? "revoked" : "restored"}.`;
   }));
   const element = make("li", {}, make("code", {}, key.id), make("span", { class: "tag warn" }, "revoked"), button,
     make("p", { class: "about" }));
@@ -26,11 +26,11 @@ function build(key) {
 
 function update(element, key) {
   const button = element.querySelector("button");
-  const deed = key.revoked ? "Restore" : "Revoke";
+  const label = key.revoked ? "Restore" : "Revoke";
   button.dataset.revoked = String(key.revoked);
-  button.setAttribute("aria-label", `${deed} key ${key.id}`);
+  button.setAttribute("aria-label", `${label} key ${key.id}`);
   button.classList.toggle("grave", !key.revoked);
-  setText(button, deed);
+  setText(button, label);
   element.querySelector(".tag").hidden = !key.revoked;
   const scope = key.topics ? `for ${key.topics.join(", ")}` : null;
   setText(element.querySelector(".about"), [`team ${key.team}`, key.environments.join(", "), scope].filter(Boolean).join(" · "));

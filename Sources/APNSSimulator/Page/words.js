@@ -1,4 +1,4 @@
-// What the reasons of APNs mean, for people; after Apple's tables and the field's experience.
+// Explanations of APNs' reasons, from Apple's tables and from practice; and the formats of counts and times.
 
 const keyOfOtherEnvironment = "The key of the provider token is for the other environment.";
 const unavailable = "APNs is unavailable.";
@@ -7,46 +7,46 @@ const meanings = {
   __proto__: null,
   BadCertificate: "The certificate is not valid.",
   BadCertificateEnvironment: "The certificate is for the other environment.",
-  BadChannelId: "The channel ID does not have the form of one.",
+  BadChannelId: "The channel ID is malformed.",
   BadCollapseId: "The collapse ID is longer than 64 bytes.",
-  BadDeviceToken: "The device token is not good here.",
+  BadDeviceToken: "The device token is not valid in this environment.",
   BadEnvironmentKeyIdInToken: keyOfOtherEnvironment,
   BadEnvironmentKeyInToken: keyOfOtherEnvironment,
-  BadExpirationDate: "The expiration is not good here.",
-  BadMessageId: "The id is not a UUID.",
-  BadPath: "There is nothing at this path.",
-  BadPriority: "The priority is not good here.",
-  BadRequestParams: "The JSON has a member that is not known here.",
-  BadRequestPayload: "The JSON cannot be read.",
-  BadTopic: "The topic does not have the form of one.",
-  CannotCreateChannelConfig: "The app has as many channels as it may have.",
-  ChannelNotRegistered: "The app has no such channel here.",
+  BadExpirationDate: "The expiration is not valid.",
+  BadMessageId: "The ID is not a UUID.",
+  BadPath: "The path does not exist.",
+  BadPriority: "The priority is not valid.",
+  BadRequestParams: "The JSON has an unknown member.",
+  BadRequestPayload: "The JSON is malformed.",
+  BadTopic: "The topic is malformed.",
+  CannotCreateChannelConfig: "The app has reached its limit of channels.",
+  ChannelNotRegistered: "The app does not have this channel.",
   DeviceTokenNotForTopic: "The device token belongs to another app.",
-  DuplicateHeaders: "A header is there twice.",
+  DuplicateHeaders: "A header occurs twice.",
   ExpiredProviderToken: "The provider token is too old.",
   ExpiredToken: "The device token has expired.",
   FeatureNotEnabled: "Broadcasts are not enabled for this app.",
-  Forbidden: "This is not allowed.",
+  Forbidden: "The request is not allowed.",
   IdleTimeout: "The connection was idle for too long.",
   InternalServerError: "APNs failed.",
   InvalidProviderToken: "The provider token is not valid.",
-  InvalidPushType: "There is no such push type here.",
-  MethodNotAllowed: "The method is not allowed here.",
-  MissingChannelId: "There is no channel ID.",
+  InvalidPushType: "The push type is not valid.",
+  MethodNotAllowed: "The path does not allow this method.",
+  MissingChannelId: "The channel ID is missing.",
   MissingChannelQueueSize: "The storage policy is missing.",
   MissingDeviceToken: "The path has no device token.",
-  MissingProviderToken: "There is neither a provider token nor a client certificate.",
-  MissingPushType: "There is no push type.",
-  MissingTopic: "There is no topic.",
-  PayloadEmpty: "There is no payload.",
-  PayloadTooLarge: "The payload is larger than its limit.",
+  MissingProviderToken: "The request has neither a provider token nor a client certificate.",
+  MissingPushType: "The push type is missing.",
+  MissingTopic: "The topic is missing.",
+  PayloadEmpty: "The payload is empty.",
+  PayloadTooLarge: "The payload exceeds its limit.",
   ServiceUnavailable: unavailable,
   "Service Unavailable": unavailable,
-  Shutdown: "This server of APNs is going down.",
-  TooManyProviderTokenUpdates: "The connection came with new provider tokens too often.",
+  Shutdown: "This server of APNs is shutting down.",
+  TooManyProviderTokenUpdates: "The connection used new provider tokens too often.",
   TooManyRequests: "There were too many pushes in a short time.",
-  TopicDisallowed: "The topic is not allowed here.",
-  TopicMismatch: "The app is not allowed here.",
+  TopicDisallowed: "The topic is not allowed.",
+  TopicMismatch: "The provider may not use this app.",
   UnrelatedKeyIdInToken: "The connection is bound to another key.",
   Unregistered: "The app is no longer on the device.",
 };
@@ -70,7 +70,7 @@ export function plural(count, one, many = `${one}s`) {
 
 export const formatCount = (count) => count.toLocaleString("en");
 
-// HH:MM:SS of this machine's zone.
+// Returns HH:MM:SS in the local time zone.
 export function timeOfDay(milliseconds, { seconds = true } = {}) {
   const date = new Date(milliseconds);
   const parts = [date.getHours(), date.getMinutes()].concat(seconds ? [date.getSeconds()] : []);
@@ -89,5 +89,5 @@ export function duration(seconds) {
   return `${sign}${Math.floor(whole / size)} ${name}${more ? ` ${more} ${rest[0]}` : ""}`;
 }
 
-// A text as a shell takes it for one word.
+// Quotes a text as one word for the shell.
 export const shellWord = (text) => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -1,4 +1,4 @@
-// What the simulator knows of the world, and may be told otherwise: devices, channels, switches.
+// The simulator's state, which the page can change: devices, channels, switches.
 
 import { call } from "./api.js";
 import { byID, make, reconcile, setText } from "./dom.js";
@@ -10,7 +10,7 @@ const states = ["active", "unregistered", "expired", "bad", "not_for_topic"];
 
 let refresh = async () => {};
 
-// `changed` is called after each change, to have all drawn anew.
+// `changed` is called after each change and must draw the page again.
 export function start(changed) {
   refresh = changed;
   byID("device-form").addEventListener("submit", (event) => {
@@ -27,7 +27,7 @@ export function start(changed) {
     const name = byID("switch-name").value.trim();
     change("switch-outcome", async () => {
       await call("PUT", "/v1/rules", { [name]: valueOf(byID("switch-value").value.trim()) });
-      return `${name} is changed.`;
+      return `Switch ${name} changed.`;
     });
   });
   byID("switch-name").addEventListener("input", () => {
@@ -36,7 +36,7 @@ export function start(changed) {
   });
 }
 
-// What somebody wrote: a number, true, false or null where it is one, else a word.
+// Parses the value of a switch: a number, true, false or null; otherwise a word.
 function valueOf(text) {
   try {
     return JSON.parse(text);
@@ -45,8 +45,8 @@ function valueOf(text) {
   }
 }
 
-export async function change(outcome, deed) {
-  await attempt(byID(outcome), deed);
+export async function change(outcome, operation) {
+  await attempt(byID(outcome), operation);
   await refresh();
 }
 
@@ -67,12 +67,12 @@ function buildDevice(device) {
       return `${name} is ${word.replaceAll("_", " ")}.`;
     });
   });
-  const forget = make("button", { type: "button", class: "small", "aria-label": `Forget ${name}` }, "Forget");
-  forget.addEventListener("click", () => change("device-outcome", async () => {
+  const remove = make("button", { type: "button", class: "small", "aria-label": `Remove ${name}` }, "Remove");
+  remove.addEventListener("click", () => change("device-outcome", async () => {
     await call("DELETE", `/v1/devices/${device.token}`);
-    return `${name} is forgotten.`;
+    return `Device ${name} removed.`;
   }));
-  const element = make("li", {}, make("code", {}, name), state, forget, make("p", { class: "about" }));
+  const element = make("li", {}, make("code", {}, name), state, remove, make("p", { class: "about" }));
   updateDevice(element, device);
   return element;
 }
@@ -91,7 +91,7 @@ export function drawChannels(channels) {
     remove.addEventListener("click", () => change("channel-outcome", async () => {
       const query = new URLSearchParams({ app: channel.app, environment: channel.environment });
       await call("DELETE", `/v1/channels/${encodeURIComponent(channel.id)}?${query}`);
-      return `${channel.id} is deleted.`;
+      return `Channel ${channel.id} deleted.`;
     }));
     return make("li", {}, make("code", {}, channel.id), remove, make("p", { class: "about" },
       [channel.app, channel.environment, channel.storage_policy === 1 ? "stores the newest" : "stores nothing"].join(" · ")));

@@ -1,24 +1,24 @@
 public import APNSProtocol
 
-/// What APNs answers a request, apart from the ids, which the server makes.
+/// The answer to a request, without the IDs, which the server adds.
 public struct Answer: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
-        /// Nothing, as with most successes.
+        /// No body, as in most successful answers.
         case none
-        /// `{"reason":…}`; the timestamp only with status 410: when the device token was found inactive, in
-        /// milliseconds since 1970.
+        /// `{"reason":…}`. Status 410 also has a timestamp: when the device token became inactive, in milliseconds
+        /// since 1970.
         case reason(Reason, timestampMilliseconds: Int64? = nil)
         /// A JSON text.
         case json([UInt8])
-        /// Any bytes, with the content type that they are given for; APNs itself never answers so.
+        /// Any bytes with any content type. Only faults send such bodies; APNs does not.
         case raw(contentType: String, [UInt8])
     }
 
     public var status: Int
     public var body: Body
-    /// Goes into `apns-channel-id`: the channel that was made.
+    /// Value of `apns-channel-id`: the created channel.
     public var channelID: String?
-    /// Goes into `retry-after`, which APNs is not known to send.
+    /// Value of `retry-after`, in seconds. APNs is not known to send this header.
     public var retryAfterSeconds: Int?
 
     public init(status: Int, body: Body = .none, channelID: String? = nil, retryAfterSeconds: Int? = nil) {
@@ -30,25 +30,26 @@ public struct Answer: Sendable, Hashable {
 
     public static let accepted = Answer(status: 200)
 
-    /// The answer of this reason, with its documented status; a second spelling has the first one's.
+    /// Returns the answer for a reason, with its documented status. An undocumented spelling has the status of the
+    /// documented one.
     public static func refused(_ reason: Reason) -> Answer {
         let status = reason.status ?? Array(reason.text.utf8).withUnsafeBytes { Reason($0) }.status
         return Answer(status: status ?? 400, body: .reason(reason))
     }
 
-    /// 410 with its timestamp.
+    /// Returns an answer with status 410 and a timestamp.
     public static func gone(_ reason: Reason, timestampMilliseconds: Int64) -> Answer {
         Answer(status: 410, body: .reason(reason, timestampMilliseconds: timestampMilliseconds))
     }
 
     public var isSuccess: Bool { 200..<300 ~= status }
 
-    /// The reason that the body names; nil with success and in crafted bodies.
+    /// The reason in the body; nil for successes and for bodies without a reason.
     public var reason: Reason? {
         if case .reason(let reason, _) = body { reason } else { nil }
     }
 
-    /// The body as sent.
+    /// The encoded body.
     public var bodyBytes: [UInt8] {
         switch body {
         case .none: return []

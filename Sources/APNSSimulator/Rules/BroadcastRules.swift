@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// What APNs answers a broadcast to a channel (Apple, "Sending broadcast push notification requests to APNs" and
-/// "Handling error responses from Apple Push Notification service").
+/// The rules for broadcasts to channels (Apple, "Sending broadcast push notification requests to APNs" and "Handling
+/// error responses from Apple Push Notification service").
 struct BroadcastRules {
     private let payloadForm = PayloadForm()
 
@@ -52,7 +52,7 @@ struct BroadcastRules {
         }
     }
 
-    /// The bundle ID in the path.
+    /// Returns the bundle ID in the path.
     private func checkPathAndMethod(of request: Request, _ options: RuleOptions) throws(Refusal) -> String {
         guard let path = request[.path], let bundleID = Self.bundleID(inPath: path) else {
             throw Refusal(reason: .badPath)
@@ -70,7 +70,7 @@ struct BroadcastRules {
         return HeaderForm.isTopic(bundleID) ? String(decoding: bundleID, as: UTF8.self) : nil
     }
 
-    /// The form of each header by itself; the channel that they name.
+    /// Checks the form of each header. Returns the ID of the channel.
     private func checkHeaders(
         of request: Request, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> String {
@@ -94,7 +94,7 @@ struct BroadcastRules {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= APNSLimits.payloadBytesMaxBroadcast else { throw Refusal(reason: .payloadTooLarge) }
-        // Apple's list for broadcasts and channels has a reason of its own.
+        // Apple's list of reasons for broadcasts and channels has a separate reason for this.
         if options.malformedPayloadReason != nil, let fault = payloadForm.fault(of: request) {
             throw Refusal(reason: .badRequestPayload, detail: fault)
         }

@@ -1,8 +1,8 @@
 import APNSProtocol
 
-/// What broadcasts and channel management have in common.
+/// Checks that broadcasts and channel management share.
 enum ChannelRequestChecks {
-    /// Whichever id the request has must be a UUID: `apns-request-id`, or `apns-id`, which one of Apple's samples has.
+    /// Checks that `apns-request-id` and `apns-id` are UUIDs if present. One of Apple's samples uses `apns-id`.
     static func checkID(of request: Request, _ options: RuleOptions) throws(Refusal) {
         for field in [RequestField.apnsRequestID, .apnsID] {
             if let id = request[field], !APNSRequestID.isWellFormed(id) || !HeaderForm.isID(id, options.idCase) {
@@ -11,7 +11,7 @@ enum ChannelRequestChecks {
         }
     }
 
-    /// What is said of a channel that the app has not in this environment.
+    /// Returns the refusal for a channel that the app does not have in this environment.
     static func unknownChannel(
         id: String, _ bundleID: String, _ environment: APNSEnvironment, in state: SimulatorState
     ) -> Refusal {
@@ -19,7 +19,7 @@ enum ChannelRequestChecks {
         if others.contains(where: { state.channel(id: id, bundleID: bundleID, environment: $0) != nil }) {
             return Refusal(reason: state.rules.foreignChannelReason, detail: .channelOfOtherEnvironment)
         }
-        // Looked for only where it matters: it may be among ten thousands.
+        // The search covers the channels of all apps, so it runs only if its result matters.
         guard state.rules.foreignChannelReason != .channelNotRegistered, state.hasChannel(id: id) else {
             return Refusal(reason: .channelNotRegistered, detail: .channelUnknown)
         }
@@ -35,12 +35,12 @@ enum ChannelRequestChecks {
         return String(decoding: id, as: UTF8.self)
     }
 
-    /// Apple spells the one push type of channels in three ways.
+    /// Whether a word is the push type of channels. Apple's documentation spells it in three ways.
     static func isLiveActivity(_ word: UnsafeRawBufferPointer) -> Bool { HeaderForm.isWord(word, "LiveActivity") }
 }
 
 extension ConnectionMemory {
-    /// Whether a sender may do anything with an app's channels.
+    /// Checks that a sender may use an app's channels.
     func checkChannelAccess(of sender: Sender, bundleID: String, state: SimulatorState) throws(Refusal) {
         let isTopic = Array(bundleID.utf8).withUnsafeBytes(TopicSuffix.ends)
         guard !isTopic || state.app(bundleID: bundleID) != nil else {

@@ -3,8 +3,8 @@ import Crypto
 import EventLoop
 import JSON
 
-/// What APNs answers whoever makes, reads, lists and deletes channels (Apple, "Sending channel management requests to
-/// APNs"). What was asked for is done to the state.
+/// The rules for channel management: creating, reading, listing and deleting channels (Apple, "Sending channel
+/// management requests to APNs"). Applies accepted requests to the state.
 struct ChannelRules {
     private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 16))
 
@@ -50,7 +50,7 @@ struct ChannelRules {
         }
     }
 
-    /// What is wanted, and of which app: `/1/apps/BUNDLE/channels` or `/1/apps/BUNDLE/all-channels`.
+    /// Returns the operation and the app of a path: `/1/apps/BUNDLE/channels` or `/1/apps/BUNDLE/all-channels`.
     private func target(
         of request: Request, _ options: RuleOptions
     ) throws(Refusal) -> (operation: Operation, bundleID: String) {
@@ -110,7 +110,7 @@ struct ChannelRules {
         return policy
     }
 
-    /// Random, so that a deleted one never comes back.
+    /// Returns a random channel ID. A later channel never has the ID of a deleted one.
     private static func makeID(_ random: inout SeededRandom) -> String {
         let bytes = [random.next(), random.next()].flatMap { word in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }

@@ -1,15 +1,16 @@
 import APNSProtocol
 
-/// Whom a connection belongs to. Its first push with a valid token binds it to the key's team, to the team's apps as of
-/// that moment, and to a scope of keys (Apple, "Establishing a token-based connection to APNs").
+/// The team and keys that a connection is bound to. The first push with a valid token binds the connection to the key's
+/// team, to the apps that the team has then, and to a scope of keys (Apple, "Establishing a token-based connection to
+/// APNs").
 struct ConnectionBinding {
     private(set) var firstKey: RegisteredKey?
-    /// The state's generation when it was bound: apps added later are not known on this connection.
+    /// The state's generation when the connection was bound. The connection cannot use apps that were added later.
     private(set) var generation = 0
 
-    /// Takes a push with a token of this key.
+    /// Admits a push with a token of this key. The first push binds the connection.
     ///
-    /// - Throws: when the connection belongs to others.
+    /// - Throws: a refusal if the connection is bound to another team or to an unrelated key.
     mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) throws(Refusal) {
         guard let firstKey else {
             firstKey = key

@@ -1,18 +1,19 @@
 import APNSProtocol
 import EventLoop
 
-/// What is remembered of one connection: who its client is, provider tokens that were verified on it and topics that were
-/// found allowed, so that these are looked into once and not for each push.
+/// The authentication state of one connection: its certificate, its binding, and caches of verified provider tokens and
+/// of allowed topics. The caches avoid repeating the checks for each push.
 struct ConnectionMemory {
-    /// Provider tokens and topics remembered of one connection; the oldest makes room.
+    /// Maximum number of cached provider tokens. A new one replaces the oldest.
     static let tokensMax = 8
+    /// Maximum number of cached topics. A new one replaces the oldest.
     static let topicsMax = 32
 
     private struct VerifiedToken {
         var text: [UInt8]
         var keyID: String
         var issuedAtSeconds: Int64
-        /// The state's generation in which it was verified; in another it is verified again.
+        /// The state's generation at verification. In another generation, the token is verified again.
         var generation: Int
     }
 
@@ -23,22 +24,22 @@ struct ConnectionMemory {
         var bundleID: String
     }
 
-    /// What the connection's listener serves.
+    /// The service of the connection's listener.
     let service: Service
-    /// What the client has shown within TLS; nil when it has shown none.
+    /// The certificate that the client presented; nil without one.
     private(set) var presented: PresentedCertificate?
     private let signatures: VerifiedSignatures
     private var binding = ConnectionBinding()
-    /// By the key's id, or by no id when those of all keys count together.
+    /// Limits by key ID; under an empty ID if the limit covers all keys together.
     private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
-    /// The state's generation that the topics belong to.
+    /// The state's generation of the cached topics.
     private var topicsGeneration = -1
-    /// Signatures that were checked on this connection.
+    /// Number of tokens verified on this connection.
     private(set) var tokensVerified = 0
 
-    /// The key of its first push with a valid token.
+    /// The key of the connection's first push with a valid token.
     var boundKey: RegisteredKey? { binding.firstKey }
 
     init(service: Service = .sandboxPush, signatures: VerifiedSignatures = VerifiedSignatures()) {
@@ -46,16 +47,16 @@ struct ConnectionMemory {
         self.signatures = signatures
     }
 
-    /// The client has shown a certificate: from now on it is known by that, and its provider tokens are not looked at
+    /// Stores the client's certificate. It authenticates the client from now on, and provider tokens are ignored
     /// (Apple, "Sending notification requests to APNs").
     mutating func present(_ certificate: PushCertificate) {
         presented = PresentedCertificate(certificate)
     }
 
-    /// What there is against the client's certificate; nil also without one.
+    /// Returns the refusal of the client's certificate; nil if the certificate is valid or there is none.
     func certificateFault(state: SimulatorState, now: Now) -> Refusal? {
         guard let certificate = presented?.certificate else { return nil }
-        guard state.knowsCertificate(SHA256Value(digest: certificate.sha256)) else {
+        guard state.acceptsCertificate(SHA256Value(digest: certificate.sha256)) else {
             return Refusal(reason: .badCertificate, detail: .certificateUnknown)
         }
         guard certificate.validSeconds.contains(now.unixSeconds) else {
@@ -65,9 +66,9 @@ struct ConnectionMemory {
         return Refusal(reason: .badCertificateEnvironment)
     }
 
-    /// Whom a request comes from.
+    /// Authenticates a request.
     ///
-    /// - Throws: why its certificate or provider token is refused, or that it has neither.
+    /// - Throws: the refusal of the certificate or provider token, or of a request that has neither.
     mutating func sender(of request: Request, state: SimulatorState, now: Now) throws(Refusal) -> Sender {
         guard presented == nil else {
             if let refusal = certificateFault(state: state, now: now) { throw refusal }
@@ -83,14 +84,14 @@ struct ConnectionMemory {
         do throws(Refusal) {
             return .key(id: try keyID(ofToken: text, state: state, now: now))
         } catch {
-            guard service.kind == .channelManagement, !state.rules.channelsTellKeyFaults,
+            guard service.kind == .channelManagement, !state.rules.channelsReportKeyFaults,
                 [state.rules.keyEnvironmentReason, .unrelatedKeyIDInToken].contains(error.reason)
             else { throw error }
             throw Refusal(reason: .invalidProviderToken, detail: error.detail)
         }
     }
 
-    /// The id of the key that signed a token.
+    /// Verifies a token and returns the ID of its key.
     private mutating func keyID(
         ofToken text: UnsafeRawBufferPointer, state: SimulatorState, now: Now
     ) throws(Refusal) -> String {
@@ -131,9 +132,9 @@ struct ConnectionMemory {
         if age > Int64(state.rules.tokenAgeSecondsMax) { throw Refusal(reason: .expiredProviderToken) }
     }
 
-    /// The app that a topic belongs to.
+    /// Returns the bundle ID of a topic.
     ///
-    /// - Throws: when the sender may not push to it, or its suffix is not the push type's.
+    /// - Throws: a refusal if the sender may not push to the topic, or its suffix is not that of the push type.
     mutating func bundleID(
         topic: UnsafeRawBufferPointer, pushType: PushType?, sender: Sender, state: SimulatorState
     ) throws(Refusal) -> String {
@@ -145,13 +146,13 @@ struct ConnectionMemory {
         where known.pushType == pushType && known.text.withUnsafeBytes({ $0.equals(topic) }) && known.sender == sender {
             return known.bundleID
         }
-        // Without a push type, as old providers send, every suffix is taken.
+        // Old providers send no push type. All suffixes are then valid.
         let pushTypes = pushType.map { [$0] } ?? TopicSuffix.mostSpecificFirst
         var obstacle: RefusalDetail?
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
-            // A topic of another type is no bundle ID, unless there is an app of that name.
+            // A topic with the suffix of another type is not a bundle ID, unless an app has this name.
             guard count < topic.count || !TopicSuffix.ends(topic) || state.app(bundleID: bundleID) != nil else {
                 continue
             }
@@ -167,17 +168,17 @@ struct ConnectionMemory {
         throw Refusal(reason: state.rules.foreignTopicReason, detail: obstacle)
     }
 
-    /// Why a sender may not push to a topic of an app; nil when it may.
+    /// Returns why a sender may not push to a topic of an app; nil if it may.
     private func obstacle(
         to sender: Sender, topic: UnsafeRawBufferPointer, bundleID: String, state: SimulatorState
     ) -> RefusalDetail? {
-        // Tokens cover every topic of an app, certificates those that they list.
+        // A token covers every topic of an app. A certificate covers only the topics that it lists.
         guard sender == .certificate else { return obstacle(to: sender, bundleID: bundleID, state: state) }
         return presented?.certificate.topics.contains { $0.utf8.elementsEqual(topic) } ?? false
             ? nil : .topicOfCertificate
     }
 
-    /// Why a sender may not do anything with an app; nil when it may.
+    /// Returns why a sender may not use an app; nil if it may.
     func obstacle(to sender: Sender, bundleID: String, state: SimulatorState) -> RefusalDetail? {
         switch sender {
         case .anyone: return nil

@@ -1,18 +1,18 @@
 import EventLoop
 
-/// Who keeps opening connections and closing them again is refused for a while: Apple takes it for an attack
+/// Refuses an address for a while if it opens and closes connections rapidly. Apple treats this as an attack
 /// ("Establishing a connection to APNs", which gives no figures).
 struct ConnectionRateLimit {
-    /// A connection that had so many requests was worth opening.
+    /// Connections with at least this number of requests do not count.
     static let requestsMin = 10
-    /// Addresses remembered; those beyond are not limited.
+    /// Maximum number of remembered addresses. Further addresses are not limited.
     static let addressesMax = 10_000
-    /// How often it is looked which of them can be forgotten.
+    /// Minimum interval between removals of expired addresses.
     private static let forgetSeconds: Int64 = 1
 
     private struct Client {
         var windowStart: MonotonicTime
-        /// Short connections since then.
+        /// Number of short connections since the window began.
         var count = 0
         var refusal: Range<MonotonicTime>?
     }
@@ -20,20 +20,20 @@ struct ConnectionRateLimit {
     private var clients: [[UInt8]: Client] = [:]
     private var lastForgotten: MonotonicTime?
 
-    /// Whether a connection from this address is taken.
+    /// Whether to accept a connection from this address.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
-        // Not before it began either, as after the clock was set back.
+        // A refusal that has not begun yet does not apply either: the clock was set back.
         guard !refusal.contains(now) else { return false }
         clients[address] = nil
         return true
     }
 
-    /// A client has closed its connection.
+    /// Records that a client has closed its connection.
     ///
     /// - Parameters:
-    ///   - lifetime: how long it was open.
-    ///   - requests: how many it had.
+    ///   - lifetime: how long the connection was open.
+    ///   - requests: number of complete requests on the connection.
     mutating func closed(
         _ address: [UInt8], after lifetime: Duration, requests: Int, at now: MonotonicTime, _ options: RuleOptions
     ) {
@@ -42,7 +42,7 @@ struct ConnectionRateLimit {
         if clients[address] == nil, clients.count >= Self.addressesMax { forget(before: now - length, now) }
         guard clients[address] != nil || clients.count < Self.addressesMax else { return }
         var client = clients[address] ?? Client(windowStart: now)
-        // One that ends late does not shorten it.
+        // A connection that ends during the refusal does not change it.
         guard client.refusal?.contains(now) != true else { return }
         if !now.isWithin(length, of: client.windowStart) || client.refusal != nil {
             client = Client(windowStart: now)

@@ -1,15 +1,15 @@
 import APNSProtocol
 
-/// What the rules make of a request.
+/// The decision of the rules about a request.
 struct Decision {
     var answer: Answer
-    /// Whether it was given to somebody who proved who they are: by a valid provider token, or by a certificate.
+    /// Whether a valid provider token or a certificate authenticated the request.
     var isAuthenticated: Bool
     var detail: RefusalDetail?
 }
 
 extension Decision {
-    /// To refuse.
+    /// Creates the decision that refuses a request.
     init(_ refusal: Refusal, _ options: RuleOptions) {
         answer = .refused(refusal.reason)
         if refusal.reason == .tooManyRequests { answer.retryAfterSeconds = options.retryAfterSeconds }
@@ -18,13 +18,13 @@ extension Decision {
     }
 }
 
-/// Why the rules refuse a request.
+/// A refusal of a request by the rules.
 struct Refusal: Error {
     var reason: Reason
     var detail: RefusalDetail?
-    /// Whether whoever sent it had proved by then who they are.
+    /// Whether the request was authenticated before the refusal.
     var isAuthenticated = false
 
-    /// The same of somebody who had proved who they are.
+    /// The same refusal, of an authenticated request.
     var ofAuthenticated: Refusal { Refusal(reason: reason, detail: detail, isAuthenticated: true) }
 }

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// What APNs answers a device push (Apple, "Sending notification requests to APNs" and "Handling notification responses
-/// from APNs"). Pure: the request, what is known of the world and of the connection, and the time go in.
+/// The rules for device pushes (Apple, "Sending notification requests to APNs" and "Handling notification responses
+/// from APNs"). A pure function of the request, the state, the connection and the time.
 struct DevicePushRules {
     private let payloadForm = PayloadForm()
 
@@ -52,7 +52,7 @@ struct DevicePushRules {
         }
     }
 
-    /// The form of each header by itself; the push type that they name.
+    /// Checks the form of each header. Returns the push type.
     private func checkHeaders(
         of request: Request, topic: UnsafeRawBufferPointer?, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> PushType? {
@@ -82,7 +82,7 @@ struct DevicePushRules {
         return pushType
     }
 
-    /// What is said of a priority that is one, but maybe not for this type.
+    /// Returns the reason if a valid priority is not allowed for the push type.
     private static func refusal(of priority: Priority, _ pushType: PushType?, _ options: RuleOptions) -> Reason? {
         switch (priority, pushType) {
         case (.immediate, .background): options.backgroundImmediateReason

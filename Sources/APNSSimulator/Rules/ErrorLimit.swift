@@ -1,16 +1,16 @@
 import APNSProtocol
 import EventLoop
 
-/// What refusals on a connection lead to: fewer streams, and its end when they are too many (Apple, "Handling
-/// notification responses from APNs", which gives no figures). One for each connection.
+/// The limit of refusals on one connection. Too many refusals reduce its streams, and then close it (Apple, "Handling
+/// notification responses from APNs", which gives no figures).
 struct ErrorLimit {
     enum Consequence: Equatable {
         case none
-        /// Streams are announced as few as at the start.
+        /// Announce a limit of one stream.
         case fewerStreams
-        /// As many as before.
+        /// Announce the full stream limit again.
         case allStreams
-        /// It is to end, for this reason. Told once.
+        /// Close the connection for this reason. Returned once.
         case end(Reason)
     }
 
@@ -21,9 +21,9 @@ struct ErrorLimit {
     private var hasFewerStreams = false
     private var hasEnded = false
 
-    /// An answer other than success is sent.
+    /// Records an answer other than success. Returns the consequence.
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
-        // A device that is gone is not the provider's fault.
+        // The provider is not responsible for an inactive device.
         guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }
         if windowStart.map({ !now.isWithin(.seconds(options.errorsWindowSeconds), of: $0) }) ?? true {
             windowStart = now
@@ -41,7 +41,7 @@ struct ErrorLimit {
         return .fewerStreams
     }
 
-    /// A success is sent.
+    /// Records a success. Returns the consequence.
     mutating func succeeded() -> Consequence {
         inARow = 0
         guard hasFewerStreams else { return .none }

@@ -1,12 +1,13 @@
 import APNSProtocol
 import EventLoop
 
-/// The form of a header's value, by itself.
+/// Checks of the form of header values.
 enum HeaderForm {
-    /// Bytes of a topic or bundle ID.
+    /// Maximum bytes of a topic or bundle ID.
     static let topicBytesMax = 255
 
-    /// A bundle ID with or without suffix: letters, digits, hyphens and full stops.
+    /// Whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and
+    /// underscores.
     static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= topicBytesMax
             && bytes.allSatisfy {
@@ -19,16 +20,18 @@ enum HeaderForm {
             }
     }
 
-    /// Seconds since 1970 as a plain decimal number.
+    /// Whether the bytes are a plain decimal number of seconds since 1970.
     static func isUnixTime(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= 18
             && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    /// Seconds that lie in the year 5138; as milliseconds they lie in 1973.
+    /// Limit that distinguishes seconds from milliseconds: the year 5138 in seconds, 1973 in milliseconds.
     static let unixSecondsMax: Int64 = 100_000_000_000
 
-    /// - Throws: when it is no time at all, or one that the switches refuse.
+    /// Checks an expiration.
+    ///
+    /// - Throws: a refusal if the expiration is not a time, or the switches refuse it.
     static func checkExpiration(
         _ bytes: UnsafeRawBufferPointer, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) {
@@ -50,12 +53,12 @@ enum HeaderForm {
         }
     }
 
-    /// Whether the letters of an id are in a case that is wanted.
+    /// Whether the letters of an ID are in the required case.
     static func isID(_ id: UnsafeRawBufferPointer, _ letterCase: RuleOptions.LetterCase) -> Bool {
         letterCase == .any || id.allSatisfy { lowercased($0) == $0 }
     }
 
-    /// Whether these bytes are the word, in either case.
+    /// Whether the bytes are the word, ignoring case.
     static func isWord(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
         bytes.count == word.utf8CodeUnitCount && zip(bytes, word.bytes).allSatisfy { lowercased($0) == lowercased($1) }
     }

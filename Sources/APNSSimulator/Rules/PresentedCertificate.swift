@@ -1,9 +1,9 @@
 import APNSProtocol
 
-/// The certificate that a connection's client has shown.
+/// The certificate that a connection's client presented.
 final class PresentedCertificate {
     let certificate: PushCertificate
-    /// Of pushes that name none; nil when the certificate has several or none.
+    /// The topic of pushes without `apns-topic`; nil if the certificate has no topic or several.
     let defaultTopic: UnsafeRawBufferPointer?
     private let storage: UnsafeMutableRawBufferPointer
 

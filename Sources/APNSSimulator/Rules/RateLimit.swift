@@ -1,21 +1,21 @@
 import EventLoop
 
-/// How many pushes each device token, and how many broadcasts each channel, had within the running second.
+/// Counts the pushes to each device token and the broadcasts to each channel in the current second.
 struct RateLimit {
-    /// Device tokens and channels counted in one second; those beyond are not limited.
+    /// Maximum number of device tokens and channels counted in one second. Further ones are not limited.
     static let targetsMax = 100_000
 
     private var second: Int64 = .min
     private var counts: [UInt64: Int] = [:]
 
-    /// Counts a push to a device; false when it is one too many.
+    /// Counts a push to a device. Returns false if it exceeds the limit.
     mutating func admits(deviceToken: UnsafeRawBufferPointer, at now: Now, requestsMax: Int) -> Bool {
         admits(DeviceTable.hash(deviceToken), at: now, requestsMax: requestsMax)
     }
 
-    /// Counts a broadcast to a channel; false when it is one too many.
+    /// Counts a broadcast to a channel. Returns false if it exceeds the limit.
     mutating func admits(channelID: String, at now: Now, requestsMax: Int) -> Bool {
-        // Turned over, so that it is no device token's.
+        // The complement keeps the hashes of channels apart from those of device tokens.
         let hash = channelID.utf8.reduce(UInt64(5381)) { $0 &* 33 &+ UInt64($1) }
         return admits(~hash, at: now, requestsMax: requestsMax)
     }

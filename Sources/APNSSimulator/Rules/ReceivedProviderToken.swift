@@ -2,17 +2,20 @@ import APNSProtocol
 import Crypto
 import JSON
 
-/// A provider token as APNs reads it: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection
-/// to APNs"). Its age is not looked at here, since that changes while a connection lives.
+/// A verified provider token: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection to
+/// APNs").
+///
+/// Verification does not check the token's age, because the age changes during a connection.
 struct ReceivedProviderToken {
-    /// Longer ones are refused unread; Apple's have about 200 bytes.
+    /// Maximum bytes of a token. Typical tokens have about 200 bytes.
     static let bytesMax = 4096
 
-    /// The key that signed it.
+    /// The key that signed the token.
     var key: RegisteredKey
     var issuedAtSeconds: Int64
 
-    /// The token in the value of an `authorization` header; nil when there is none. The scheme's case does not matter.
+    /// Returns the token in the value of an `authorization` header; nil if there is none. The scheme's case does not
+    /// matter.
     static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
         guard value.count > scheme.utf8CodeUnitCount, zip(value, scheme.bytes).allSatisfy({ lowercased($0) == $1 })
@@ -20,9 +23,9 @@ struct ReceivedProviderToken {
         return UnsafeRawBufferPointer(rebasing: value[scheme.utf8CodeUnitCount...])
     }
 
-    /// Checks form, key and signature.
+    /// Verifies form, key and signature.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: a refusal with the first error.
     static func verify(
         _ text: UnsafeRawBufferPointer, in environment: APNSEnvironment, state: SimulatorState,
         signatures: VerifiedSignatures
@@ -51,8 +54,8 @@ struct ReceivedProviderToken {
         Refusal(reason: .invalidProviderToken, detail: detail)
     }
 
-    /// Whole seconds of `iat`, a number that may have a fraction (RFC 7519, section 2, NumericDate). What can only be
-    /// milliseconds, as in Apple's printed sample, is none.
+    /// Returns the whole seconds of `iat`, which may have a fraction (RFC 7519, section 2, NumericDate). Returns nil
+    /// for a value that can only be milliseconds, as in Apple's sample.
     private static func issuedAt(_ value: JSONValue?, _ rules: RuleOptions) -> Int64? {
         guard let seconds = rules.acceptsTextIssuedAt ? value?.double ?? value?.seconds : value?.double,
             0..<Double(HeaderForm.unixSecondsMax) ~= seconds
@@ -67,7 +70,7 @@ struct ReceivedProviderToken {
 }
 
 extension JSONValue {
-    /// A text of decimal digits, perhaps with a fraction.
+    /// The number in a string of decimal digits with an optional fraction.
     fileprivate var seconds: Double? {
         guard let text = string, text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 })
         else { return nil }

@@ -1,9 +1,9 @@
-/// What exactly is wrong with a request, where its reason can mean several things: for the log and the page, never for
-/// the wire. It says nothing of what the request holds.
+/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show it; answers do
+/// not contain it. It reveals no values of the request.
 public enum RefusalDetail: String, CaseIterable, Sendable {
-    /// Nothing, as far as the rules are concerned: a fault answered in their place.
+    /// A fault sent the answer instead of the rules.
     case fault
-    // Of a provider token.
+    // Provider token
     case tokenForm = "token_form"
     case tokenAlgorithm = "token_algorithm"
     case tokenKeyID = "token_key_id"
@@ -17,23 +17,23 @@ public enum RefusalDetail: String, CaseIterable, Sendable {
     case keyEnvironment = "key_environment"
     case connectionOfOtherTeam = "connection_of_other_team"
     case connectionOfOtherKey = "connection_of_other_key"
-    // Of a certificate.
+    // Certificate
     case certificateUnknown = "certificate_unknown"
     case certificateOutOfDate = "certificate_out_of_date"
-    // Of a topic.
+    // Topic
     case topicSuffix = "topic_suffix"
     case topicOfKey = "topic_of_key"
     case topicOfCertificate = "topic_of_certificate"
     case topicUnknown = "topic_unknown"
     case topicOfOtherTeam = "topic_of_other_team"
     case topicAddedLater = "topic_added_later"
-    // Of a channel.
+    // Channel
     case channelEncoding = "channel_encoding"
     case channelLength = "channel_length"
     case channelUnknown = "channel_unknown"
     case channelOfOtherApp = "channel_of_other_app"
     case channelOfOtherEnvironment = "channel_of_other_environment"
-    // Of what a push says.
+    // Other headers and payload
     case expirationForm = "expiration_form"
     case expirationMissing = "expiration_missing"
     case expirationPast = "expiration_past"

@@ -2,19 +2,20 @@ import APNSProtocol
 import Crypto
 import HTTP2
 
-/// One request as it arrived: the headers that APNs knows and the body, in memory that serves the next request again.
+/// A received request: its headers and its body, in memory that later requests reuse.
 ///
-/// Bytes are handed out as views into that memory, valid until `reset()`. What changes lies behind a pointer of its own,
-/// since the checks of exclusive access to a class's properties would cost a tenth of a request.
+/// Values are views into this memory, valid until `reset()`. The mutable state is behind a pointer, because the
+/// exclusivity checks of class properties would take a tenth of a request's time.
 final class Request {
-    /// Header bytes kept of one request; the HTTP/2 session ends streams that send more before this matters.
+    /// Maximum header bytes of a request. The HTTP/2 session resets streams that exceed it.
     static let headerBytesMax = APNSLimits.headerListBytesMax
-    /// Body bytes kept of one request: one more than the greatest payload of any kind. The rest is only counted.
+    /// Maximum body bytes that are kept: one more than the largest payload of any push type. Further bytes are only
+    /// counted.
     static let bodyBytesKeptMax = 5121
 
-    /// Headers kept of one request beside those that decide.
+    /// Maximum number of headers that are kept for the log.
     static let headersKeptMax = 128
-    /// What the HTTP/2 session lets through, and what keeping it costs.
+    /// Maximum header bytes plus the overhead of the log's records.
     private static let headerStoreBytesMax =
         headerBytesMax + (headersKeptMax + RequestField.allCases.count) * HeaderRecord.prefixBytes
 
@@ -23,17 +24,17 @@ final class Request {
         var body = ByteStore()
         var bodyByteCount = 0
         var hasDuplicateHeaders = false
-        /// Whether a header that came again said something else.
+        /// Whether a repeated header has another value.
         var hasContradictions = false
         var id: UUIDValue?
-        /// Whether all headers are kept, framed for the log.
+        /// Whether all headers are kept, as records for the log.
         var keepsAll = false
         var headersKept = 0
         var hasMalformedHeader = false
         var hidesMalformedValue = false
     }
 
-    /// Where a header's value lies; a count below 0 says that it was not sent.
+    /// The position of a header's value. A negative count means that the header is missing.
     private struct Place {
         var start: Int32 = 0
         var count: Int32 = -1
@@ -55,9 +56,9 @@ final class Request {
         places.deallocate()
     }
 
-    /// Makes it empty for the next request.
+    /// Clears the request for reuse.
     ///
-    /// - Parameter keepsAll: keep every header as it came, for ``headerRecords``.
+    /// - Parameter keepsAll: whether to keep every header for ``headerRecords``.
     func reset(keepsAll: Bool = false) {
         contents.pointee.keepsAll = keepsAll
         contents.pointee.headersKept = 0
@@ -72,7 +73,7 @@ final class Request {
         places.update(repeating: Place(), count: RequestField.allCases.count)
     }
 
-    /// Takes a header. Names are compared as they are, since HTTP/2 knows lower case only.
+    /// Adds a header. Names are compared by case, because HTTP/2 has only lower-case names.
     func addHeader(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
         representation: HeaderRepresentation = HeaderRepresentation(nil)
@@ -84,7 +85,7 @@ final class Request {
         guard places[Int(field.rawValue)].count < 0 else {
             contents.pointee.hasDuplicateHeaders = true
             if let first = self[field], !value.elementsEqual(first) { contents.pointee.hasContradictions = true }
-            // Only the first is read, so the signature of another need not come in.
+            // The rules read only the first value, so the signature of another is not needed.
             let shown = field == .authorization ? value.count - HeaderRecord.secret(in: value).count : value.count
             keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
             return
@@ -101,12 +102,12 @@ final class Request {
         if field == .apnsID { contents.pointee.id = UUIDValue(value) }
     }
 
-    /// Takes the header that makes the request malformed; it is the last. Others of the kind are not looked at.
+    /// Adds the header that makes the request malformed, as its last header. Ignores further malformed headers.
     ///
-    /// - Parameter value: nil where nobody may see it; nor is it kept where there is no room.
+    /// - Parameter value: nil if the value must not be shown. The value is also dropped if there is no room.
     func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
         guard !hasMalformedHeader else { return }
-        // Whatever stands between its letters: it may be what makes the name malformed.
+        // Compares the letters only, because other bytes may be what makes the name malformed.
         let letters = name.map(lowercased).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         let isSecret = letters.elementsEqual(HeaderName.authorization.bytes)
         let representation = HeaderRepresentation(nil)
@@ -120,13 +121,13 @@ final class Request {
         contents.pointee.hidesMalformedValue = hasMalformedHeader && !isShown
     }
 
-    /// Whether the value of the last header, which makes it malformed, is not kept.
+    /// Whether the value of the malformed header was dropped.
     var hidesMalformedValue: Bool { contents.pointee.hidesMalformedValue }
 
-    /// Whether the last of its headers makes it malformed.
+    /// Whether the last header makes the request malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that decides about nothing; whether there was room.
+    /// Keeps a header that the rules do not read. Returns whether there was room.
     @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
@@ -139,28 +140,28 @@ final class Request {
         return true
     }
 
-    /// All headers in their order as ``HeaderRecord``s; empty unless `reset` was told to keep them.
+    /// All headers in their order as ``HeaderRecord``s; empty unless `reset` was called with `keepsAll`.
     var headerRecords: UnsafeRawBufferPointer {
         let store = contents.pointee.headers.bytes
         return contents.pointee.keepsAll ? store : UnsafeRawBufferPointer(rebasing: store[..<0])
     }
 
-    /// Where the value of `authorization` stands within ``headerRecords``.
+    /// The range of the value of `authorization` in ``headerRecords``.
     var authorizationRange: Range<Int>? {
         let place = places[Int(RequestField.authorization.rawValue)]
         guard contents.pointee.keepsAll, place.count >= 0 else { return nil }
         return Int(place.start)..<Int(place.start + place.count)
     }
 
-    /// Takes a part of the body.
+    /// Adds a part of the body.
     func addBody(_ bytes: UnsafeRawBufferPointer) {
-        // The peer's flow control window bounds this long before it could overflow.
+        // The flow-control window limits the count far below an overflow.
         contents.pointee.bodyByteCount &+= bytes.count
         let kept = min(bytes.count, Self.bodyBytesKeptMax - contents.pointee.body.count)
         contents.pointee.body.append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
     }
 
-    /// The header's value; nil when it was not sent.
+    /// Returns the header's value; nil if the header is missing.
     subscript(field: RequestField) -> UnsafeRawBufferPointer? {
         let place = places[Int(field.rawValue)]
         guard place.count >= 0 else { return nil }
@@ -168,13 +169,13 @@ final class Request {
             rebasing: contents.pointee.headers.bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
-    /// `apns-id` as a value; nil when it was not sent or is no UUID.
+    /// The value of `apns-id`; nil if it is missing or not a UUID.
     var id: UUIDValue? { contents.pointee.id }
 
-    /// The id that it is remembered by: `apns-id`, else `apns-request-id`.
+    /// The request's ID in the log: `apns-id`, otherwise `apns-request-id`.
     var loggedID: UUIDValue? { id ?? self[.apnsRequestID].flatMap { UUIDValue($0) } }
 
-    /// What follows `/3/device/` in the path; empty when the path is another.
+    /// The part of the path after `/3/device/`; empty for other paths.
     var deviceToken: UnsafeRawBufferPointer {
         let prefix = RequestPath.devicePrefix
         guard let path = self[.path], path.starts(with: prefix) else {
@@ -183,43 +184,43 @@ final class Request {
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     }
 
-    /// Whether the path is a broadcast's, as far as its beginning tells.
+    /// Whether the path begins like that of a broadcast.
     var isBroadcast: Bool {
         guard let path = self[.path] else { return false }
         return path.starts(with: RequestPath.broadcastPrefix)
     }
 
-    /// Whether its answer has no body (RFC 9110, 9.3.2).
+    /// Whether the method is HEAD, whose answer has no body (RFC 9110, 9.3.2).
     var isHead: Bool { self[.method]?.equals("HEAD") == true }
 
-    /// A header that APNs knows came more than once, in a way that is refused.
+    /// Whether the request repeats a header that the rules read, in a way that they refuse.
     func hasDuplicateHeaders(_ options: RuleOptions) -> Bool {
         options.acceptsEqualDuplicates ? contents.pointee.hasContradictions : contents.pointee.hasDuplicateHeaders
     }
 
-    /// Bytes of the body as sent, also those that were not kept.
+    /// Bytes of the body as sent, including bytes that were not kept.
     var bodyByteCount: Int { contents.pointee.bodyByteCount }
 
-    /// The body's bytes, at most ``bodyBytesKeptMax`` of them.
+    /// The kept bytes of the body, at most ``bodyBytesKeptMax``.
     var bodyBytes: UnsafeRawBufferPointer { contents.pointee.body.bytes }
 
-    /// Whether ``bodyBytes`` is all of the body.
+    /// Whether ``bodyBytes`` is the complete body.
     var isBodyWhole: Bool { contents.pointee.body.count == contents.pointee.bodyByteCount }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes begin with the text's.
+    /// Whether the bytes begin with the text.
     func starts(with text: StaticString) -> Bool {
         count >= text.utf8CodeUnitCount
             && UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).equals(text)
     }
 }
 
-/// Bytes that are appended and dropped all at once; whoever holds it deallocates it.
+/// A growing buffer of bytes. Its owner must call `deallocate()`.
 struct ByteStore {
-    /// Nothing until the first byte: a stream that is refused needs none.
+    /// Allocated with the first byte, because refused streams need no memory.
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Bytes in use; may be set to a smaller number.
+    /// Number of used bytes. Can be set to a smaller number.
     var count = 0
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
@@ -240,14 +241,14 @@ struct ByteStore {
     func deallocate() { storage.deallocate() }
 }
 
-/// The request headers that decide about an answer. All others are ignored.
+/// The request headers that the rules read. They ignore all others.
 enum RequestField: UInt8, CaseIterable {
     case method, path, authorization, apnsTopic, apnsPushType, apnsID, apnsExpiration, apnsPriority, apnsCollapseID
     case apnsChannelID, apnsRequestID, contentEncoding
 
-    /// The field of this name; nil for all others.
+    /// Returns the field with this name; nil for other names.
     init?(name: UnsafeRawBufferPointer) {
-        // By length first: most headers are told apart without a comparison.
+        // Comparing lengths first avoids most comparisons of bytes.
         let candidates: (RequestField, RequestField?, RequestField?)
         switch name.count {
         case 5: candidates = (.path, nil, nil)

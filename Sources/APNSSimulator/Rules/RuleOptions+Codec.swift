@@ -2,7 +2,7 @@ import APNSProtocol
 import JSON
 
 extension RuleOptions {
-    /// The switches below `rules` in states, and of `/v1/rules`. Their meanings are those of the guide's table.
+    /// The switches in `rules` of a state and in `/v1/rules`. The guide's table has the same descriptions.
     static let codec = ObjectCodec(
         "rules", from: RuleOptions(), orderFields + tokenFields + topicFields + pushFields + connectionFields)
 
@@ -44,7 +44,7 @@ extension RuleOptions {
             .reason(.badEnvironmentKeyIDInToken, .unknown("BadEnvironmentKeyInToken")),
             "refusal of a key of the other environment"),
         .member(
-            "channels_tell_key_faults", \.channelsTellKeyFaults, .bool,
+            "channels_tell_key_faults", \.channelsReportKeyFaults, .bool,
             "channel management also returns the reasons of the two switches above; otherwise `InvalidProviderToken`"),
         .member(
             "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows a second key of the team on a connection"),
@@ -162,7 +162,7 @@ extension ValueCodec<Reason> {
 }
 
 extension ValueCodec<Reason?> {
-    /// The word of a request that is not refused.
+    /// The value of a switch that refuses nothing.
     private static var accept: String { "accept" }
 
     /// The reason of a refusal; nil for no refusal.

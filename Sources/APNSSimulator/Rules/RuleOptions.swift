@@ -1,155 +1,159 @@
 public import APNSProtocol
 
-/// What Apple does not say, or says in two ways: switches, with the default that practice suggests.
+/// Switches for behavior that Apple does not document, or documents in two ways. The defaults follow practice.
 public struct RuleOptions: Sendable {
-    /// What is looked at first when several things are wrong with a request.
+    /// The order of the checks, which determines the answer to a request with several errors.
     public enum Order: String, CaseIterable, Sendable {
-        /// The headers' form, then path and device token, then the provider token (as pushy's mock server does).
+        /// The form of the headers, then path and device token, then the provider token (as pushy's mock server does).
         case headersFirst = "headers-first"
-        /// The provider token before everything but method and path.
+        /// The provider token before everything except method and path.
         case authenticationFirst = "authentication-first"
     }
 
-    /// How often a connection may come with a new provider token.
+    /// The limit of new provider tokens on a connection.
     public enum TokenUpdates: String, CaseIterable, Sendable {
-        /// Once in 20 minutes; the first token of a connection does not count.
+        /// One in 20 minutes; the connection's first token does not count.
         case lax
-        /// Once in 20 minutes; the first token counts.
+        /// One in 20 minutes; the first token counts.
         case strict
-        /// As often as it likes.
+        /// No limit.
         case off
     }
 
-    /// What is taken for the same word.
+    /// The comparison of letter case.
     public enum LetterCase: String, CaseIterable, Sendable {
-        /// What is written just so.
+        /// Case must match.
         case exact
-        /// Upper and lower case alike.
+        /// Case does not matter.
         case any
     }
 
-    /// What becomes of a stream that a connection may not have.
+    /// The reaction to a stream beyond the gate's limit.
     public enum GateViolation: String, CaseIterable, Sendable {
-        /// It is reset with REFUSED_STREAM.
+        /// Resets the stream with REFUSED_STREAM.
         case reset
-        /// The connection is told to go away with REFUSED_STREAM and a plain text.
+        /// Sends GOAWAY with REFUSED_STREAM and plain text.
         case goAway = "goaway"
     }
 
-    /// How a connection is ended that is not wanted any more.
+    /// How the simulator closes a connection with too many errors.
     public enum ConnectionClosing: String, CaseIterable, Sendable {
-        /// By GOAWAY with the reason.
+        /// With GOAWAY and the reason.
         case goAway = "goaway"
-        /// Without a word.
+        /// Without GOAWAY.
         case close
     }
 
-    /// How a connection is told that it was idle for too long.
+    /// The consequence of an idle connection.
     public enum IdleEnd: String, CaseIterable, Sendable {
-        /// By GOAWAY with `IdleTimeout`, at once.
+        /// GOAWAY with `IdleTimeout` after the idle time.
         case goAway = "goaway"
-        /// Its next request is answered with 400 `IdleTimeout`.
+        /// 400 `IdleTimeout` for the next request.
         case answer
     }
 
     public var order = Order.headersFirst
-    /// Streams of a connection before its first push with a valid provider token.
+    /// Limit of streams before the connection's first push with a valid provider token.
     public var gate = ServerStreamGate.Mode.enforce
-    /// What becomes of streams beyond what the gate lets through.
+    /// Reaction to streams beyond the gate's limit.
     public var gateViolation = GateViolation.reset
-    /// Streams of a connection after that.
+    /// Maximum number of streams of a connection after its first authenticated push.
     public var streamsMax = 1000
     public var tokenUpdates = TokenUpdates.lax
-    /// Whether related keys have their updates counted each by itself.
+    /// Whether the limit of new tokens applies to each related key separately.
     public var countsTokenUpdatesPerKey = false
-    /// How old a provider token may be, in seconds; what is older is refused with `ExpiredProviderToken`.
+    /// Maximum age of a provider token, in seconds. Older tokens are refused with `ExpiredProviderToken`.
     public var tokenAgeSecondsMax = Int(APNSLimits.providerTokenAgeSecondsMax)
-    /// How far `iat` may lie in the future before a token is refused, in seconds.
+    /// How far `iat` may be in the future, in seconds.
     public var futureTokenSecondsMax = 3600
-    /// What a token from further in the future is refused with.
+    /// Reason for a token that is further in the future.
     public var futureTokenReason = Reason.invalidProviderToken
-    /// Whether `iat` may be a text of seconds, as kalyke and former versions of APNSwift send it, whose pushes Apple takes.
+    /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send it, and APNs accepts their
+    /// pushes.
     public var acceptsTextIssuedAt = true
-    /// What a token of another team than the connection's first is refused with.
+    /// Reason for a token of another team than that of the connection's first token.
     public var otherTeamReason = Reason.invalidProviderToken
-    /// What a team-scoped key is refused with after one of topics, and the other way round.
+    /// Reason for a team-scoped key after a topic-specific key, or the reverse.
     public var keyScopeReason = Reason.unrelatedKeyIDInToken
-    /// What a key of the other environment is refused with: Apple documents another spelling than was seen.
+    /// Reason for a key of the other environment. The documented spelling differs from the observed one.
     public var keyEnvironmentReason = Reason.badEnvironmentKeyIDInToken
-    /// Whether channel management tells these faults of keys by their own reasons, which Apple does not list for it, and
-    /// not as `InvalidProviderToken`.
-    public var channelsTellKeyFaults = true
-    /// Whether a second team-scoped key of the same team may be used on a connection, as when keys are rotated.
+    /// Whether channel management returns ``keyScopeReason`` and ``keyEnvironmentReason``, which Apple does not list
+    /// for it. Otherwise it returns `InvalidProviderToken`.
+    public var channelsReportKeyFaults = true
+    /// Whether a connection may use a second team-scoped key of the same team, for example after a key rotation.
     public var allowsTeamKeyRotation = true
-    /// What a push is refused with to a topic that is not the team's, or not the key's.
+    /// Reason for a topic that does not belong to the team or the key.
     public var foreignTopicReason = Reason.topicDisallowed
-    /// What a push is refused with whose topic has not the suffix of its type.
+    /// Reason for a topic without the suffix of the push type.
     public var wrongSuffixReason = Reason.topicDisallowed
-    /// Pushes to one device token within a second of the clock before 429 `TooManyRequests`; nil for no limit.
+    /// Maximum pushes to one device token in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
+    /// limit.
     public var requestsPerDeviceMax: Int?
-    /// Broadcasts to one channel within a second of the clock before 429 `TooManyRequests`; nil for no limit.
+    /// Maximum broadcasts to one channel in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
+    /// limit.
     public var requestsPerChannelMax: Int?
-    /// What `Retry-After` says with `TooManyRequests`, in seconds; nil: there is none, as with APNs as far as is known.
+    /// Value of `Retry-After` with `TooManyRequests`, in seconds; nil: no such header. APNs is not known to send it.
     public var retryAfterSeconds: Int?
-    /// What is said of a wrong method on the paths of broadcasts and channels: Apple lists `MethodNotAllowed` and
-    /// `BadPath` for it.
+    /// Reason for a wrong method on the paths of broadcasts and channels. Apple lists `MethodNotAllowed` and `BadPath`.
     public var wrongMethodReason = Reason.methodNotAllowed
-    /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`: Apple calls it required, and
-    /// leaves it out of a sample.
+    /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`. Apple calls the header
+    /// required, but omits it in a sample.
     public var demandsBroadcastExpiration = false
-    /// Whether a broadcast without `apns-priority` is refused with `BadPriority`: Apple calls it required.
+    /// Whether a broadcast without `apns-priority` is refused with `BadPriority`. Apple calls the header required.
     public var demandsBroadcastPriority = false
-    /// What a broadcast is refused with to a channel of another app, or of the other environment.
+    /// Reason for a channel of another app or of the other environment.
     public var foreignChannelReason = Reason.channelNotRegistered
-    /// What is said of a `location` push of a provider that is known by its certificate: these take tokens only.
+    /// Reason for a `location` push with a certificate. Such pushes require a provider token.
     public var locationByCertificateReason = Reason.forbidden
-    /// What a `background` push at priority 10 is refused with; nil: it is taken.
+    /// Reason for a `background` push with priority 10; nil: accepted.
     public var backgroundImmediateReason: Reason? = .badPriority
-    /// What `background`, `liveactivity` and `voip` pushes at priority 1 are refused with; nil: they are taken.
+    /// Reason for `background`, `liveactivity` and `voip` pushes with priority 1; nil: accepted.
     public var powerFirstReason: Reason?
-    /// What a `background` push is refused with that has an alert, a badge or a sound; nil: it is taken.
+    /// Reason for a `background` push with an alert, a badge or a sound; nil: accepted.
     public var backgroundContentReason: Reason?
-    /// What a body is refused with that cannot be a JSON object, or says that it is compressed; nil: it is taken.
+    /// Reason for a body that is not a JSON object or is declared as compressed; nil: accepted.
     public var malformedPayloadReason: Reason? = .payloadEmpty
-    /// Greatest payload of `mdm`, `widgets` and `controls`, in bytes, of which Apple gives no figure of their own.
+    /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
-    /// Whether the case of `apns-push-type` matters.
+    /// Letter case of `apns-push-type`.
     public var pushTypeCase = LetterCase.exact
-    /// Whether `apns-id` has to be in lower case, as Apple writes it.
+    /// Letter case of `apns-id`. Apple's documentation uses lower case.
     public var idCase = LetterCase.any
-    /// Whether a header that APNs knows may come twice when both say the same.
+    /// Whether a header may occur twice if both values are equal.
     public var acceptsEqualDuplicates = false
-    /// What an `apns-expiration` in the past is refused with; nil: it is taken. 0 is not in the past.
+    /// Reason for an `apns-expiration` in the past; nil: accepted. 0 is not in the past.
     public var pastExpirationReason: Reason?
-    /// What an `apns-expiration` is refused with that can only be in milliseconds; nil: it is taken.
+    /// Reason for an `apns-expiration` that can only be in milliseconds; nil: accepted.
     public var millisecondsExpirationReason: Reason?
-    /// Refusals with a 4xx status, 410 apart, in a row before a connection may have one stream only, until something is
-    /// accepted; nil: it keeps its streams. Not with the gate off. Observers saw 1 (openradar 27870881, pushy#732).
+    /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
+    /// request is accepted; nil: no limit. Has no effect if the gate is off. Observers saw 1 (openradar 27870881,
+    /// pushy#732).
     public var errorsInARowMax: Int? = 50
-    /// Such refusals of a connection within ``errorsWindowSeconds`` before it is ended; nil: it never is.
+    /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil:
+    /// no limit.
     public var errorsMax: Int? = 1000
-    /// Those of them with `BadDeviceToken`, which APNs suffers less of.
+    /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil: no limit.
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
-    /// How it is ended then.
+    /// How the simulator then closes the connection.
     public var errorsEnd = ConnectionClosing.goAway
-    /// Connections of less than ten requests that one address may open and close within
-    /// ``shortConnectionsWindowSeconds`` before it is refused; nil: it never is.
+    /// Number of connections with fewer than ten requests that an address may open and close within
+    /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil: no limit.
     public var shortConnectionsMax: Int? = 3000
     public var shortConnectionsWindowSeconds = 10
-    /// How long it is refused then.
+    /// How long the simulator then refuses the address.
     public var refusalSeconds = 30
-    /// How long a connection may be without request; nil: for ever.
+    /// Maximum idle time of a connection; nil: no limit.
     public var idleSecondsMax: Int?
     public var idleEnd = IdleEnd.goAway
-    /// A connection that was without request so long answers all that come with 500 `InternalServerError`, as was seen;
-    /// nil: none does.
+    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil:
+    /// never.
     public var staleIdleSeconds: Int?
-    /// Whether a push without provider token is served, for load tests of what is behind the token.
+    /// Whether pushes without a provider token are accepted, for load tests.
     public var servesWithoutToken = false
 
-    /// Whether it matters how long a connection was idle before a request.
-    var looksAtIdleness: Bool { staleIdleSeconds != nil || idleSecondsMax != nil }
+    /// Whether a rule depends on the idle time of a connection.
+    var needsIdleTime: Bool { staleIdleSeconds != nil || idleSecondsMax != nil }
 
     public init() {}
 }

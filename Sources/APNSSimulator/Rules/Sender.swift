@@ -1,9 +1,9 @@
-/// Whom a request comes from, as far as its connection has proved.
+/// The authenticated sender of a request.
 enum Sender: Hashable {
-    /// Nobody was asked: pushes without provider token are served.
+    /// The request has no authentication, and the rules accept that.
     case anyone
-    /// Whoever holds the key with this id.
+    /// The owner of the key with this ID.
     case key(id: String)
-    /// Whoever holds the certificate that the connection was opened with.
+    /// The owner of the connection's certificate.
     case certificate
 }

@@ -1,12 +1,12 @@
-/// How many streams a connection may have open: one until a push with a valid provider token was answered, then more
-/// (Apple, "Sending notification requests to APNs"). One for each connection.
+/// The limit of open streams on one connection: one until the answer to the first push with a valid provider token,
+/// then more (Apple, "Sending notification requests to APNs").
 public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
-        /// Announce the limit and refuse streams beyond it with REFUSED_STREAM.
+        /// Announces the limit and refuses streams beyond it with REFUSED_STREAM.
         case enforce
-        /// Announce the limit, but serve what comes.
+        /// Announces the limit, but serves streams beyond it.
         case announce
-        /// Announce the full number from the start.
+        /// Announces the full number from the start.
         case off
     }
 
@@ -15,34 +15,35 @@ public struct ServerStreamGate: Sendable {
     private var isOpen: Bool
     /// Whether only one stream is announced although the gate is open.
     private var isLowered = false
-    /// Open ones, served or not.
+    /// Number of open streams, including refused ones.
     private(set) var streams = 0
-    /// What is announced in place of what the gate would; nil for what the gate says.
+    /// A limit that replaces that of the gate; nil: the gate's limit.
     public var limit: Int?
 
-    /// - Parameter streamsMax: what is announced after the first authenticated push.
+    /// - Parameter streamsMax: the announced limit after the first authenticated push.
     public init(mode: Mode, streamsMax: Int) {
         self.mode = mode
         self.streamsMax = max(1, streamsMax)
         isOpen = mode == .off
     }
 
-    /// What SETTINGS_MAX_CONCURRENT_STREAMS has to say now.
+    /// The current value of SETTINGS_MAX_CONCURRENT_STREAMS.
     public var announced: Int { limit ?? (isOpen && !isLowered ? streamsMax : 1) }
 
     /// Whether a second stream is refused while one is open.
     var isNarrow: Bool { mode == .enforce && announced <= 1 }
 
-    /// A stream was opened by the client; false when it must be refused. Every stream is ended by `closed()`.
+    /// Records that the client opened a stream. Returns false if the stream must be refused. Call `closed()` when the
+    /// stream ends, also after a refusal.
     ///
-    /// - Parameter isTold: false when the client may not know yet that its streams have become fewer.
-    public mutating func opened(isTold: Bool = true) -> Bool {
+    /// - Parameter isAcknowledged: false if the client may not have received a lower limit yet.
+    public mutating func opened(isAcknowledged: Bool = true) -> Bool {
         streams += 1
-        return mode != .enforce || streams <= announced || isLowered && !isTold
+        return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Has one stream announced from now on, or the full number again. True when ``announced`` is to be told; with the gate
-    /// off it never is.
+    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed and must be
+    /// sent. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
         let before = announced
@@ -50,12 +51,12 @@ public struct ServerStreamGate: Sendable {
         return announced != before
     }
 
-    /// A stream ended, served or refused.
+    /// Records that a stream ended.
     public mutating func closed() {
         streams -= 1
     }
 
-    /// A push with a valid provider token is being answered. True the first time: ``announced`` is to be told.
+    /// Opens the gate at the first authenticated push. Returns true the first time: ``announced`` must be sent.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }
         isOpen = true

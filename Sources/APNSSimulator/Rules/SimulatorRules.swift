@@ -1,7 +1,7 @@
 import EventLoop
 
-/// What APNs answers a request, whatever it is for. Pure but for the channels, which requests make and delete: the
-/// request, what is known of the connection and of the world, the time and chance go in.
+/// The rules for all requests. A pure function of the request, the connection, the state, the time and random numbers,
+/// except that channel management changes the state.
 struct SimulatorRules {
     private let devicePushes = DevicePushRules()
     private let broadcasts = BroadcastRules()

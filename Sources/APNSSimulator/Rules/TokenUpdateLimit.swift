@@ -1,16 +1,16 @@
 import APNSProtocol
 import EventLoop
 
-/// How often a connection has come with a new provider token: no more than once in 20 minutes (Apple, "Establishing a
-/// token-based connection to APNs").
+/// The limit of one new provider token in 20 minutes on a connection (Apple, "Establishing a token-based connection to
+/// APNs").
 struct TokenUpdateLimit {
     private var hasToken = false
     private var lastUpdate: MonotonicTime?
 
-    /// Takes a valid token that is new to the connection; false when it comes too soon.
+    /// Records a valid token that is new to the connection. Returns false if it exceeds the limit.
     mutating func admitsNewToken(at now: MonotonicTime, mode: RuleOptions.TokenUpdates) -> Bool {
         let isFirst = !hasToken
-        // An update that is still to come was before the clock was set back.
+        // An update in the future happened before the clock was set back. It does not count.
         if let lastUpdate, mode != .off,
             now.isWithin(.seconds(APNSLimits.providerTokenAgeSecondsMin), of: lastUpdate)
         {

@@ -1,10 +1,10 @@
 import APNSProtocol
 import Crypto
 
-/// Provider tokens whose signature was checked and is good, on whatever connection: a provider sends one token on all of
-/// its connections, and to check it takes longer than all else that a push does here.
+/// A cache of provider tokens with valid signatures, shared by all connections. A provider sends the same token on all
+/// of its connections, and verifying it takes longer than the rest of a push.
 final class VerifiedSignatures {
-    /// The oldest makes room.
+    /// Maximum number of tokens. A new one replaces the oldest.
     static let tokensMax = 64
 
     private struct Verified {
@@ -15,8 +15,8 @@ final class VerifiedSignatures {
     private var verified: [Verified] = []
 
     /// - Parameters:
-    ///   - token: the whole of it.
-    ///   - signedCount: the bytes of it that are signed.
+    ///   - token: the complete token.
+    ///   - signedCount: number of its signed bytes.
     func isGood(
         _ token: UnsafeRawBufferPointer, signature: [UInt8], signedCount: Int, by key: ES256PublicKey
     ) -> Bool {

@@ -1,13 +1,14 @@
 import EventLoop
 
-/// Names something that waits; for `AnswerQueue.cancel`.
+/// Identifies a waiting element for `AnswerQueue.cancel(_:)`.
 struct AnswerTicket {
     fileprivate var slot: Int32
     fileprivate var sequence: UInt64
 }
 
-/// What waits for its time, by when it comes; what has the same time in the order in which it was added. A binary heap of
-/// small entries over slots that are used again.
+/// Elements that wait for their due times. Elements with the same time keep the order in which they were added.
+///
+/// A binary heap of small entries, with the elements in reusable slots.
 struct AnswerQueue<Waiting> {
     private struct Entry {
         var due: MonotonicTime
@@ -21,11 +22,11 @@ struct AnswerQueue<Waiting> {
 
     private struct Slot {
         var sequence: UInt64
-        /// nil when it was cancelled.
+        /// nil after a cancellation.
         var waiting: Waiting?
     }
 
-    /// Cancelled entries are taken out once there are so many, and more than the others.
+    /// Canceled entries are removed when there are at least this many and they are more than half of the heap.
     private static var cancelledMin: Int { 64 }
 
     private var heap: [Entry] = []
@@ -34,10 +35,10 @@ struct AnswerQueue<Waiting> {
     private var lastSequence: UInt64 = 0
     private var cancelled = 0
 
-    /// Entries that take memory, the cancelled among them.
+    /// Number of entries in memory, including canceled ones.
     var capacityInUse: Int { heap.count }
 
-    /// When the first comes due, be it cancelled; nil when none waits.
+    /// The due time of the first entry, which may be canceled; nil without entries.
     var nextDue: MonotonicTime? { heap.first?.due }
 
     mutating func add(_ waiting: Waiting, due: MonotonicTime) -> AnswerTicket {
@@ -53,7 +54,7 @@ struct AnswerQueue<Waiting> {
         return AnswerTicket(slot: slot, sequence: lastSequence)
     }
 
-    /// Takes out what waits no more; harmless when its time has come before.
+    /// Cancels an element. Does nothing if the element was already returned.
     mutating func cancel(_ ticket: AnswerTicket) {
         guard slots.indices.contains(Int(ticket.slot)), slots[Int(ticket.slot)].sequence == ticket.sequence,
             slots[Int(ticket.slot)].waiting != nil
@@ -63,7 +64,7 @@ struct AnswerQueue<Waiting> {
         if cancelled >= Self.cancelledMin, cancelled > heap.count / 2 { removeCancelled() }
     }
 
-    /// Takes out the first whose time has come.
+    /// Removes and returns the first element that is due.
     mutating func popDue(_ now: MonotonicTime) -> Waiting? {
         while let first = heap.first, first.due <= now {
             removeHead()

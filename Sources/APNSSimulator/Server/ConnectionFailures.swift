@@ -1,14 +1,14 @@
 import APNSProtocol
 import JSON
 
-/// A connection that failed because its client broke the rules of TLS or HTTP/2.
+/// A connection that failed because the client violated TLS or HTTP/2.
 public struct ConnectionFailure: Sendable, Hashable {
-    /// The connection's.
+    /// Number of the connection.
     public var number: Int
     public var service: Service
-    /// By the simulator's clock.
+    /// Time of the failure, by the simulator's clock.
     public var unixMilliseconds: Int64
-    /// What was wrong.
+    /// The error message.
     public var text: String
 
     func write(to json: inout JSONWriter) {
@@ -21,11 +21,11 @@ public struct ConnectionFailure: Sendable, Hashable {
     }
 }
 
-/// The newest failures.
+/// The newest failures of connections.
 struct ConnectionFailures {
     static let keptMax = 20
 
-    /// The oldest first.
+    /// The failures, the oldest first.
     private(set) var newest: [ConnectionFailure] = []
 
     mutating func add(_ failure: ConnectionFailure) {

@@ -1,17 +1,17 @@
-/// Numbers of connections, of which the oldest is the least.
+/// A set of connection numbers. The oldest connection has the smallest number.
 struct ConnectionNumbers {
     private var numbers: [Int] = []
 
     var count: Int { numbers.count }
     var oldest: Int? { numbers.first }
 
-    /// Takes in the newest connection.
+    /// Inserts the newest connection.
     mutating func insert(_ number: Int) {
-        assert(number > numbers.last ?? 0, "connections are numbered in their order")
+        assert(number > numbers.last ?? 0, "connection numbers must increase")
         numbers.append(number)
     }
 
-    /// Takes a connection out; does nothing when it is not in.
+    /// Removes a connection. Does nothing if the set does not contain it.
     mutating func remove(_ number: Int) {
         var range = numbers.indices
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

@@ -1,21 +1,21 @@
 import APNSProtocol
 import JSON
 
-/// What there is to say of one open connection.
+/// The state of one open connection.
 public struct ConnectionSummary: Sendable, Hashable {
     public var number: Int
     public var service: Service
-    /// When it was accepted, by the simulator's clock.
+    /// When the simulator accepted the connection, by the simulator's clock.
     public var sinceUnixMilliseconds: Int64
-    /// Whom its first push with a valid token has bound it to.
+    /// The team that the first push with a valid token has bound the connection to; nil before such a push.
     public var teamID: String?
     public var keyID: String?
     public var streamsOpen: Int
-    /// As last announced to the client.
+    /// The last announced limit of streams.
     public var streamsMax: Int
-    /// Requests that arrived whole.
+    /// Number of complete requests.
     public var requests: Int
-    /// Answers other than success.
+    /// Number of answers with status 400 or above.
     public var errors: Int
 
     func write(to json: inout JSONWriter) {

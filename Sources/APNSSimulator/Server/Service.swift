@@ -1,12 +1,12 @@
 public import APNSProtocol
 import JSON
 
-/// What a listener serves: one of APNs' two endpoints, in one of its two environments.
+/// The service of a listener: one of APNs' two services, in one of its two environments.
 public struct Service: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, CaseIterable, Sendable {
         /// Pushes to devices, and broadcasts to channels.
         case push
-        /// Channels are made, read, listed and deleted.
+        /// Creating, reading, listing and deleting channels.
         case channelManagement = "channel-management"
     }
 
@@ -21,12 +21,12 @@ public struct Service: Sendable, Hashable, CustomStringConvertible {
     public static let sandboxPush = Service(.sandbox, .push)
     public static let productionPush = Service(.production, .push)
 
-    /// Such as `sandbox push`.
+    /// Environment and kind, for example `sandbox push`.
     public var description: String { "\(environment.rawValue) \(kind.rawValue)" }
 }
 
 extension Service {
-    /// Adds it as members of a JSON object that is open.
+    /// Writes the service as members of the current JSON object.
     func write(to json: inout JSONWriter) {
         json.member("environment", environment.rawValue)
         json.member("service", kind.rawValue)

@@ -1,32 +1,33 @@
-/// What a simulator's process is like, apart from what it knows of the world: `SimulatorState`.
+/// The configuration of a simulator, apart from its ``SimulatorState``.
 public struct SimulatorConfiguration: Sendable {
-    /// How long a request waits for its answer, from when it had arrived whole.
+    /// Delay of each answer after the request is complete.
     public var answerDelay = Duration.zero
-    /// Connections served at once. At the limit the oldest whose client has shown neither a good certificate nor a good
-    /// provider token is closed for a new one; when there is none, the new one is.
+    /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated one. If
+    /// all are authenticated, the new one is refused.
     public var connectionsMax = 10_000
-    /// Connections at once that are not open yet as TLS and HTTP/2 want it; the oldest makes room.
+    /// Maximum number of connections before the end of the TLS and HTTP/2 handshakes. A new one replaces the oldest.
     public var halfOpenMax = 2000
-    /// How long a connection may take to be open.
+    /// Timeout of the handshakes, in seconds.
     public var openingSecondsMax = 10
-    /// How long a request may take to arrive, and its answer to be taken; waits on purpose do not count. Twice that, since
-    /// it is looked at so often.
+    /// Timeout for the client to send a request, and for the client to receive the answer, in seconds. Delays by the
+    /// simulator do not count. Detection takes up to twice this time, because the simulator checks at this interval.
     public var requestSecondsMax = 30
-    /// Frames that a client may send without getting an answer for them, such as PING and requests that it resets, before
-    /// its connection ends; 1000 more each second.
+    /// Maximum number of frames without an answered request, such as PING and canceled requests. The simulator closes a
+    /// connection that exceeds it. The allowance grows by 1000 each second.
     public var idleFramesMax = 20_000
-    /// Requests open at once, over all connections; more are refused.
+    /// Maximum number of open requests of all connections. Further ones are refused.
     public var requestsOpenMax = 100_000
-    /// Requests kept in the log, with about 1.5 KB each; 0 for none.
+    /// Maximum number of requests in the log, of about 1.5 KB each; 0: no log.
     public var requestsLoggedMax = 10_000
-    /// Request ids remembered to tell duplicates, the newest; 32 to 64 bytes each, taken at the start.
+    /// Maximum number of request IDs kept to detect duplicates. The memory, 32 to 64 bytes each, is allocated at the
+    /// start.
     public var idsRememberedMax = 250_000
-    /// From which follows what faults strike that strike a share only, and how long their latencies are.
+    /// Seed of the faults. It determines their latencies, and the requests of faults with a share.
     public var faultSeed: UInt64 = 1
 
     public init() {}
 
-    /// Serves no more connections at once than these, and leaves half of them to those that are open.
+    /// Lowers the maximum number of connections, and limits half-open ones to half of it.
     mutating func limit(connectionsMax: Int) {
         self.connectionsMax = min(self.connectionsMax, connectionsMax)
         halfOpenMax = min(halfOpenMax, max(1, self.connectionsMax / 2))

@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 
 extension SimulatorConnection {
-    /// Does at once what a fault wants of the connection.
+    /// Applies the action of a fault to the connection immediately.
     func perform(_ action: FaultAction) {
         guard let session, !isOver else { return }
         switch action {
@@ -15,7 +15,7 @@ extension SimulatorConnection {
         case .stopReading(let milliseconds): stopReading(session, milliseconds)
         case .resumeReading: resumeReading(session)
         case .settings(let change):
-            take(change)
+            apply(change)
             session.update(settings)
         case .staleConnection: isStale = true
         }
@@ -23,21 +23,21 @@ extension SimulatorConnection {
 
     private func perform(_ goAway: FaultGoAway, _ session: HTTP2Server) {
         end = end ?? .goAway
-        let keeps = goAway.ending == .keep
+        let keeps = goAway.closing == .keep
         session.goAway(goAway.code, lastStreamID: lastStreamID(goAway.lastStream), debug: goAway.debug, lingers: keeps)
         if let second = goAway.second {
             session.goAway(goAway.code, lastStreamID: lastStreamID(second), lingers: keeps)
         }
-        if goAway.ending == .close { endNow(.goAway) { $0.close() } }
+        if goAway.closing == .close { endNow(.goAway) { $0.close() } }
     }
 
-    /// The last stream that goes on after a GOAWAY; nil for all that were seen.
+    /// Returns the last stream that the simulator still serves after a GOAWAY; nil for all accepted streams.
     func lastStreamID(_ goAway: FaultGoAway) -> Int32? {
         guard let second = goAway.second else { return lastStreamID(goAway.lastStream) }
         return min(lastStreamID(goAway.lastStream) ?? .max, lastStreamID(second) ?? .max)
     }
 
-    /// What a GOAWAY has to say; nil for the last stream that was seen.
+    /// Returns the last stream identifier of a GOAWAY; nil for the last accepted stream.
     private func lastStreamID(_ last: FaultGoAway.LastStream) -> Int32? {
         switch last {
         case .lastSeen: return nil
@@ -49,7 +49,7 @@ extension SimulatorConnection {
         }
     }
 
-    /// The streams whose requests are not answered, the oldest first.
+    /// The streams of unanswered requests, the oldest first.
     private var openStreams: [HTTP2Stream] {
         slots.compactMap { $0.stage == .answered ? nil : $0.stream }.sorted { $0.id < $1.id }
     }

@@ -2,30 +2,30 @@ import APNSProtocol
 import EventLoop
 import HTTP2
 
-// What becomes of a connection whose client asks for too much, is refused too often, or stays idle.
+// Limits of a connection: streams, refusals and idle time.
 
 extension SimulatorConnection {
-    /// Refuses a stream that the connection may not have.
+    /// Refuses a stream beyond the gate's limit.
     func refuse(_ stream: HTTP2Stream) {
         server.streamRefused()
         switch server.state.rules.gateViolation {
         case .reset: session?.reset(stream, .refusedStream)
         case .goAway:
-            // The words are those that were seen.
+            // The text that APNs was observed to send.
             goAway(.refusedStream, Array("Maximum active streams violated for this endpoint.".utf8))
         }
     }
 
-    /// Answers what was let through, and no more; does nothing when it is to end already.
+    /// Sends GOAWAY, and still answers the accepted streams. Does nothing if the connection is already closing.
     ///
-    /// - Parameter lastStreamID: what goes on; nil for all that was let through.
+    /// - Parameter lastStreamID: the last stream to answer; nil for all accepted streams.
     func goAway(_ code: HTTP2ErrorCode, _ debug: [UInt8], lastStreamID: Int32? = nil) {
         guard end == nil else { return }
         end = .goAway
         session?.goAway(code, lastStreamID: lastStreamID ?? self.lastStreamID, debug: debug)
     }
 
-    func follow(_ consequence: ErrorLimit.Consequence) {
+    func enforce(_ consequence: ErrorLimit.Consequence) {
         switch consequence {
         case .none: break
         case .fewerStreams: if gate.setLowered(true) { session?.update(settings) }
@@ -38,14 +38,14 @@ extension SimulatorConnection {
         }
     }
 
-    /// Since when it has no request; nil while it has one.
+    /// When the connection became idle; nil while it has a stream.
     var idleSince: MonotonicTime? { gate.streams == 0 ? idleFrom : nil }
 
-    /// Ends it since it had no request for so long.
+    /// Closes the connection because it is idle.
     func endIdle() { goAway(.noError, Answer.refused(.idleTimeout).bodyBytes) }
 
-    /// What a request is answered, whatever the rules say, since the connection was idle for too long before.
-    func answerOnceIdle(_ options: RuleOptions) -> Answer? {
+    /// Returns the answer that replaces that of the rules because the connection was idle for too long; nil otherwise.
+    func idleAnswer(_ options: RuleOptions) -> Answer? {
         if let seconds = options.staleIdleSeconds, idle >= .seconds(seconds) { isStale = true }
         if isStale { return .refused(.internalServerError) }
         guard options.idleEnd == .answer, let seconds = options.idleSecondsMax, idle >= .seconds(seconds) else {
@@ -54,8 +54,8 @@ extension SimulatorConnection {
         return .refused(.idleTimeout)
     }
 
-    /// Holds it against its client when that has closed it.
-    func tell(_ rates: inout ConnectionRateLimit, of end: ConnectionEnd) {
+    /// Counts the connection for the rate limit of its address if the client closed it.
+    func count(_ end: ConnectionEnd, in rates: inout ConnectionRateLimit) {
         switch end {
         case .client, .lost, .tls:
             rates.closed(

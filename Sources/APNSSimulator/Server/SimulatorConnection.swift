@@ -4,51 +4,51 @@ import EventLoop
 import HTTP2
 import TLS
 
-/// One provider's connection: gathers its requests, asks the rules, sends the answers, does what faults want.
+/// A provider's connection: collects requests, sends the answers of the rules, and applies faults.
 final class SimulatorConnection: HTTP2ServerDelegate {
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
     let acceptedAt: MonotonicTime
-    /// Where it comes from.
+    /// The client's address.
     let peerAddress: [UInt8]
-    /// What is remembered of it by the rules.
+    /// The rules' state of the connection.
     var memory: ConnectionMemory
-    /// Its requests are answered with 500, all of them.
+    /// Whether all requests are answered with 500.
     var isStale = false
-    /// How it ends, once this side has decided that it does.
+    /// The cause of the end, once the simulator has decided to close the connection.
     var end: ConnectionEnd?
-    /// Nothing more is taken or sent, since the connection ends at once.
+    /// Whether the connection is closing immediately, without further requests and answers.
     var isOver = false
     let server: SimulatorServer
     private let since: Int64
-    /// Requests that arrived whole.
+    /// Number of complete requests.
     private(set) var requestsEnded = 0
     private var errorsSent = 0
     private var errorLimit = ErrorLimit()
     private(set) var session: HTTP2Server?
     var gate: ServerStreamGate
-    /// The newest that the gate let through.
+    /// The newest stream that the gate accepted.
     private(set) var lastStreamID: Int32 = 0
-    /// Until it has closed.
+    /// nil after the connection has closed.
     private var transport: ByteTransport?
-    /// Whether its client has a good certificate, or a request with a good provider token was answered.
-    private var hasProvenItself = false
+    /// Whether the client has a valid certificate, or a request with a valid provider token was answered.
+    private var isAuthenticated = false
     private var isSweepSet = false
-    /// Whether a fault may have kept the client from going on: then it is not held against it that it has not.
+    /// Whether a fault may have stopped the client from sending or receiving. Request timeouts then do not apply.
     var isExcused = false
     var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     var resumeTimer: TimerToken?
-    /// When the last of its streams ended, or none yet began.
+    /// When the last stream ended; before the first stream, when the connection was accepted.
     private(set) var idleFrom: MonotonicTime
-    /// How long there was no stream before that of the newest request.
+    /// Time without streams before the newest complete request's.
     private(set) var idle = Duration.zero
     var slots: [RequestSlot] = []
-    /// By slot, used again from stream to stream.
+    /// Requests by slot, reused for later streams.
     private var requests: [Request] = []
     let timerTarget = TimerTarget<SimulatorConnection>()
 
-    /// - Parameter actions: faults that strike it from the start.
+    /// - Parameter actions: actions of faults that apply to the connection from the start.
     init(
         number: Int, server: SimulatorServer, service: Service, transport: ByteTransport, actions: [FaultAction] = []
     ) {
@@ -64,7 +64,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         idleFrom = server.now.monotonic
         super.init()
         timerTarget.object = self
-        for case .settings(let change) in actions { take(change) }
+        for case .settings(let change) in actions { apply(change) }
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,
             limits: HTTP2Limits(
@@ -75,7 +75,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     deinit { timerTarget.object = nil }
 
-    /// The five that APNs was seen to send (Apple forum 54407, MongoosePush#45).
+    /// The five settings that APNs was observed to send (Apple forum 54407, MongoosePush#45), with the changes of
+    /// faults.
     var settings: HTTP2Settings {
         changedSettings.applied(
             to: HTTP2Settings(
@@ -84,12 +85,12 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax)))
     }
 
-    func take(_ change: FaultSettings) {
+    func apply(_ change: FaultSettings) {
         changedSettings.add(change)
         if change.initialWindowBytes != .keep { isExcused = true }
         switch changedSettings.maxConcurrentStreams {
         case .keep: break
-        // A client that is told no limit has none.
+        // Without the setting, a client has no limit.
         case .omit: gate.limit = .max
         case .value(let limit): gate.limit = Int(limit)
         }
@@ -102,19 +103,19 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             errors: errorsSent)
     }
 
-    /// Takes no more requests; ends when the streams that are open have.
+    /// Accepts no more requests, and closes the connection after the open streams.
     func shutDown() {
         end = end ?? .shutdown
         session?.goAway(.noError, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
     }
 
-    /// Ends at once, even if it is not open yet.
+    /// Resets the connection immediately, even before the handshakes are complete.
     func abort(as end: ConnectionEnd = .shutdown) { endNow(end) { _ in transport?.reset() } }
 
-    func endNow(_ end: ConnectionEnd, _ how: (HTTP2Server) -> Void) {
+    func endNow(_ end: ConnectionEnd, _ close: (HTTP2Server) -> Void) {
         self.end = self.end ?? end
         isOver = true
-        if let session { how(session) }
+        if let session { close(session) }
     }
 
     override func clientBegan() { server.opened(self) }
@@ -134,8 +135,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         memory.present(PushCertificate(contents))
         switch memory.certificateFault(state: server.state, now: server.now)?.reason {
         case nil:
-            // Who is known already gets more than one stream from the start.
-            proveItself()
+            // A client with a valid certificate has the full stream limit from the start.
+            becomeAuthenticated()
         case .badCertificateEnvironment:
             goAway(.noError, Answer.refused(.badCertificateEnvironment).bodyBytes, lastStreamID: 0)
         default: break
@@ -146,9 +147,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
         let idle = gate.streams == 0 ? idleFrom.duration(to: server.now.monotonic) : .zero
-        guard gate.opened(isTold: excess != .unacknowledged) else { return refuse(stream) }
+        guard gate.opened(isAcknowledged: excess != .unacknowledged) else { return refuse(stream) }
         lastStreamID = stream.id
-        guard server.takesRequests else {
+        guard server.acceptsRequests else {
             server.streamRefused()
             session?.reset(stream, .refusedStream)
             return
@@ -215,7 +216,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         server.closed(self, end ?? ConnectionEnd(error), error)
     }
 
-    /// The stream in a slot has ended; the request may have been answered before.
+    /// Handles the end of a slot's stream, before or after the answer.
     private func release(_ slot: Int) {
         server.requestClosed()
         guard slots[slot].isWaiting else { return }
@@ -224,10 +225,10 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[slot].ticket = nil
     }
 
-    private func proveItself() {
-        if !hasProvenItself {
-            hasProvenItself = true
-            server.proven(self)
+    private func becomeAuthenticated() {
+        if !isAuthenticated {
+            isAuthenticated = true
+            server.authenticated(self)
         }
         if gate.authenticated() { session?.update(settings) }
     }
@@ -237,7 +238,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].since = server.loop.now.monotonic
     }
 
-    /// Looks after the requests in a while.
+    /// Schedules a sweep.
     private func setSweep() {
         guard !isSweepSet else { return }
         isSweepSet = true
@@ -247,7 +248,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         }
     }
 
-    /// Ends what the client has left half done.
+    /// Resets streams whose client exceeds the timeout.
     private func sweep() {
         let last = server.loop.now.monotonic - .seconds(server.configuration.requestSecondsMax)
         for slot in slots {
@@ -261,32 +262,32 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         stream.slot < slots.count && slots[stream.slot].stream == stream
     }
 
-    /// Notes the number that a stream's request has in the log.
-    func number(_ stream: HTTP2Stream, _ number: Int) {
+    /// Sets the log number of a stream's request.
+    func setNumber(_ number: Int, of stream: HTTP2Stream) {
         guard serves(stream) else { return }
         slots[stream.slot].number = number
     }
 
-    /// The requests that wait for their answers are forgotten; the log gives their numbers to others.
+    /// Removes the log numbers of complete requests, because the log restarts its numbers.
     func forgetRequests() {
         for slot in slots.indices where slots[slot].stage != .arriving {
             (slots[slot].number, slots[slot].isForgotten) = (0, true)
         }
     }
 
-    /// Notes what a stream's request waits for.
-    func waits(_ stream: HTTP2Stream, for ticket: AnswerTicket) {
+    /// Sets the ticket of a stream's delayed answer.
+    func setTicket(_ ticket: AnswerTicket, of stream: HTTP2Stream) {
         guard serves(stream) else { return }
         slots[stream.slot].ticket = ticket
     }
 
-    /// Brings about what becomes of a request; does nothing when its stream has ended meanwhile.
-    func meet(_ fate: RequestFate, _ stream: HTTP2Stream) {
+    /// Sends the response to a request. Does nothing if its stream has ended.
+    func send(_ response: PlannedResponse, _ stream: HTTP2Stream) {
         guard let session, !isOver, serves(stream), slots[stream.slot].isWaiting else { return }
-        switch fate {
+        switch response {
         case .silence: break
         case .reset(let code): session.reset(stream, code)
-        case .answer(let answer, let isAuthenticated, _):
+        case .answer(let answer, let authenticates, _):
             let arrived = slots[stream.slot].since
             enter(.answered, stream)
             slots[stream.slot].ticket = nil
@@ -295,11 +296,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 stream, status: answer.status,
                 headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
                 body: requests[stream.slot].isHead ? [] : answer.bodyBytes)
-            if isAuthenticated { proveItself() }
+            if authenticates { becomeAuthenticated() }
             server.answered(
                 answer, to: slots[stream.slot].number, isForgotten: slots[stream.slot].isForgotten, of: memory.service,
                 after: arrived.duration(to: slots[stream.slot].since))
-            follow(
+            enforce(
                 answer.isSuccess
                     ? errorLimit.succeeded()
                     : errorLimit.refused(answer, at: server.now.monotonic, server.state.rules))

@@ -1,42 +1,43 @@
 import EventLoop
 
-/// Which connections have to make room for others, and how many requests are open.
+/// The connections that new ones can replace, and the number of open requests.
 struct Admission {
-    /// Connections whose clients have shown neither a good certificate nor a good provider token.
-    fileprivate(set) var unproven = ConnectionNumbers()
-    /// Those that are not open yet as TLS and HTTP/2 want it.
+    /// Connections without a valid certificate and without an answered request with a valid provider token.
+    fileprivate(set) var unauthenticated = ConnectionNumbers()
+    /// Connections before the end of the TLS and HTTP/2 handshakes.
     fileprivate(set) var halfOpen = ConnectionNumbers()
     fileprivate(set) var requestsOpen = 0
     fileprivate var isOpeningTimerSet = false
 
-    mutating func forget(_ number: Int) {
-        unproven.remove(number)
+    mutating func remove(_ number: Int) {
+        unauthenticated.remove(number)
         halfOpen.remove(number)
     }
 }
 
 extension SimulatorServer {
-    /// Sends a connection away if need be that has shown nothing; whether one more can be served.
+    /// Closes the oldest unauthenticated connection if the simulator is at its limit. Returns whether there is room for
+    /// one more.
     func makeRoom() -> Bool {
         if connections.count < configuration.connectionsMax { return true }
-        guard let oldest = admission.unproven.oldest else { return false }
-        sendAway(oldest)
+        guard let oldest = admission.unauthenticated.oldest else { return false }
+        evict(oldest)
         return true
     }
 
     func admit(_ connection: SimulatorConnection) {
-        admission.unproven.insert(connection.number)
+        admission.unauthenticated.insert(connection.number)
         admission.halfOpen.insert(connection.number)
         if admission.halfOpen.count > configuration.halfOpenMax, let oldest = admission.halfOpen.oldest {
-            sendAway(oldest)
+            evict(oldest)
         }
         setOpeningTimer()
     }
 
-    private func sendAway(_ number: Int) {
+    private func evict(_ number: Int) {
         connections[number]?.abort(as: .sentAway)
         connections[number] = nil
-        admission.forget(number)
+        admission.remove(number)
     }
 
     private func setOpeningTimer() {
@@ -47,29 +48,29 @@ extension SimulatorServer {
         loop.schedule(at: oldest.acceptedAt + .seconds(configuration.openingSecondsMax)) { [timerTarget] in
             guard let server = timerTarget.object else { return }
             server.admission.isOpeningTimerSet = false
-            server.sendAwayLate()
+            server.evictLate()
             server.setOpeningTimer()
         }
     }
 
-    /// Sends away who has had its time to open a connection.
-    private func sendAwayLate() {
+    /// Closes connections whose handshakes exceed the timeout.
+    private func evictLate() {
         let last = loop.now.monotonic - .seconds(configuration.openingSecondsMax)
         while let number = admission.halfOpen.oldest, let connection = connections[number],
             connection.acceptedAt <= last
         {
-            sendAway(number)
+            evict(number)
         }
     }
 
-    /// A connection is open as TLS and HTTP/2 want it.
+    /// Records that the handshakes of a connection are complete.
     func opened(_ connection: SimulatorConnection) { admission.halfOpen.remove(connection.number) }
 
-    /// A client has a good certificate, or was answered to a request with a good provider token.
-    func proven(_ connection: SimulatorConnection) { admission.unproven.remove(connection.number) }
+    /// Records that a connection is authenticated.
+    func authenticated(_ connection: SimulatorConnection) { admission.unauthenticated.remove(connection.number) }
 
-    /// Whether one more request may be open.
-    var takesRequests: Bool { admission.requestsOpen < configuration.requestsOpenMax }
+    /// Whether the number of open requests is below its limit.
+    var acceptsRequests: Bool { admission.requestsOpen < configuration.requestsOpenMax }
 
     func requestOpened() { admission.requestsOpen += 1 }
 

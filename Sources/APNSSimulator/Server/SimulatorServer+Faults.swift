@@ -4,16 +4,16 @@ import HTTP2
 public import JSON
 
 extension SimulatorServer {
-    /// Does something to connections at once, without waiting for a request.
+    /// Applies an action to connections immediately, without a request.
     ///
-    /// - Parameter number: the connection's; nil for all that are open.
-    /// - Returns: to how many it was done; 0 when there is no such connection.
-    /// - Throws: when it is nothing that is done to connections.
+    /// - Parameter number: number of the connection; nil for all open connections.
+    /// - Returns: the number of connections; 0 if there is no such connection.
+    /// - Throws: an error if the action applies to requests only.
     @discardableResult
     public func perform(_ action: FaultAction, on number: Int? = nil) throws(InputError) -> Int {
         loop.assertOnLoop()
         guard action.isForConnections else {
-            throw InputError("\(action.name) happens to requests: put it among the faults")
+            throw InputError("\(action.name) applies to requests only: add it as a fault")
         }
         let chosen = connectionsInOrder.filter { number == nil || $0.number == number }
         for connection in chosen {
@@ -23,7 +23,7 @@ extension SimulatorServer {
         return chosen.count
     }
 
-    /// What strikes a connection that is accepted.
+    /// Returns the actions of faults that apply to a new connection, and counts them.
     func actions(onConnection number: Int, of service: Service) -> [FaultAction] {
         guard !faults.isEmpty else { return [] }
         let actions = faults.actions(onConnection: number, of: service).map(\.action)
@@ -31,59 +31,59 @@ extension SimulatorServer {
         return actions
     }
 
-    /// Lets faults strike a request. What they do to its connection is done by ``SimulatorConnection/perform(_:)`` once the
-    /// request is remembered.
-    func strike(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) -> FaultedRequest {
+    /// Applies the faults to a request. The caller passes the resulting connection action to
+    /// ``SimulatorConnection/perform(_:)`` after it has logged the request.
+    func applyFaults(to request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) -> FaultedRequest {
         let effect = faults.effect(of: FaultSubject(request, on: connection))
-        var struck = FaultedRequest(fate: .silence, latency: effect.latency, faultID: effect.faultID)
+        var struck = FaultedRequest(response: .silence, latency: effect.latency, faultID: effect.faultID)
         if effect.latency != nil { counts.countFault("latency") }
         if let action = effect.action { counts.countFault(action.name) }
         switch effect.action {
         case nil, .latency, .resumeReading:
-            struck.fate = fate(of: request, on: connection)
+            struck.response = response(to: request, on: connection)
         case .stopReading, .settings:
-            struck.fate = fate(of: request, on: connection)
+            struck.response = response(to: request, on: connection)
             struck.connectionAction = effect.action
         case .staleConnection:
             connection.perform(.staleConnection)
-            struck.fate = fate(of: request, on: connection)
+            struck.response = response(to: request, on: connection)
         case .answer(let answer):
-            // Whoever sent it has proved who they are by it, whatever it is told; but it changes nothing.
+            // The request can authenticate the connection whatever the answer is, but it does not change the state.
             let decided = decide(about: request, on: connection, changesState: false)
-            struck.fate = .answer(
+            struck.response = .answer(
                 answer, isAuthenticated: decided.isAuthenticated, detail: answer.isSuccess ? nil : .fault)
         case .silence:
-            _ = fate(of: request, on: connection)
+            _ = response(to: request, on: connection)
         case .resetStream(.refusedStream):
-            // It says that nothing was done, so that the request may be sent again (RFC 9113, 8.7).
-            struck.fate = .reset(.refusedStream)
+            // REFUSED_STREAM means that the request was not processed, so the client may send it again (RFC 9113, 8.7).
+            struck.response = .reset(.refusedStream)
             struck.isProcessed = false
         case .resetStream(let code):
-            _ = fate(of: request, on: connection)
-            struck.fate = .reset(code)
+            _ = response(to: request, on: connection)
+            struck.response = .reset(code)
         case .resetConnection, .closeConnection:
-            _ = fate(of: request, on: connection)
+            _ = response(to: request, on: connection)
             struck.connectionAction = effect.action
         case .goAway(let goAway):
             struck.connectionAction = effect.action
             struck.isProcessed = stream.id <= connection.lastStreamID(goAway) ?? stream.id
             guard struck.isProcessed else { break }
-            let decided = fate(of: request, on: connection)
-            if goAway.ending != .close { struck.fate = decided }
+            let planned = response(to: request, on: connection)
+            if goAway.closing != .close { struck.response = planned }
         }
         return struck
     }
 }
 
-/// A request after faults had their chance.
+/// The result of applying faults to a request.
 struct FaultedRequest {
-    var fate: RequestFate
-    /// In place of the delay that all answers have.
+    var response: PlannedResponse
+    /// Replaces the delay of all answers; nil: no latency applies.
     var latency: Duration?
     var faultID: String?
-    /// What is to be done to the request's connection.
+    /// The action for the request's connection.
     var connectionAction: FaultAction?
-    /// False when it is as if the request had never come.
+    /// False if the request counts as never processed.
     var isProcessed = true
 }
 

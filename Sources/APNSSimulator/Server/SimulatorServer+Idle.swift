@@ -1,10 +1,10 @@
 import EventLoop
 
 extension SimulatorServer {
-    /// How late an idle connection may be ended, in seconds: they are looked at together.
+    /// Maximum delay of closing an idle connection, in seconds. One timer serves all connections.
     private static let idleLatenessSecondsMax = 1
 
-    /// Ends the connections that are idle for too long, and looks again when the next may be.
+    /// Closes connections that are idle for too long, and schedules the next check.
     func watchIdle() {
         if let idleTimer { loop.cancel(idleTimer) }
         idleTimer = nil

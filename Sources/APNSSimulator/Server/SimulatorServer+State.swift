@@ -1,31 +1,31 @@
 import EventLoop
 
-// The whole of what a server was told, to be looked at, exchanged, and brought back to how it was.
+// Reading, replacing and resetting the complete state.
 
 extension SimulatorServer {
-    /// What it knows of the world now.
+    /// The current state and faults, without the clock offset.
     public var document: StateDocument {
         StateDocument(state: state, faults: faults.entries.map(\.fault))
     }
 
-    /// Knows another world from now on; connections that are open stay so.
-    public func become(_ document: StateDocument) {
+    /// Replaces the state. Open connections stay open.
+    public func replaceState(with document: StateDocument) {
         loop.assertOnLoop()
-        state.become(document.state)
-        faults.exchange(document.faults)
+        state.replace(with: document.state)
+        faults.replaceAll(with: document.faults)
         if let offset = document.clockOffset { clockOffset = offset }
         watchIdle()
     }
 
-    /// Is as when it started: its state, its faults, its clock, its memory. Connections that are open stay so.
+    /// Restores state, faults, clock and memory as they were at the start. Open connections stay open.
     ///
-    /// - Parameter keepsState: keep what is known of the world, apart from faults.
+    /// - Parameter keepsState: whether to keep the state. Faults are reset in any case.
     public func reset(keepsState: Bool = false) {
         loop.assertOnLoop()
-        if !keepsState { state.become(documentAtStart.state) }
-        faults.exchange(documentAtStart.faults)
+        if !keepsState { state.replace(with: documentAtStart.state) }
+        faults.replaceAll(with: documentAtStart.faults)
         resetMemory()
-        // Looks at idle connections, too.
+        // Setting the offset also checks idle connections.
         clockOffset = documentAtStart.clockOffset ?? .zero
     }
 }

@@ -4,32 +4,33 @@ public import EventLoop
 import HTTP2
 public import TLS
 
-/// An APNs on one loop: both environments, as many listeners as it is told to open. Everything is called on the loop, and everything it knows may be looked at and
-/// changed there.
+/// A simulated APNs on one event loop, with any number of listeners for both environments.
+///
+/// Use the server and its properties on the loop only.
 ///
 ///     let server = SimulatorServer(loop: loop, configuration: SimulatorConfiguration(), state: state)
 ///     let port = try server.listen(on: Endpoint(host: "127.0.0.1", port: 0), as: .sandboxPush).port
 public final class SimulatorServer {
     public let loop: EventLoop
     public let configuration: SimulatorConfiguration
-    /// What it knows of the world; may be changed at any time.
+    /// The state. Can be changed at any time.
     public var state: SimulatorState {
-        get { world }
-        _modify { yield &world }
+        get { storedState }
+        _modify { yield &storedState }
     }
     public var counters: Counters {
         var counters = counts
         counters.idsForgotten = memory.idsForgotten
         return counters
     }
-    /// What it knew of the world when it was made.
+    /// The state at the start, for ``reset(keepsState:)``.
     let documentAtStart: StateDocument
-    /// What it remembers of the requests that it saw.
+    /// The memory of received requests.
     public let memory: RequestMemory
-    /// How far this APNs' clock is ahead of the loop's, or behind it when negative: makes provider tokens old, and waits
-    /// of minutes over, at once.
+    /// How far the simulator's clock is ahead of the loop's; behind it if negative. An offset makes provider tokens
+    /// expire without waiting.
     public var clockOffset = Duration.zero { didSet { watchIdle() } }
-    /// The time as the rules see it.
+    /// The time of the simulator's clock, which the rules use.
     public var now: Now {
         let now = loop.now
         guard clockOffset != .zero else { return now }
@@ -38,27 +39,28 @@ public final class SimulatorServer {
             unixNanoseconds: now.unixNanoseconds &+ clockOffset.nanosecondsSaturated)
     }
 
-    /// What goes wrong on purpose; may be changed at any time.
+    /// The faults in force. Can be changed at any time.
     public var faults: FaultRules {
         get { faultRules }
         _modify { yield &faultRules }
     }
 
-    // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
-    private var world: SimulatorState
+    // The storage is private, because the compiler omits the exclusivity checks of properties that only this module can
+    // access.
+    private var storedState: SimulatorState
     var counts = Counters()
     private var faultRules: FaultRules
     private let rules = SimulatorRules()
     let signatures = VerifiedSignatures()
     private var rates = RateLimit()
     private var connectionRates = ConnectionRateLimit()
-    /// Of ``watchIdle()``.
+    /// The timer of ``watchIdle()``.
     var idleTimer: TimerToken?
-    /// Why connections failed.
+    /// The newest failures of connections.
     private(set) var failures = ConnectionFailures()
-    /// Told of each connection that fails because its client breaks the rules of TLS or HTTP/2.
+    /// Called with each connection that fails because its client violates TLS or HTTP/2.
     public var onFailure: (ConnectionFailure) -> Void = { _ in }
-    /// How clients reach it, as the process has said it: one JSON object.
+    /// The ready line of the process: one JSON object with the addresses for clients.
     public var readyLine = "{}"
     private var listeners: [ByteListener] = []
     var connections: [Int: SimulatorConnection] = [:]
@@ -66,23 +68,23 @@ public final class SimulatorServer {
     var admission = Admission()
     private var onDrained: (() -> Void)?
     private var waiting = AnswerQueue<WaitingRequest>()
-    /// When the timer of what waits fires; nil when none is set.
+    /// The timer of delayed answers and its due time; nil if none is set.
     private var timer: (due: MonotonicTime, token: TimerToken)?
-    /// Cheaper than the system's, and the same sequence on a virtual loop with the same seed.
+    /// Faster than the system's random numbers, and reproducible on a virtual loop with the same seed.
     private var random: SeededRandom
     private var headers = HeaderBlock()
     let timerTarget = TimerTarget<SimulatorServer>()
 
     /// - Parameters:
-    ///   - faults: at most `FaultRules.faultsMax`; further ones are left out.
-    ///   - clockOffset: how far the clock is ahead of the loop's.
+    ///   - faults: at most `FaultRules.faultsMax`; the initializer ignores further ones.
+    ///   - clockOffset: how far the clock is ahead of the loop's; nil: 0.
     public init(
         loop: EventLoop, configuration: SimulatorConfiguration = SimulatorConfiguration(), state: SimulatorState,
         faults: [Fault] = [], clockOffset: Duration? = nil, record: RecordFile? = nil
     ) {
         self.loop = loop
         self.configuration = configuration
-        world = state
+        storedState = state
         documentAtStart = StateDocument(state: state, faults: faults, clockOffset: clockOffset)
         self.clockOffset = clockOffset ?? .zero
         faultRules = FaultRules(seed: configuration.faultSeed, faults: faults)
@@ -94,20 +96,20 @@ public final class SimulatorServer {
 
     deinit { timerTarget.object = nil }
 
-    /// Serves connections at an endpoint, port 0 being any free one.
+    /// Listens at an endpoint and serves its connections. Port 0 selects a free port.
     ///
     /// - Parameters:
-    ///   - service: what is served there.
-    ///   - tls: without it HTTP/2 is spoken with prior knowledge, as on a virtual loop.
-    /// - Returns: where it listens.
-    /// - Throws: when the address cannot be had.
+    ///   - service: the service at this endpoint.
+    ///   - tls: nil for HTTP/2 without TLS (prior knowledge), as on a virtual loop.
+    /// - Returns: the endpoint with the actual port.
+    /// - Throws: an error if the address is not available.
     @discardableResult
     public func listen(
         on endpoint: Endpoint, as service: Service, tls: TLSContext? = nil
     ) throws(TransportError) -> Endpoint {
         let listener = try loop.listen(on: endpoint) { [unowned self] transport in
             guard let tls else { return accept(transport, as: service) }
-            // When there is no memory for TLS, the connection was reset.
+            // Without memory for TLS, `accept` has already reset the connection.
             let secured = try? TLSTransport.accept(transport, context: tls) { [unowned self] in admits(certificate: $0)
             }
             if let secured { accept(secured, as: service) }
@@ -116,13 +118,13 @@ public final class SimulatorServer {
         return listener.endpoint
     }
 
-    /// Whether a client's certificate is not one of those that TLS refuses.
+    /// Whether TLS accepts a client's certificate: any certificate that is not revoked.
     private func admits(certificate der: [UInt8]) -> Bool {
         guard let contents = try? CertificateContents(der: der) else { return true }
-        return !world.isRevokedCertificate(SHA256Value(digest: contents.sha256))
+        return !storedState.isRevokedCertificate(SHA256Value(digest: contents.sha256))
     }
 
-    /// Serves a connection that was accepted elsewhere.
+    /// Serves an accepted connection.
     public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
         guard connectionRates.admits(transport.peerAddress, at: now.monotonic), makeRoom() else {
@@ -141,44 +143,45 @@ public final class SimulatorServer {
         if idleTimer == nil { watchIdle() }
     }
 
-    /// - Parameter error: what it ended with, where that was not this side's doing.
+    /// Handles the end of a connection.
+    ///
+    /// - Parameter error: the error that ended the connection; nil if the simulator or the client closed it in order.
     func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd, _ error: TransportError?) {
         counts.count(end)
-        if end == .tls || end == .protocolViolation, let error { noteFailure(of: connection, error) }
-        connection.tell(&connectionRates, of: end)
+        if end == .tls || end == .protocolViolation, let error { addFailure(of: connection, error) }
+        connection.count(end, in: &connectionRates)
         connections[connection.number] = nil
-        admission.forget(connection.number)
+        admission.remove(connection.number)
         counts.connectionsOpen = connections.count
-        if connections.isEmpty { tellDrained() }
+        if connections.isEmpty { notifyDrained() }
     }
 
-    /// The oldest first.
+    /// Summaries of the open connections, the oldest first.
     public var openConnections: [ConnectionSummary] { connectionsInOrder.map(\.summary) }
 
-    /// In the order in which they were accepted.
+    /// The open connections, the oldest first.
     var connectionsInOrder: [SimulatorConnection] {
         connections.keys.sorted().compactMap { connections[$0] }
     }
 
-    /// Accepts no more connections and no more requests on those that are open; these end when their requests are
-    /// answered.
+    /// Accepts no more connections and requests. Open connections close after their requests are answered.
     ///
-    /// - Parameter done: called once no connection is open, maybe at once.
+    /// - Parameter done: called when no connection is open, possibly before this method returns.
     public func shutDown(_ done: @escaping () -> Void = {}) {
         loop.assertOnLoop()
         closeListeners()
         onDrained = done
         for connection in connectionsInOrder { connection.shutDown() }
-        if connections.isEmpty { tellDrained() }
+        if connections.isEmpty { notifyDrained() }
     }
 
-    private func tellDrained() {
+    private func notifyDrained() {
         let done = onDrained
         onDrained = nil
         done?()
     }
 
-    /// Ends at once: every connection is reset. What ``shutDown(_:)`` was to call is not.
+    /// Resets all connections immediately. A pending handler of ``shutDown(_:)`` is not called.
     public func abort() {
         loop.assertOnLoop()
         onDrained = nil
@@ -192,10 +195,10 @@ public final class SimulatorServer {
         listeners = []
     }
 
-    /// Why the record ends early; nil when it does not.
+    /// The error that ended the record; nil if there was none.
     public var recordFailure: String? { memory.recordFailure }
 
-    /// Forgets what it has seen and counted; what is open and in flight stays so.
+    /// Resets counters, request log and rate limits. Open connections and requests in flight continue.
     public func resetMemory() {
         loop.assertOnLoop()
         counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
@@ -207,7 +210,7 @@ public final class SimulatorServer {
         connectionRates = ConnectionRateLimit()
     }
 
-    private func noteFailure(of connection: SimulatorConnection, _ error: TransportError) {
+    private func addFailure(of connection: SimulatorConnection, _ error: TransportError) {
         let failure = ConnectionFailure(
             number: connection.number, service: connection.memory.service, unixMilliseconds: now.unixMilliseconds,
             text: error.message)
@@ -217,23 +220,23 @@ public final class SimulatorServer {
 
     func streamRefused() { counts.streamsRefused += 1 }
 
-    /// A request's stream has ended before it was answered.
+    /// Records that a request's stream has ended before the answer.
     ///
     /// - Parameters:
-    ///   - ticket: what it waited for.
-    ///   - isForgotten: it came before all was.
+    ///   - ticket: the ticket of its delayed answer.
+    ///   - isForgotten: whether the memory was reset after the request.
     func requestAbandoned(_ ticket: AnswerTicket?, isForgotten: Bool) {
         counts.inFlight -= 1
         if !isForgotten { counts.requestsAbandoned += 1 }
         if let ticket { waiting.cancel(ticket) }
     }
 
-    /// An answer was sent.
+    /// Records that an answer was sent.
     ///
     /// - Parameters:
-    ///   - number: the request's in the log.
-    ///   - isForgotten: the request came before all was.
-    ///   - latency: since the request had arrived whole.
+    ///   - number: the request's number in the log.
+    ///   - isForgotten: whether the memory was reset after the request.
+    ///   - latency: time since the request was complete.
     func answered(
         _ answer: Answer, to number: Int, isForgotten: Bool, of service: Service, after latency: Duration
     ) {
@@ -242,7 +245,7 @@ public final class SimulatorServer {
         memory.answered(number, atUnixMilliseconds: now.unixMilliseconds)
     }
 
-    /// A request's stream was reset because it broke the rules of HTTP.
+    /// Records that a request's stream was reset because the request violated HTTP.
     func requestMalformed(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.requestsMalformed += 1
         guard memory.keepsHeaders else { return }
@@ -253,50 +256,52 @@ public final class SimulatorServer {
         _ = memory.add(request, entry, reason: nil, faultID: nil)
     }
 
-    /// Decides about a whole request. What it decides holds even if the stream ends before the answer is sent, as with
-    /// the real service.
+    /// Decides about a complete request. As with APNs, the decision's effects remain if the stream ends before the
+    /// answer.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
         let struck =
             faultRules.isEmpty
-            ? FaultedRequest(fate: fate(of: request, on: connection)) : strike(request, stream, on: connection)
-        connection.number(stream, remember(request, stream, on: connection, struck))
+            ? FaultedRequest(response: response(to: request, on: connection))
+            : applyFaults(to: request, stream, on: connection)
+        connection.setNumber(remember(request, stream, on: connection, struck), of: stream)
         if let action = struck.connectionAction { connection.perform(action) }
-        carryOut(struck.fate, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
+        carryOut(struck.response, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
     }
 
-    /// What becomes of a request: what the rules make of it, unless its connection was idle for too long.
-    func fate(of request: Request, on connection: SimulatorConnection) -> RequestFate {
-        if connection.isStale || world.rules.looksAtIdleness, let answer = connection.answerOnceIdle(world.rules) {
+    /// Returns the response of the rules to a request, or that for a connection that was idle for too long.
+    func response(to request: Request, on connection: SimulatorConnection) -> PlannedResponse {
+        if connection.isStale || storedState.rules.needsIdleTime, let answer = connection.idleAnswer(storedState.rules)
+        {
             return .answer(answer, isAuthenticated: false)
         }
         return decide(about: request, on: connection)
     }
 
-    /// What the rules make of a request.
+    /// Returns the response of the rules to a request.
     ///
-    /// - Parameter changesState: whether the channels that it makes or deletes are made and deleted.
+    /// - Parameter changesState: whether the request creates and deletes channels.
     func decide(
         about request: Request, on connection: SimulatorConnection, changesState: Bool = true
-    ) -> RequestFate {
+    ) -> PlannedResponse {
         let verifiedBefore = connection.memory.tokensVerified
-        let unchanged = changesState ? nil : world
+        let unchanged = changesState ? nil : storedState
         let decision = rules.decision(
-            about: request, on: &connection.memory, rates: &rates, state: &world, now: now, random: &random)
-        if let unchanged { world = unchanged }
+            about: request, on: &connection.memory, rates: &rates, state: &storedState, now: now, random: &random)
+        if let unchanged { storedState = unchanged }
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
         return .answer(decision.answer, isAuthenticated: decision.isAuthenticated, detail: decision.detail)
     }
 
     private func carryOut(
-        _ fate: RequestFate, _ stream: HTTP2Stream, on connection: SimulatorConnection, after delay: Duration
+        _ response: PlannedResponse, _ stream: HTTP2Stream, on connection: SimulatorConnection, after delay: Duration
     ) {
-        if case .silence = fate { return }
-        // Where one stream is allowed, what was read together with it was open at the same time.
-        guard delay > .zero || connection.gate.isNarrow else { return connection.meet(fate, stream) }
+        if case .silence = response { return }
+        // With a limit of one stream, requests that arrived in the same read count as concurrent.
+        guard delay > .zero || connection.gate.isNarrow else { return connection.send(response, stream) }
         let ticket = waiting.add(
-            WaitingRequest(connection: connection, stream: stream, fate: fate), due: loop.now.monotonic + delay)
-        connection.waits(stream, for: ticket)
+            WaitingRequest(connection: connection, stream: stream, response: response), due: loop.now.monotonic + delay)
+        connection.setTicket(ticket, of: stream)
         setTimer()
     }
 
@@ -312,12 +317,12 @@ public final class SimulatorServer {
 
     private func answerDue() {
         timer = nil
-        while let next = waiting.popDue(loop.now.monotonic) { next.connection.meet(next.fate, next.stream) }
+        while let next = waiting.popDue(loop.now.monotonic) { next.connection.send(next.response, next.stream) }
         setTimer()
     }
 
-    /// The answer's header fields; valid until the next answer. Ids enter the peer's table, as they do with APNs
-    /// (MongoosePush#45).
+    /// Returns the header fields of an answer, valid until the next answer. As with APNs, IDs enter the peer's HPACK
+    /// table (MongoosePush#45).
     func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
         if service.kind == .channelManagement || request.isBroadcast {
@@ -338,13 +343,13 @@ public final class SimulatorServer {
         return headers
     }
 
-    /// The request's own id as it was written, or one that is made.
+    /// Appends the request's ID as sent, or a new ID.
     private func appendID(_ name: StaticString, sameAs id: UnsafeRawBufferPointer?) {
         if let id { return headers.append(name, id) }
         let made = makeID()
         headers.append(name, valueBytesMax: APNSRequestID.byteCount) { space in
             let count = made.write(to: space)
-            // Ids that APNs makes are in upper case.
+            // APNs creates IDs in upper case.
             for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
                 space[index] &= ~0x20
             }
@@ -357,13 +362,13 @@ public final class SimulatorServer {
         headers.append(HeaderName.apnsUniqueID, valueBytesMax: APNSRequestID.byteCount) { id.write(to: $0) }
     }
 
-    /// A random UUID; nobody has to be unable to foretell it.
+    /// Returns a random UUID. It may be predictable.
     private func makeID() -> UUIDValue {
         UUIDValue(
             high: random.next() & ~0xF000 | 0x4000, low: random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
-    /// Keeps a request; its number in the log.
+    /// Logs a request. Returns its number in the log.
     private func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, _ struck: FaultedRequest
     ) -> Int {
@@ -377,10 +382,10 @@ public final class SimulatorServer {
             counts.distinctIDs += 1
         }
         guard isDuplicate || memory.keepsHeaders else { return 0 }
-        let answer = struck.fate.answer
+        let answer = struck.response.answer
         var entry = logEntry(request, stream, on: connection)
         (entry.status, entry.isDuplicate) = (UInt16(clamping: answer?.status ?? 0), isDuplicate)
-        entry.detail = struck.fate.detail
+        entry.detail = struck.response.detail
         return memory.add(request, entry, reason: answer?.reason, faultID: struck.faultID)
     }
 

@@ -1,8 +1,9 @@
-/// What timers do their work on, for as long as that lives. Its owner is the object itself, which lets go of it at its end.
+/// A reference to the target of timers that does not keep the target alive. The target owns it and sets ``object`` to
+/// nil in its deinitializer.
 ///
-/// A weak reference would do the same, but the first one moves an object's reference counts into a table of their own, and
-/// all retains and releases from then on cost several times as much: 4 % of a request's instructions.
+/// A weak reference would have the same effect, but the first one moves an object's reference counts to a side table.
+/// All later retains and releases then take several times as long: 4 % of a request's instructions.
 final class TimerTarget<Object: AnyObject> {
-    /// nil once it is gone.
+    /// The target; nil after its deinitialization.
     unowned var object: Object?
 }

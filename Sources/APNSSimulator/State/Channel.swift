@@ -2,15 +2,15 @@ public import APNSProtocol
 
 /// A channel that Live Activities follow (Apple, "Sending channel management requests to APNs").
 public struct Channel: Sendable, Hashable {
-    /// What becomes of a message that a device cannot be given at once; settled for ever when the channel is made.
+    /// Whether APNs stores messages for devices that are offline. Fixed when the channel is created.
     public enum StoragePolicy: Int, Sendable, CaseIterable {
-        /// Nothing is stored; sends must say `apns-expiration: 0`.
+        /// Stores nothing. Broadcasts must have `apns-expiration: 0`.
         case none = 0
-        /// The newest message is stored, for eight hours at most.
+        /// Stores the newest message, for at most eight hours.
         case newest = 1
     }
 
-    /// Standard base64 of random bytes: made by APNs, opaque to everybody else.
+    /// Standard base64 of random bytes. Opaque to providers.
     public var id: String
     public var bundleID: String
     public var environment: APNSEnvironment
@@ -23,10 +23,10 @@ public struct Channel: Sendable, Hashable {
         self.storagePolicy = storagePolicy
     }
 
-    /// Characters of an id; Apple says not to assume a size, and that ids can be too long.
+    /// Maximum characters of an ID. Apple documents no size, but a refusal of IDs that are too long.
     public static let idBytesMax = 64
 
-    /// Whether these bytes can be an id: standard base64, its padding included.
+    /// Whether the bytes have the form of an ID: standard base64 with padding.
     public static func isWellFormedID(_ bytes: some Collection<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes.count <= idBytesMax, bytes.count % 4 == 0 else { return false }
         let digits = bytes.reversed().drop { $0 == UInt8(ascii: "=") }

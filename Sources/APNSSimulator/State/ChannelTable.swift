@@ -1,8 +1,9 @@
 import APNSProtocol
 
-/// The channels of all apps in both environments, which share nothing.
+/// The channels of all apps. The environments are separate.
 struct ChannelTable: Sendable {
-    /// Of all apps together, since under `accept_unknown_topics` there are as many apps as clients name.
+    /// Maximum number of channels of all apps together. With `accept_unknown_topics`, clients can name any number of
+    /// apps.
     static let channelsMax = 100_000
 
     private struct Place: Hashable {
@@ -12,7 +13,7 @@ struct ChannelTable: Sendable {
 
     private struct Entry {
         var channel: Channel
-        /// Rises from channel to channel.
+        /// Increases with each added channel.
         var number: Int
     }
 
@@ -21,7 +22,7 @@ struct ChannelTable: Sendable {
 
     private(set) var count = 0
 
-    /// Adds a channel, or takes the place of the app's one with the same id.
+    /// Adds a channel, or replaces the app's channel with the same ID.
     mutating func insert(_ channel: Channel) {
         lastNumber += 1
         let place = Place(bundleID: channel.bundleID, environment: channel.environment)
@@ -55,12 +56,12 @@ struct ChannelTable: Sendable {
         channels[Place(bundleID: bundleID, environment: environment)]?.count ?? 0
     }
 
-    /// An app's channels in one environment, the oldest first.
+    /// Returns an app's channels in one environment, the oldest first.
     func channels(bundleID: String, environment: APNSEnvironment) -> [Channel] {
         Self.sorted(channels[Place(bundleID: bundleID, environment: environment)]?.values.map { $0 } ?? [])
     }
 
-    /// The oldest first.
+    /// All channels, the oldest first.
     var all: [Channel] { Self.sorted(channels.values.flatMap(\.values)) }
 
     private static func sorted(_ entries: [Entry]) -> [Channel] {

@@ -1,16 +1,17 @@
 public import APNSProtocol
 
-/// A device token that APNs has given out.
+/// A registered device token.
 public struct Device: Sendable {
-    /// Lower case hexadecimal.
+    /// Hexadecimal digits in lower case.
     public var token: [UInt8]
     /// The app that registered it.
     public var bundleID: String
-    /// Where it was registered; nil: it is good in both, as none of Apple's is, for lists that serve either.
+    /// The environment in which the token is valid. nil: both, which no real token is; for device lists that serve
+    /// both.
     public var environment: APNSEnvironment?
     public var condition: DeviceCondition
 
-    /// - Parameter token: hexadecimal of either case; whether it is well-formed is for `DeviceToken.isWellFormed`.
+    /// - Parameter token: hexadecimal digits of either case. Not validated; see `DeviceToken.isWellFormed`.
     public init(
         token: String, bundleID: String, environment: APNSEnvironment? = nil, condition: DeviceCondition = .active
     ) {
@@ -21,22 +22,22 @@ public struct Device: Sendable {
     }
 }
 
-/// What APNs says of pushes to a device token.
+/// The state of a device token, which determines the answer to its pushes.
 public enum DeviceCondition: Sendable, Hashable {
     case active
-    /// 410 `Unregistered`; found at this time, in milliseconds since 1970.
+    /// 410 `Unregistered` since this time, in milliseconds since 1970.
     case unregistered(sinceMilliseconds: Int64)
-    /// 410 `ExpiredToken`, as for an ended Live Activity.
+    /// 410 `ExpiredToken` since this time, as for an ended Live Activity.
     case expired(sinceMilliseconds: Int64)
-    /// 400 `BadDeviceToken`, as for a token that never was.
+    /// 400 `BadDeviceToken`, as for a token that never existed.
     case bad
     /// 400 `DeviceTokenNotForTopic`.
     case notForTopic
 }
 
-/// What is said of device tokens that nobody registered, by how they begin.
+/// The state of unregistered device tokens with a prefix.
 public struct DeviceRule: Sendable {
-    /// Lower case hexadecimal; empty for all tokens.
+    /// Hexadecimal digits in lower case; empty for all tokens.
     public var prefix: [UInt8]
     public var condition: DeviceCondition
 
@@ -50,7 +51,7 @@ public struct DeviceRule: Sendable {
     }
 }
 
-/// An ASCII letter's lower case; other bytes as they are.
+/// Returns the lower case of an ASCII letter; other bytes unchanged.
 func lowercased(_ byte: UInt8) -> UInt8 {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
 }

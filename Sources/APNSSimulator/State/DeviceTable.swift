@@ -1,7 +1,7 @@
 import APNSProtocol
 import Hashing
 
-/// The registered devices, found by their token's bytes in either case without making a key.
+/// The registered devices. Lookups by token ignore case and allocate no memory.
 struct DeviceTable: Sendable {
     private struct Entry: Sendable {
         var device: Device
@@ -13,10 +13,10 @@ struct DeviceTable: Sendable {
     private var firstByHash: [UInt64: Int] = [:]
 
     var count: Int { entries.count }
-    /// In no order that means anything.
+    /// All devices, in no particular order.
     var all: [Device] { entries.map(\.device) }
 
-    /// Adds a device, or takes the place of the one with the same token.
+    /// Adds a device, or replaces the device with the same token.
     mutating func insert(_ device: Device) {
         let hash = device.token.withUnsafeBytes(Self.hash)
         if let index = device.token.withUnsafeBytes({ index(of: $0, hash: hash) }) {
@@ -27,13 +27,13 @@ struct DeviceTable: Sendable {
         }
     }
 
-    /// Removes the device of this token, given in lower case; the one that was there.
+    /// Removes the device with this token, in lower case. Returns the removed device.
     mutating func remove(token: [UInt8]) -> Device? {
         let hash = token.withUnsafeBytes(Self.hash)
         guard let index = token.withUnsafeBytes({ index(of: $0, hash: hash) }) else { return nil }
         let removed = entries[index].device
         point(to: entries[index].next, insteadOf: index, hash: hash)
-        // The last one takes the empty place.
+        // The last entry fills the gap.
         let last = entries.removeLast()
         if index < entries.count {
             point(to: index, insteadOf: entries.count, hash: last.device.token.withUnsafeBytes(Self.hash))
@@ -42,7 +42,7 @@ struct DeviceTable: Sendable {
         return removed
     }
 
-    /// Has whatever points to the entry `old`, of this hash, point to another; -1 for none.
+    /// Redirects the reference to the entry `old`, which has this hash, to `new`; -1 for none.
     private mutating func point(to new: Int, insteadOf old: Int, hash: UInt64) {
         if firstByHash[hash] == old {
             firstByHash[hash] = new < 0 ? nil : new
@@ -58,7 +58,7 @@ struct DeviceTable: Sendable {
         }
     }
 
-    /// The device of this token, given in hexadecimal of either case.
+    /// Returns the device with this token. Case does not matter.
     subscript(token: UnsafeRawBufferPointer) -> Device? {
         guard !entries.isEmpty else { return nil }
         return index(of: token, hash: Self.hash(token)).map { entries[$0].device }
@@ -76,7 +76,7 @@ struct DeviceTable: Sendable {
         return nil
     }
 
-    /// FNV-1a over the lower case bytes.
+    /// Returns the FNV-1a hash of the bytes in lower case.
     static func hash(_ token: UnsafeRawBufferPointer) -> UInt64 {
         var hash = FNV1a()
         for digit in token { hash.mix(lowercased(digit)) }

@@ -1,26 +1,26 @@
 public import APNSProtocol
 public import Crypto
 
-/// A provider's certificate as Apple's registry holds it.
+/// A registered certificate of a provider.
 public struct RegisteredCertificate: Sendable {
     public let certificate: PushCertificate
-    /// The certificate itself, without what stood around it, which may have been a private key.
+    /// The certificate's PEM block. Excludes other parts of the input, which may contain a private key.
     public let pem: String
     public var teamID: String
-    /// Connections with it are refused within TLS.
+    /// Whether TLS refuses connections with the certificate.
     public var isRevoked = false
 
-    /// What it is known by.
+    /// SHA-256 of the certificate, which identifies it.
     var fingerprint: SHA256Value { SHA256Value(digest: certificate.sha256) }
 
-    /// - Throws: `malformed` when the text holds no certificate.
+    /// - Throws: `malformed` if the text contains no certificate.
     public init(pem: String, teamID: String) throws(CryptoError) {
         self.pem = Self.block(in: pem)
         self.teamID = teamID
         certificate = PushCertificate(try CertificateContents(pem: Array(self.pem.utf8)))
     }
 
-    /// The first certificate's block; all of a text that has none.
+    /// Returns the first certificate's block; the complete text if it has none.
     private static func block(in text: String) -> String {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         guard let first = text.firstRange(of: begin),

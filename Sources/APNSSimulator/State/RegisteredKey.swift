@@ -1,13 +1,13 @@
 public import APNSProtocol
 public import Crypto
 
-/// The public half of a provider's token signing key, as Apple's key registry holds it.
+/// A registered public key of a provider, which verifies provider tokens.
 public struct RegisteredKey: Sendable {
-    /// What a key may push to (Apple, "Establishing a token-based connection to APNs").
+    /// The topics that a key may push to (Apple, "Establishing a token-based connection to APNs").
     public enum Scope: Sendable, Hashable {
-        /// Every topic of the team, also later ones.
+        /// All topics of the team, including later ones.
         case team
-        /// The topics of these bundle IDs. Another such key may be related to it: tokens of both may share a connection.
+        /// The topics of these bundle IDs. Tokens of this key and of the related key may share a connection.
         case topics(Set<String>, relatedKeyID: String?)
     }
 
@@ -16,7 +16,7 @@ public struct RegisteredKey: Sendable {
     /// `iss`: the team that the key belongs to.
     public var teamID: String
     public var publicKey: ES256PublicKey
-    /// Where the key is good. Keys from before 2025 are in both.
+    /// The environments in which the key is valid. Keys from before 2025 are valid in both.
     public var environments: Set<APNSEnvironment>
     public var scope: Scope
     public var isRevoked = false
@@ -32,7 +32,7 @@ public struct RegisteredKey: Sendable {
         self.scope = scope
     }
 
-    /// Whether it may push to the topics of this bundle ID, as far as the key is concerned.
+    /// Whether the key's scope includes the topics of this bundle ID.
     func covers(bundleID: String) -> Bool {
         switch scope {
         case .team: true

@@ -1,31 +1,31 @@
 import JSON
 
-// What each team has, and taking it away.
+// Reading and removing the parts of teams.
 
 extension SimulatorState {
-    /// In order of their ids.
+    /// The IDs of all teams, sorted.
     var teamIDs: [String] { teams.sorted() }
 
-    func knowsTeam(id: String) -> Bool { teams.contains(id) }
+    func hasTeam(id: String) -> Bool { teams.contains(id) }
 
     func app(bundleID: String) -> App? { apps[bundleID] }
 
-    /// A team's apps in order of their bundle IDs.
+    /// Returns a team's apps, sorted by bundle ID.
     func apps(teamID: String) -> [App] {
         apps.values.filter { $0.teamID == teamID }.sorted { $0.bundleID < $1.bundleID }
     }
 
-    /// A team's keys in order of their ids.
+    /// Returns a team's keys, sorted by ID.
     func keys(teamID: String) -> [RegisteredKey] {
         keys.values.filter { $0.teamID == teamID }.sorted { $0.id < $1.id }
     }
 
-    /// A team's certificates in an order that stays.
+    /// Returns a team's certificates in a stable order.
     func certificates(teamID: String) -> [RegisteredCertificate] {
         certificates.values.filter { $0.teamID == teamID }.sorted { $0.pem < $1.pem }
     }
 
-    /// Removes a team with all that it has; false when there is none.
+    /// Removes a team with its apps, keys and certificates. Returns false if it does not exist.
     @discardableResult
     public mutating func removeTeam(id: String) -> Bool {
         guard teams.remove(id) != nil else { return false }
@@ -36,10 +36,10 @@ extension SimulatorState {
         return true
     }
 
-    /// Makes a team or exchanges all that it has; channels of apps that it keeps stay.
+    /// Creates or replaces a team. Keeps the channels of apps that remain with broadcasts.
     ///
-    /// - Parameter add: adds it to a state without it. When that fails, nothing has changed.
-    mutating func exchangeTeam(
+    /// - Parameter add: adds the team to a state without it. If it throws, this state is unchanged.
+    mutating func replaceTeam(
         id: String, _ add: (inout SimulatorState) throws(InputError) -> Void
     ) throws(InputError) {
         var next = self
@@ -49,10 +49,11 @@ extension SimulatorState {
         for app in apps(teamID: id) where !next.allowsBroadcasts(bundleID: app.bundleID) {
             next.channels.removeAll(bundleID: app.bundleID)
         }
-        become(next)
+        replace(with: next)
     }
 
-    /// Removes an app and its channels; false when there is none. Its devices stay known, but nobody may push to them.
+    /// Removes an app and its channels. Returns false if the app does not exist. Its devices remain, but pushes to them
+    /// are refused.
     @discardableResult
     public mutating func removeApp(bundleID: String) -> Bool {
         guard apps.removeValue(forKey: bundleID) != nil else { return false }
@@ -61,7 +62,7 @@ extension SimulatorState {
         return true
     }
 
-    /// Removes a key, whose tokens are refused from now on; false when there is none.
+    /// Removes a key. Its tokens are refused from now on. Returns false if the key does not exist.
     @discardableResult
     public mutating func removeKey(id: String) -> Bool {
         guard keys.removeValue(forKey: id) != nil else { return false }
@@ -69,9 +70,9 @@ extension SimulatorState {
         return true
     }
 
-    /// Becomes another state, as if it had been changed into that step by step: connections that are open know the apps
-    /// that are in both, and verify again what they have verified.
-    public mutating func become(_ other: SimulatorState) {
+    /// Replaces this state by another, as if by single changes. Open connections can still use the apps that both
+    /// states have, and verify their tokens again.
+    public mutating func replace(with other: SimulatorState) {
         let old = self
         self = other
         generation = max(old.generation, other.generation) + 1

@@ -1,12 +1,13 @@
 public import APNSProtocol
 
-/// What this APNs knows of the world: teams with their apps and keys, and devices, of both environments.
+/// The state of a simulator: teams with their apps, keys and certificates; devices and channels of both environments;
+/// and the switches of the rules.
 public struct SimulatorState: Sendable {
     struct App: Sendable {
         let bundleID: String
         var teamID: String
         var addedInGeneration: Int
-        /// Whether it has the Broadcast capability.
+        /// Whether the app has the Broadcast capability.
         var allowsBroadcasts: Bool
     }
 
@@ -16,77 +17,78 @@ public struct SimulatorState: Sendable {
     var apps: [String: App] = [:]
     private var devices = DeviceTable()
     var channels = ChannelTable()
-    /// Asked in order for device tokens that are not registered.
+    /// Rules for device tokens that are not registered. The first matching rule applies.
     public var deviceRules: [DeviceRule] = []
-    /// What device tokens are that neither are registered nor fall under a rule.
+    /// The state of device tokens that are not registered and match no rule.
     public var unknownDevices = DeviceCondition.bad
     /// Whether every well-formed topic belongs to every team.
     public var acceptsUnknownTopics = false { didSet { generation += 1 } }
 
-    /// How it answers where Apple does not say.
+    /// Switches for behavior that Apple does not document.
     public var rules = RuleOptions()
 
-    /// Rises with every change of keys and apps, so that what a connection has verified is verified again.
+    /// Increases with each change of keys, certificates and apps. Connections then verify their tokens and topics
+    /// again.
     var generation = 0
 
     public init() {}
 
-    /// Adds a team that may have nothing yet.
+    /// Adds a team without apps and keys, unless the team exists.
     public mutating func addTeam(id: String) { teams.insert(id) }
 
-    /// Adds a key, or takes the place of the one with the same id.
+    /// Adds a key, or replaces the key with the same ID.
     public mutating func add(_ key: RegisteredKey) {
         teams.insert(key.teamID)
         keys[key.id] = key
         generation += 1
     }
 
-    /// Tokens of this key are refused from now on.
+    /// Revokes a key. Its tokens are refused from now on.
     public mutating func revokeKey(id: String) {
         keys[id]?.isRevoked = true
         generation += 1
     }
 
-    /// Adds a provider's certificate, or takes the place of the same one.
+    /// Adds a provider's certificate, or replaces its registration.
     public mutating func add(_ certificate: RegisteredCertificate) {
         teams.insert(certificate.teamID)
         certificates[certificate.fingerprint] = certificate
         generation += 1
     }
 
-    /// Connections with this certificate are refused within TLS from now on.
+    /// Revokes a certificate. TLS refuses connections with it from now on.
     public mutating func revokeCertificate(_ fingerprint: SHA256Value) {
         certificates[fingerprint]?.isRevoked = true
         generation += 1
     }
 
-    /// Whether this one was issued and not revoked.
-    func knowsCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == false }
+    /// Whether the certificate is registered and not revoked.
+    func acceptsCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == false }
 
     func isRevokedCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == true }
 
-    /// Adds an app to a team, or gives it to another one.
+    /// Adds an app to a team, or moves it there.
     ///
-    /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Taken from an app that had it, all of
-    ///   its channels are gone for good (Apple, "Setting up broadcast push notifications").
+    /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Removing the capability deletes all
+    ///   channels of the app (Apple, "Setting up broadcast push notifications").
     public mutating func addApp(bundleID: String, teamID: String, allowsBroadcasts: Bool = false) {
         teams.insert(teamID)
         generation += 1
         if !allowsBroadcasts { channels.removeAll(bundleID: bundleID) }
-        // Connections that a push has bound before know an app's old team only.
+        // Connections that are already bound accept the app only for its old team.
         let known = apps[bundleID].flatMap { $0.teamID == teamID ? $0.addedInGeneration : nil }
         apps[bundleID] = App(
             bundleID: bundleID, teamID: teamID, addedInGeneration: known ?? generation,
             allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// Adds a channel, or takes the place of the app's one with the same id. Of an app without the Broadcast capability
-    /// it is of no use.
+    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app cannot
+    /// use it.
     public mutating func add(_ channel: Channel) {
         channels.insert(channel)
     }
 
-    /// Deletes a channel; the one that was there.
+    /// Deletes a channel. Returns the deleted channel.
     @discardableResult
     public mutating func removeChannel(
         id: String, bundleID: String, environment: APNSEnvironment
@@ -94,15 +96,15 @@ public struct SimulatorState: Sendable {
         channels.remove(id: id, bundleID: bundleID, environment: environment)
     }
 
-    /// Every channel, the oldest first.
+    /// All channels, the oldest first.
     public var allChannels: [Channel] { channels.all }
 
-    /// An app's channels in one environment, the oldest first.
+    /// Returns an app's channels in one environment, the oldest first.
     func channels(bundleID: String, environment: APNSEnvironment) -> [Channel] {
         channels.channels(bundleID: bundleID, environment: environment)
     }
 
-    /// Whether an app may have one more.
+    /// Whether an app may have another channel.
     func hasRoomForChannel(bundleID: String, environment: APNSEnvironment) -> Bool {
         channels.count < ChannelTable.channelsMax
             && channels.count(bundleID: bundleID, environment: environment) < APNSLimits.channelsPerAppMax
@@ -112,45 +114,47 @@ public struct SimulatorState: Sendable {
         channels.channel(id: id, bundleID: bundleID, environment: environment)
     }
 
-    /// Whether any app has it in any environment.
+    /// Whether any app has a channel with this ID, in either environment.
     func hasChannel(id: String) -> Bool { channels.contains(id: id) }
 
     func allowsBroadcasts(bundleID: String) -> Bool {
         apps[bundleID]?.allowsBroadcasts ?? acceptsUnknownTopics
     }
 
-    /// Registers a device, or takes the place of the one with the same token.
+    /// Registers a device, or replaces the device with the same token.
     public mutating func add(_ device: Device) {
         devices.insert(device)
     }
 
-    /// - Parameter token: lower case hexadecimal.
+    /// Returns a registered device.
+    ///
+    /// - Parameter token: hexadecimal digits in lower case.
     func device(token: [UInt8]) -> Device? { token.withUnsafeBytes { devices[$0] } }
 
-    /// The device that was there.
+    /// Removes a device. Returns the removed device.
     @discardableResult
     mutating func removeDevice(token: [UInt8]) -> Device? { devices.remove(token: token) }
 
     public var deviceCount: Int { devices.count }
 
-    /// By token.
+    /// All devices, sorted by token.
     var devicesInOrder: [Device] { devices.all.sorted { $0.token.lexicographicallyPrecedes($1.token) } }
 
     func key(id: String) -> RegisteredKey? { keys[id] }
 
-    /// Whether an app was the team's in a generation of the past, and still is.
+    /// Whether an app belongs to the team, and already did in an earlier generation.
     func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {
         if acceptsUnknownTopics { return true }
         guard let app = apps[bundleID] else { return false }
         return app.teamID == teamID && app.addedInGeneration <= generation
     }
 
-    /// What a push to this token for this app meets in this environment.
+    /// Returns the state of a device token for an app's pushes in an environment.
     func condition(
         ofToken token: UnsafeRawBufferPointer, bundleID: String, in environment: APNSEnvironment
     ) -> DeviceCondition {
         if let device = devices[token] {
-            // A token of the other environment is as good as none.
+            // A token of the other environment is unknown here.
             if let home = device.environment, home != environment { return .bad }
             return device.bundleID == bundleID ? device.condition : .notForTopic
         }

@@ -23,7 +23,7 @@ extension StateCodec {
             ])
     }
 
-    /// A word, or an object where there is more to say.
+    /// A word, or an object with further members.
     var unknownDevices: ValueCodec<DeviceCondition> {
         let whole = ObjectCodec(
             "unknown_devices", from: DeviceCondition.active, [condition(\.self, isRequired: true)])
@@ -66,7 +66,7 @@ extension StateCodec {
 
 private struct ConditionMembers: Sendable {
     var word = DeviceCondition.Word.active
-    /// nil where the text has no time.
+    /// nil if the text has no time.
     var sinceMilliseconds: Int64?
 
     static let codec = ObjectCodec(
@@ -79,7 +79,7 @@ private struct ConditionMembers: Sendable {
         ],
         check: { condition, members throws(InputError) in
             guard condition.sinceMilliseconds == nil || condition.word.hasTime else {
-                throw members.error("since_ms", "belongs to unregistered and expired")
+                throw members.error("since_ms", "requires the state unregistered or expired")
             }
         })
 }
@@ -99,7 +99,7 @@ extension ValueCodec<[UInt8]> {
             })
     }
 
-    /// How device tokens begin, in lower case.
+    /// The start of device tokens, in lower case.
     fileprivate static var tokenPrefix: Self {
         digits(
             ValueCodec<String>.text(0...DeviceToken.hexDigitsMax).checked("hexadecimal digits") {
@@ -131,7 +131,7 @@ extension SimulatorState {
     /// Registers a device whose token no other device has.
     mutating func addNew(_ device: Device) throws(InputError) {
         guard self.device(token: device.token) == nil else {
-            throw InputError("the device \(DeviceToken.shortened(device.token)) is there already")
+            throw InputError("device \(DeviceToken.shortened(device.token)) already exists")
         }
         add(device)
     }
@@ -139,13 +139,13 @@ extension SimulatorState {
     /// Adds a channel whose id no other channel of its app has.
     mutating func addNew(_ channel: Channel) throws(InputError) {
         let known = self.channel(id: channel.id, bundleID: channel.bundleID, environment: channel.environment)
-        guard known == nil else { throw InputError("the channel \(channel.id) is there already") }
+        guard known == nil else { throw InputError("channel \(channel.id) already exists") }
         add(channel)
     }
 }
 
 extension DeviceCondition {
-    /// What it is called in states.
+    /// The condition's name in JSON.
     enum Word: String, CaseIterable {
         case active
         case unregistered
@@ -171,7 +171,7 @@ extension DeviceCondition {
         }
     }
 
-    /// Since when it is known to be inactive, in milliseconds since 1970; nil for what has no time.
+    /// When the token became inactive, in milliseconds since 1970; nil for conditions without a time.
     var sinceMilliseconds: Int64? {
         switch self {
         case .unregistered(let since), .expired(let since): since

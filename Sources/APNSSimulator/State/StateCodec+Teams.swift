@@ -3,7 +3,7 @@ import Crypto
 import JSON
 
 extension StateCodec {
-    /// Bytes of a team's or a key's id; Apple's have ten.
+    /// Maximum bytes of a team ID or key ID. Apple's IDs have ten.
     private static let idBytesMax = 64
 
     var team: ObjectCodec<StateTeam> {
@@ -42,14 +42,14 @@ extension StateCodec {
                 .member("broadcast", \.allowsBroadcasts, .bool, "whether the app may broadcast to channels"),
             ],
             check: { app, members throws(InputError) in
-                // It may come from a URL.
+                // The bundle ID can come from a URL, which the codec has not checked.
                 guard ValueCodec.isBundleID(app.bundleID) else {
                     throw members.error("bundle_id", "is \(ValueCodec.bundleIDForm)")
                 }
             })
     }
 
-    /// An app may be its bundle ID alone.
+    /// An app as an object, or as its bundle ID only.
     private var appOrBundleID: ValueCodec<AppMembers> {
         app.value.abbreviated(.bundleID, expand: { AppMembers(bundleID: $0) }, abbreviate: { _ in nil })
     }
@@ -72,7 +72,7 @@ extension StateCodec {
             ],
             check: { key, members throws(InputError) in
                 guard key.relatedKeyID == nil || key.topics != nil else {
-                    throw members.error("related_key", "belongs to a key with topics")
+                    throw members.error("related_key", "requires topics")
                 }
             })
     }
@@ -86,7 +86,7 @@ extension StateCodec {
             ])
     }
 
-    /// A PEM text, or the path of a file with one in a member of the same name with `_file` at its end.
+    /// The fields for a PEM text: `name` for the text, and `name_file` for the path of a file.
     private func pem<Object>(_ name: String, _ path: ObjectField<Object>.Path<String?>) -> ObjectField<Object> {
         let fileName = "\(name)_file"
         let codec = ObjectCodec(
@@ -99,17 +99,17 @@ extension StateCodec {
             codec, get: { PEMMembers(text: $0[keyPath: path]) },
             set: { [readFile] pem, members, object throws(InputError) in
                 guard pem.text == nil || pem.path == nil else {
-                    throw members.error("either \(name) or \(fileName) is needed")
+                    throw members.error("\(name) and \(fileName) exclude each other")
                 }
                 object[keyPath: path] = pem.text
                 guard let file = pem.path else { return }
                 guard let readFile else {
-                    throw members.error(fileName, "is for files; here the text stands in \(name)")
+                    throw members.error(fileName, "is valid in state files only; pass the text as \(name)")
                 }
                 do throws(InputError) {
                     object[keyPath: path] = String(decoding: try readFile(file), as: UTF8.self)
                 } catch {
-                    throw members.error(fileName, "is of no use: \(error.message)")
+                    throw members.error(fileName, "is invalid: \(error.message)")
                 }
             })
     }
@@ -118,13 +118,13 @@ extension StateCodec {
 extension StateTeam {
     fileprivate mutating func addNew(_ app: AppMembers) throws(InputError) {
         if let known = state.app(bundleID: app.bundleID) {
-            throw InputError("the app \(app.bundleID) is in team \(known.teamID) already")
+            throw InputError("app \(app.bundleID) already belongs to team \(known.teamID)")
         }
         state.addApp(bundleID: app.bundleID, teamID: id, allowsBroadcasts: app.allowsBroadcasts)
     }
 
     fileprivate mutating func addNew(_ key: RegisteredKey) throws(InputError) {
-        guard state.key(id: key.id) == nil else { throw InputError("there is a key \(key.id) already") }
+        guard state.key(id: key.id) == nil else { throw InputError("key \(key.id) already exists") }
         state.add(key)
     }
 }

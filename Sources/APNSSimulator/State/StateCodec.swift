@@ -2,17 +2,17 @@ import APNSProtocol
 import EventLoop
 public import JSON
 
-/// The JSON of states: of state files, and of the admin port. Every error names the value at fault.
+/// Reads and writes states as JSON, for state files and the admin API. Errors refer to the invalid value.
 struct StateCodec: Sendable {
-    /// The bytes of a file that the text names.
+    /// Returns the bytes of a file that the text names.
     typealias FileSource = @Sendable (_ path: String) throws(InputError) -> [UInt8]
 
-    /// When devices became inactive of which the text has no time, in milliseconds since 1970.
+    /// When devices became inactive if the text has no time, in milliseconds since 1970.
     let sinceMilliseconds: Int64
-    /// nil where a text cannot name files, as over HTTP.
+    /// nil if texts cannot name files, as over HTTP.
     var readFile: FileSource?
 
-    /// Writes states; what it reads became inactive in 1970.
+    /// A codec for writing states. Not for reading: it has no default time.
     static let writer = StateCodec(sinceMilliseconds: 0)
 
     var document: ObjectCodec<StateDocument> {
@@ -25,8 +25,8 @@ struct StateCodec: Sendable {
                     read: { json, document throws(InputError) in
                         var next = StateTeam(state: document.state)
                         try team.read(json, into: &next)
-                        guard !document.state.knowsTeam(id: next.id) else {
-                            throw InputError("there is a team \(next.id) already", node: json["id"]?.nodeIndex)
+                        guard !document.state.hasTeam(id: next.id) else {
+                            throw InputError("team \(next.id) already exists", node: json["id"]?.nodeIndex)
                         }
                         document.state = next.state
                         document.state.addTeam(id: next.id)
@@ -66,12 +66,12 @@ struct StateCodec: Sendable {
 }
 
 extension StateDocument {
-    /// Writes one JSON object.
+    /// Writes a JSON object.
     public func write(to json: inout JSONWriter) { StateCodec.writer.document.write(self, to: &json) }
 
     fileprivate mutating func addNew(_ fault: Fault) throws(InputError) {
         guard !faults.contains(where: { $0.id == fault.id }) else {
-            throw InputError("there is a fault \(fault.id) already")
+            throw InputError("fault \(fault.id) already exists")
         }
         var rules = FaultRules(faults: faults)
         try rules.put(rules.identified(fault))
@@ -80,10 +80,10 @@ extension StateDocument {
 }
 
 extension ValueCodec<Duration> {
-    /// How far a clock can be off: ten years.
+    /// Maximum offset of the clock: ten years.
     private static var offsetSecondsMax: Double { 315_576_000 }
 
-    /// How far a clock is ahead, in seconds.
+    /// How far a clock is ahead, in seconds; behind if negative.
     static var clockOffset: Self {
         ValueCodec<Double>.number(-offsetSecondsMax...offsetSecondsMax).mapped(
             read: { .nanoseconds(Int64($0 * 1_000_000_000)) },
@@ -96,7 +96,7 @@ extension ValueCodec<String> {
         "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, full stops, hyphens or underscores"
     }
 
-    /// A bundle ID, or a topic that stands for one, as for `mdm`.
+    /// A bundle ID, or a topic in its place, as for `mdm`.
     static var bundleID: Self { text(1...HeaderForm.topicBytesMax).checked(bundleIDForm, isBundleID) }
 
     @Sendable static func isBundleID(_ text: String) -> Bool {

@@ -1,11 +1,12 @@
-/// All that a simulator is told of its world: what a state file says, and what the admin port gives out and takes back.
-/// ``StateCodec`` reads and writes it; what it writes reads back as the same.
+/// The complete state in state files and in the admin API: state, faults and clock offset.
+///
+/// ``StateCodec`` reads and writes it. Reading a written document restores the same state.
 public struct StateDocument: Sendable {
     public var state: SimulatorState
-    /// In the order in which they are asked.
+    /// The faults, in the order in which they apply.
     public var faults: [Fault]
-    /// How far the clock is ahead; nil for a clock that is left as it is. The admin port does not show it here but at
-    /// `/v1/clock`.
+    /// How far the clock is ahead; nil leaves the clock unchanged. The admin API shows the offset at `/v1/clock`, not
+    /// in the state.
     public var clockOffset: Duration?
 
     public init(state: SimulatorState = SimulatorState(), faults: [Fault] = [], clockOffset: Duration? = nil) {

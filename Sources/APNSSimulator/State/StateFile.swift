@@ -1,20 +1,22 @@
 import JSON
 import YAML
 
-/// A file that says what a simulator knows of the world, in YAML. Every mistake is told with its line.
+/// A state file in YAML. Errors contain the line.
 struct StateFile {
     let path: String
-    /// For devices that are said to be unregistered without a time: a day before, in milliseconds since 1970.
+    /// When devices became inactive if the file has no time, in milliseconds since 1970.
     let sinceMilliseconds: Int64
 
-    /// - Throws: `noInput` when it cannot be read, `badInput` when what it says is wrong.
+    /// Reads the file.
+    ///
+    /// - Throws: `noInput` if the file cannot be read, `badInput` if its content is invalid.
     func read() throws(SimulatorError) -> StateDocument {
         try read(try TextFile.read(path))
     }
 
-    /// As if this were in the file. Files that it names are read, relative to its place.
+    /// Parses `text` as the file's content. Reads the files that it names, relative to the file's directory.
     func read(_ text: [UInt8]) throws(SimulatorError) -> StateDocument {
-        let yaml = try SimulatorError.telling(.badInput) { () throws(YAMLError) in
+        let yaml = try SimulatorError.converting(.badInput) { () throws(YAMLError) in
             try YAMLDocument(text, file: path)
         }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

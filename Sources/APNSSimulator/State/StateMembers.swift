@@ -2,7 +2,7 @@ import APNSProtocol
 import Crypto
 import JSON
 
-// Apps, keys and certificates as states have them: without their team, which has them as its members.
+// The JSON members of teams, apps, keys and certificates. Apps, keys and certificates are members of their team.
 
 /// One team of a state. Reading a team adds its apps, keys and certificates to the state.
 struct StateTeam: Sendable {
@@ -47,7 +47,7 @@ struct KeyMembers: Sendable {
     }
 
     func key(teamID: String) throws(InputError) -> RegisteredKey {
-        guard let publicKeyPEM else { throw InputError("either public_key or public_key_file is needed") }
+        guard let publicKeyPEM else { throw InputError("a key requires public_key or public_key_file") }
         do throws(CryptoError) {
             var key = RegisteredKey(
                 id: id, teamID: teamID, publicKey: try ES256PublicKey(pem: Array(publicKeyPEM.utf8)),
@@ -71,7 +71,7 @@ struct CertificateMembers: Sendable {
     }
 
     func certificate(teamID: String) throws(InputError) -> RegisteredCertificate {
-        guard let pem else { throw InputError("either certificate or certificate_file is needed") }
+        guard let pem else { throw InputError("a certificate requires certificate or certificate_file") }
         do throws(CryptoError) {
             var certificate = try RegisteredCertificate(pem: pem, teamID: teamID)
             certificate.isRevoked = isRevoked
@@ -82,7 +82,7 @@ struct CertificateMembers: Sendable {
     }
 }
 
-/// A PEM text, or the file that has it.
+/// A PEM text, or the path of its file.
 struct PEMMembers: Sendable {
     var text: String?
     var path: String?

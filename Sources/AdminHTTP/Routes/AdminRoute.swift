@@ -1,20 +1,20 @@
-/// One thing that can be asked of an endpoint.
+/// One route of an endpoint: method, path and handler.
 public struct AdminRoute {
     public let method: AdminMethod
-    /// Such as `/v1/devices/TOKEN`: a segment in capitals stands for any text.
+    /// For example `/v1/devices/TOKEN`: a segment in capitals matches any text.
     public let path: String
-    /// The names that the query may have.
+    /// The names that the query may contain.
     public let query: [String]
-    /// What it does, in a few words.
+    /// A short description.
     public let help: String
 
-    /// Whether those who ask for what there is are told of it; parts of a page are not.
+    /// Whether errors for unknown paths list the route; parts of a page are not listed.
     public let isListed: Bool
 
     let segments: [Substring]
     let answer: (AdminExchange) throws(AdminError) -> Void
 
-    /// A request that is answered at once.
+    /// Creates a route whose handler returns the answer.
     public init(
         _ method: AdminMethod, _ path: String, query: [String] = [], isListed: Bool = true, _ help: String,
         answer: @escaping (AdminRequest) throws(AdminError) -> AdminResponse
@@ -26,7 +26,7 @@ public struct AdminRoute {
             })
     }
 
-    /// A request whose answer may take its time.
+    /// Creates a route whose handler may answer later.
     public init(
         _ method: AdminMethod, _ path: String, query: [String] = [], isListed: Bool = true, _ help: String,
         later answer: @escaping (AdminExchange) throws(AdminError) -> Void
@@ -40,7 +40,7 @@ public struct AdminRoute {
         segments = path.split(separator: "/")
     }
 
-    /// What the segments in capitals stand for; nil when the path is another.
+    /// Returns the texts that match the segments in capitals; nil if the path does not match.
     func parameters(of path: [String]) -> [(name: String, value: String)]? {
         guard path.count == segments.count else { return nil }
         var parameters: [(String, String)] = []

@@ -1,19 +1,19 @@
-/// All that can be asked of an endpoint. What cannot be is refused, with what can.
+/// The routes of an endpoint. Other requests are refused with the allowed paths, methods or query names.
 public struct RouteTable {
     public let routes: [AdminRoute]
 
-    /// - Parameter routes: where more than one fits a path, the first counts.
+    /// - Parameter routes: the first one wins if several match.
     public init(_ routes: [AdminRoute]) {
         self.routes = routes
     }
 
-    /// Has the route that fits answer.
+    /// Passes the request to the matching route.
     public func serve(_ exchange: AdminExchange) {
         do throws(AdminError) {
             let fitting = routes.filter { $0.parameters(of: exchange.request.path) != nil }
             guard !fitting.isEmpty else {
                 let all = routes.filter(\.isListed).map { "\($0.method.rawValue) \($0.path)" }
-                throw AdminError(404, "there is nothing at this path; there are: \(all.joined(separator: ", "))")
+                throw AdminError(404, "unknown path; known paths: \(all.joined(separator: ", "))")
             }
             guard let route = fitting.first(where: { $0.method == exchange.request.method }) else {
                 return exchange.answer(Self.notAllowed(fitting))
@@ -29,7 +29,7 @@ public struct RouteTable {
     private static func notAllowed(_ routes: [AdminRoute]) -> AdminResponse {
         let methods = AdminMethod.allCases.filter { method in routes.contains { $0.method == method } }
         let allowed = methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
-        var response = AdminResponse.error(405, "the methods of this path are \(allowed)")
+        var response = AdminResponse.error(405, "method not allowed; allowed methods: \(allowed)")
         response.headers = [("Allow", allowed)]
         return response
     }
@@ -37,10 +37,10 @@ public struct RouteTable {
     private static func check(_ query: [(name: String, value: String)], against route: AdminRoute) throws(AdminError) {
         for (name, _) in query where !route.query.contains(name) {
             let known = route.query.isEmpty ? "none" : route.query.joined(separator: ", ")
-            throw AdminError(400, "there is no \(name) in the query of this path; there are: \(known)")
+            throw AdminError(400, "unknown query name \(name); known names: \(known)")
         }
         for name in route.query where query.count(where: { $0.name == name }) > 1 {
-            throw AdminError(400, "\(name) stands in the query more than once")
+            throw AdminError(400, "\(name) occurs more than once in the query")
         }
     }
 }

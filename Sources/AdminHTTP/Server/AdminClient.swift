@@ -1,18 +1,18 @@
 import EventLoop
 import Glibc
 
-/// One connection: bounds the time in which its client has to get on, and sees when it goes away. libmicrohttpd misses
-/// an end that comes together with bytes, and every end while an answer is waited for.
+/// One connection of the endpoint. Bounds the time that its client may need, and detects that the client is gone.
+/// libmicrohttpd misses a close that arrives together with bytes, and every close while an answer is pending.
 final class AdminClient {
-    /// How long what a client sent before it went away may take to be read.
+    /// Maximum time to read the bytes that a client sent before it was gone.
     private static let goneSecondsMax = 1
 
     /// The peer's host; nil for a Unix socket.
     let host: PeerHost?
-    /// Whether a whole request has come whose answer is not queued yet.
+    /// Whether a whole request has arrived whose answer is not queued yet.
     private(set) var isOwedAnswer = false
-    /// The place in the order in which connections began to wait for their clients: for a request, or for the client to
-    /// read the answer.
+    /// The position in the order in which connections began to wait for their clients, to send a request or read an
+    /// answer.
     private(set) var waitingSince: Int
 
     private let server: AdminServer
@@ -21,7 +21,7 @@ final class AdminClient {
     private var deadline: TimerToken?
     private var isGone = false
     private var waiting: AdminExchange?
-    /// Whether an idle client may leave the deadline pass: it has had an answer.
+    /// Whether the client has had an answer and may let the deadline pass without a count in `onClosed`.
     private var isIdle = false
 
     init(server: AdminServer, descriptor: Int32) {
@@ -31,11 +31,11 @@ final class AdminClient {
         waitingSince = server.nextWaitNumber()
     }
 
-    /// Begins to watch; to be followed by `end()`.
+    /// Starts to watch the connection; `end()` must follow.
     func begin() {
         watch = DescriptorWatch(
-            loop: server.loop, descriptor: descriptor, for: .peerGone, action: { [self] in wentAway() },
-            // The server ends it.
+            loop: server.loop, descriptor: descriptor, for: .peerGone, action: { [self] in peerClosed() },
+            // The server ends the connection.
             abandoned: {})
         startHead()
     }
@@ -46,36 +46,37 @@ final class AdminClient {
         endTransfer()
     }
 
-    private func wentAway() {
+    private func peerClosed() {
         isGone = true
         watch?.end()
         watch = nil
         if let waiting { waiting.abandon() } else { startTransfer() }
     }
 
-    /// The client sends a head, and has little time for it.
+    /// The client sends a head, within a short time limit.
     func startHead() {
         isIdle = false
         schedule(seconds: min(server.configuration.headSecondsMax, server.configuration.transferSecondsMax))
     }
 
-    /// The client sends a body or reads an answer, and has so long for it.
+    /// The client sends a body or reads an answer, within the transfer time limit.
     func startTransfer() {
         waiting = nil
         isIdle = false
         schedule(seconds: server.configuration.transferSecondsMax)
     }
 
-    /// The request is whole: the server does not close the connection for another client while it has a choice.
-    func requestCame() { isOwedAnswer = true }
+    /// The request has arrived. The server now closes the connection for another client only if all others are owed
+    /// answers too.
+    func requestArrived() { isOwedAnswer = true }
 
-    /// The answer is queued: the client has to read it, and keeps no place by not doing so.
+    /// The answer is queued. From now on the connection counts as waiting for its client, which has to read the answer.
     func answerQueued() {
         isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
     }
 
-    /// The answer is written: the next request may come.
+    /// The answer is written; the client may send the next request.
     func answered() {
         isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
@@ -83,7 +84,7 @@ final class AdminClient {
         isIdle = true
     }
 
-    /// After it the socket is shut: libmicrohttpd sees that.
+    /// Shuts the socket after this time; libmicrohttpd notices that.
     private func schedule(seconds: Int) {
         endTransfer()
         deadline = server.loop.schedule(after: .seconds(isGone ? min(Self.goneSecondsMax, seconds) : seconds)) {
@@ -97,7 +98,7 @@ final class AdminClient {
         deadline = nil
     }
 
-    /// Ends both directions: libmicrohttpd sees that and ends the connection when it runs.
+    /// Shuts both directions; libmicrohttpd notices that and ends the connection at its next run.
     func shut() {
         endTransfer()
         waiting?.abandon()
@@ -105,8 +106,8 @@ final class AdminClient {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// The server has the next move, until `startTransfer()`. A client that has ended its half of the connection counts
-    /// as gone: those that only do that cannot be told from those that ended.
+    /// Suspends the time limit until `startTransfer()`, because the server has to answer. A client that has shut its
+    /// sending half counts as gone: the endpoint cannot distinguish that from a close.
     func wait(for exchange: AdminExchange) {
         endTransfer()
         waiting = exchange

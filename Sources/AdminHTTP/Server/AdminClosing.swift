@@ -1,4 +1,4 @@
-/// Why an admin endpoint closed a connection of its own accord. Idle connections that had an answer are not counted.
+/// The reason why an admin endpoint closed a connection. Idle connections that had an answer are not counted.
 public enum AdminClosing: String, Sendable, CaseIterable {
     /// The client did not send a request, or read the answer, in time.
     case late
@@ -7,6 +7,6 @@ public enum AdminClosing: String, Sendable, CaseIterable {
     /// The client's address had too many connections, and this one had waited longest for its client.
     case address
 
-    /// Whether another client took its place.
+    /// Whether another client took the connection's place.
     public var isDisplaced: Bool { self != .late }
 }

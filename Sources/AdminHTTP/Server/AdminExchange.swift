@@ -2,24 +2,24 @@ import CMicroHTTPD
 import EventLoop
 import Glibc
 
-/// One request and the answer that it waits for. On the loop's thread only.
+/// One request and its answer. Used on the loop's thread only.
 public final class AdminExchange {
     private enum Stage {
-        /// The request line has come. To `receiving` or `refused`.
+        /// The request line has arrived. To: receiving, refused.
         case beginning
-        /// The body comes. To `pending` or `refused`.
+        /// The body arrives. To: pending, refused.
         case receiving
-        /// What still comes of the request is dropped, so that the client reads why. To `ended`.
+        /// The rest of the request is dropped, so that the client reads the refusal. To: ended.
         case refused(AdminResponse)
-        /// Whole, and its connection suspended. To `ended`.
+        /// The request is complete, and its connection suspended. To: ended.
         case pending
-        /// Answered, or nobody waits for the answer any more.
+        /// Answered, or the client no longer waits for an answer.
         case ended
     }
 
-    /// Whole when the endpoint's handler gets to see it.
+    /// Complete when the endpoint's handler receives the exchange.
     public internal(set) var request = AdminRequest()
-    /// Called when the client goes away or the endpoint is closed before there was an answer.
+    /// Called if the client disconnects or the endpoint is closed before an answer.
     public var onAbandoned: (() -> Void)?
 
     private let server: AdminServer
@@ -28,54 +28,55 @@ public final class AdminExchange {
     private var stage = Stage.beginning
     private var bytesHeld = 0
 
-    /// - Parameter target: as the request line has it.
+    /// - Parameter target: as in the request line.
     init(server: AdminServer, connection: OpaquePointer, target: UnsafeRawBufferPointer) {
         self.server = server
         self.connection = connection
         self.target = RequestTarget(target)
     }
 
-    /// Whether an answer is still waited for.
+    /// Whether the client still waits for an answer.
     public var isPending: Bool {
         if case .pending = stage { true } else { false }
     }
 
-    /// Answers, once; does nothing when the client has gone away.
+    /// Answers once; does nothing if the client has disconnected.
     public func answer(_ response: AdminResponse) {
         server.loop.assertOnLoop()
         guard isPending else { return }
-        // Without an answer the connection is closed.
+        // If this fails, the connection is closed.
         _ = queue(response)
         endPending()
     }
 
-    /// Ends when nobody waits for the answer any more.
+    /// Ends the exchange without an answer.
     func abandon() {
         guard isPending else { return }
-        let told = onAbandoned
+        let onAbandoned = self.onAbandoned
         endPending()
-        told?()
+        onAbandoned?()
     }
 
     private func endPending() {
         stage = .ended
         onAbandoned = nil
         client?.startTransfer()
-        server.endsToWait(self)
+        server.removePending(self)
         server.resume(connection)
     }
 
-    /// Whoever is to answer has seen it and takes time.
+    /// The handler has received the exchange and answers later.
     func waitForAnswer() { client?.wait(for: self) }
 
     private var client: AdminClient? {
         martlet_connection_context(connection).map { Unmanaged<AdminClient>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Takes what libmicrohttpd has read: first the head, then the body in pieces, then none to say that it is whole.
+    /// Processes a callback of libmicrohttpd: first the head, then pieces of the body, at last an empty piece at the
+    /// end.
     ///
     /// - Returns: `NO` to close the connection.
-    func take(method: UnsafePointer<CChar>, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
+    func receive(method: UnsafePointer<CChar>, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         switch stage {
         case .beginning:
             stage = .receiving
@@ -104,14 +105,14 @@ public final class AdminExchange {
         } else if let target {
             request = AdminRequest(method: head.method, target: target, contentType: head.contentType)
         } else {
-            stage = .refused(.error(400, "the path has to begin with / and its percent-escapes have to make UTF-8"))
+            stage = .refused(.error(400, "the path must begin with / and its percent-escapes must be valid UTF-8"))
         }
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         let bytesMax = server.configuration.bodyBytesMax
         if request.body.count + bytes.count > bytesMax {
-            stage = .refused(.error(413, "the body has more than \(bytesMax) bytes"))
+            stage = .refused(.error(413, "the body exceeds \(bytesMax) bytes"))
         } else if hold(bytes.count) {
             return request.body.append(contentsOf: bytes)
         } else {
@@ -121,12 +122,12 @@ public final class AdminExchange {
     }
 
     private func wait() -> MHD_Result {
-        guard server.beginsToWait(self) else {
+        guard server.addPending(self) else {
             stage = .ended
             return queue(.overloaded)
         }
         stage = .pending
-        client?.requestCame()
+        client?.requestArrived()
         MHD_suspend_connection(connection)
         return .YES
     }
@@ -145,30 +146,30 @@ public final class AdminExchange {
     }
 
     private func hold(_ count: Int) -> Bool {
-        guard server.holds(count) else { return false }
+        guard server.reserve(count) else { return false }
         bytesHeld += count
         return true
     }
 
-    /// The connection has done with it, one way or the other.
+    /// libmicrohttpd has finished the request, successfully or not.
     func complete() {
-        server.letsGo(of: bytesHeld)
+        server.release(bytesHeld)
         client?.answered()
     }
 }
 
 extension AdminResponse {
     fileprivate static let overloaded = AdminResponse.error(
-        503, "too much waits to be read or answered; try again later")
+        503, "too many requests are pending; try again later")
 
-    /// What follows the request may be meant for another reader: the connection ends with the answer.
+    /// Bytes after the request may be meant for another server, so the connection closes after the answer.
     fileprivate static let ambiguousLength: AdminResponse = {
         var response = AdminResponse.error(400, "send one Content-Length or one Transfer-Encoding, not several")
         response.headers = [("Connection", "close")]
         return response
     }()
 
-    /// What it is stays here, looks like what it is, and is shown in no foreign page.
+    /// Keeps the answer out of caches and foreign pages, and its content type unchanged.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

@@ -2,8 +2,9 @@ import CMicroHTTPD
 import Glibc
 
 extension AdminServer {
-    /// Starts libmicrohttpd; nil when it is out of memory or descriptors. Its calls back come from `MHD_run`,
-    /// `MHD_add_connection` and `MHD_stop_daemon`, so on the loop, and end with the last.
+    /// Starts libmicrohttpd; returns nil if memory or descriptors are exhausted. Its callbacks run within `MHD_run`,
+    /// `MHD_add_connection` and `MHD_stop_daemon`, so on the loop; the last callback precedes the return of
+    /// `MHD_stop_daemon`.
     func startDaemon() -> OpaquePointer? {
         martlet_start_daemon(
             UInt32(clamping: configuration.connectionsMax + Self.closingMax), configuration.connectionBytesMax,
@@ -31,9 +32,9 @@ private func received(
     byteCount: UnsafeMutablePointer<Int>?, context: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let exchange = context?.pointee, let method, let byteCount else { return .NO }
-    let taken = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : byteCount.pointee)
+    let chunk = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : byteCount.pointee)
     byteCount.pointee = 0
-    return Unmanaged<AdminExchange>.fromOpaque(exchange).takeUnretainedValue().take(method: method, taken)
+    return Unmanaged<AdminExchange>.fromOpaque(exchange).takeUnretainedValue().receive(method: method, chunk)
 }
 
 private func completed(
@@ -66,7 +67,7 @@ private func connectionChanged(
     }
 }
 
-/// The target is decoded part by part when it is whole.
+/// Keeps percent-escapes: `RequestTarget` decodes the parts of a complete target.
 private func keepEscapes(
     _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
 ) -> Int {

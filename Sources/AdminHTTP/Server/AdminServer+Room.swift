@@ -1,8 +1,8 @@
 import EventLoop
 
-/// A new client always gets in: probes and attackers may come from the same address, so that no address is refused.
+/// A new client always gets a connection. Probes and attackers may share an address, so no address is refused.
 extension AdminServer {
-    /// Closes a connection if the new one, of `host`, would be one too many.
+    /// Closes a connection of `host` or of any host if the new one would exceed a limit.
     func makeRoom(for host: PeerHost?) {
         if let host {
             close(if: configuration.connectionsPerHostMax, of: clients.values.filter { $0.host == host }, .address)
@@ -10,8 +10,8 @@ extension AdminServer {
         close(if: configuration.connectionsMax, of: Array(clients.values), .full)
     }
 
-    /// Closes the connection that has waited longest for its client, if there are `countMax` or more. It closes one whose
-    /// request has no answer yet only if all are such.
+    /// Closes the connection that has waited longest for its client if there are `countMax` or more. Connections that
+    /// are owed an answer are closed only if there are no others.
     private func close(if countMax: Int, of clients: [AdminClient], _ cause: AdminClosing) {
         guard clients.count >= countMax else { return }
         let oldest = clients.min {
@@ -20,9 +20,9 @@ extension AdminServer {
         if let oldest { close(oldest, cause) }
     }
 
-    /// Closes a connection, of which libmicrohttpd is rid when it runs.
+    /// Shuts a connection; libmicrohttpd ends it at its next run.
     ///
-    /// - Parameter cause: counted; nil where the connection was idle.
+    /// - Parameter cause: counted; nil if the connection was idle.
     func close(_ client: AdminClient, _ cause: AdminClosing?) {
         guard clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
         client.shut()

@@ -2,45 +2,46 @@ import CMicroHTTPD
 public import EventLoop
 import Glibc
 
-/// A small HTTP/1.1 endpoint on a loop, for people, monitors and scripts beside the real work.
+/// A small HTTP/1.1 endpoint on an event loop, for operators, monitoring and scripts.
 ///
 ///     let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
 ///         exchange.answer(.json(Array("{}".utf8)))
 ///     }
 ///
-/// libmicrohttpd reads and writes, without a thread of its own: its epoll descriptor is one more that the loop watches.
-/// Everything is called on the loop; until `close()` the loop keeps the endpoint alive.
+/// libmicrohttpd reads and writes without a thread: the loop watches its epoll descriptor. Call all functions on the
+/// loop. The loop keeps the endpoint alive until `close()`.
 public final class AdminServer {
-    /// Where it listens, with the port that was given when 0 was asked for.
+    /// The listening address, with the actual port if port 0 was requested.
     public private(set) var endpoint: Endpoint
 
     let loop: EpollLoop
     let configuration: AdminConfiguration
     let hosts: TrustedHosts
-    /// Let go of with the end, since it may hold what holds this.
+    /// Released by `close()`, to break reference cycles.
     private var handler: ((AdminExchange) -> Void)?
     private var daemon: OpaquePointer?
     private var listener: ByteListener?
     private var watch: DescriptorWatch?
     private var nextRun: TimerToken?
-    /// Whole, and not shown to the handler yet.
+    /// Complete requests that the handler has not received yet.
     private var arrived: [AdminExchange] = []
     private(set) var pending: [ObjectIdentifier: AdminExchange] = [:]
     private(set) var bytesHeld = 0
-    /// Connections of libmicrohttpd, those included that are shut and that it has yet to end.
+    /// All connections of libmicrohttpd, including shut ones that it has not ended yet.
     var connectionCount = 0
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
     private var waitNumber = 0
-    /// Called when the endpoint closes a connection of its own accord.
+    /// Called when the endpoint closes a connection that was not idle.
     public var onClosed: ((AdminClosing) -> Void)?
-    /// Connections that may be shut and not ended yet: libmicrohttpd runs after each accept.
+    /// Maximum connections that are shut but not ended; libmicrohttpd runs after each accept.
     static let closingMax = 64
 
-    /// Listens at an address, port 0 being any free one.
+    /// Listens at an address; port 0 selects any free port.
     ///
-    /// - Parameter handler: gets every whole request of a client that may ask, and has it answered now or later.
-    /// - Throws: when the address cannot be had, or the process is out of memory or descriptors.
+    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
+    ///   later.
+    /// - Throws: if the address is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, endpoint: Endpoint, configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping (AdminExchange) -> Void
@@ -50,10 +51,10 @@ public final class AdminServer {
         }
     }
 
-    /// Listens on a Unix socket, which only this user may connect to.
+    /// Listens on a Unix socket that only this user may connect to.
     ///
     /// - Parameter handler: as above.
-    /// - Throws: when the path cannot be had, or the process is out of memory or descriptors.
+    /// - Throws: if the path is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping (AdminExchange) -> Void
@@ -91,11 +92,11 @@ public final class AdminServer {
     }
 
     deinit {
-        precondition(daemon == nil, "an admin endpoint is closed before it is let go of")
+        precondition(daemon == nil, "close() was not called")
     }
 
-    /// Ends at once: accepts no more, tells those who wait for an answer that none comes, closes every connection. The
-    /// end of the loop does the same.
+    /// Closes the endpoint immediately: stops accepting, answers pending requests with 503, and closes every
+    /// connection. The end of the loop does the same.
     public func close() {
         loop.assertOnLoop()
         listener?.close()
@@ -105,9 +106,9 @@ public final class AdminServer {
         arrived = []
         guard let daemon else { return }
         for exchange in pending.values {
-            let told = exchange.onAbandoned
-            exchange.answer(.error(503, "the server ends"))
-            told?()
+            let onAbandoned = exchange.onAbandoned
+            exchange.answer(.error(503, "the server is shutting down"))
+            onAbandoned?()
         }
         MHD_run(daemon)
         if let nextRun { loop.cancel(nextRun) }
@@ -124,12 +125,12 @@ public final class AdminServer {
             return
         }
         makeRoom(for: PeerHost(descriptor))
-        // Without memory for it the connection is closed.
+        // If memory is exhausted, it closes the connection.
         MHD_add_connection(daemon, descriptor, nil, 0)
         run()
     }
 
-    /// Has libmicrohttpd do what there is to do, then the handler.
+    /// Runs libmicrohttpd, then the handler for each request that has arrived.
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)
@@ -139,12 +140,13 @@ public final class AdminServer {
             handler?(exchange)
             if exchange.isPending { exchange.waitForAnswer() }
         }
-        // Data that it has read already make no event. It has no other timeouts: AdminClient's bound its connections.
+        // Bytes that libmicrohttpd has buffered raise no event. It has no other timeouts: AdminClient bounds its
+        // connections.
         var milliseconds: UInt64 = 0
         if self.daemon != nil, MHD_get_timeout(daemon, &milliseconds) == .YES { runSoon() }
     }
 
-    /// Ends the wait of a connection; without a thread of its own libmicrohttpd makes no event of this.
+    /// Resumes a suspended connection. Without a thread, libmicrohttpd raises no event for this.
     func resume(_ connection: OpaquePointer) {
         MHD_resume_connection(connection)
         runSoon()
@@ -158,31 +160,31 @@ public final class AdminServer {
         }
     }
 
-    /// The next place in the order in which connections begin to wait for a request.
+    /// Returns the next position in the order in which connections begin to wait for their clients.
     func nextWaitNumber() -> Int {
         waitNumber += 1
         return waitNumber
     }
 
-    func beginsToWait(_ exchange: AdminExchange) -> Bool {
+    func addPending(_ exchange: AdminExchange) -> Bool {
         guard pending.count < configuration.pendingMax else { return false }
         pending[ObjectIdentifier(exchange)] = exchange
         arrived.append(exchange)
         return true
     }
 
-    func endsToWait(_ exchange: AdminExchange) {
+    func removePending(_ exchange: AdminExchange) {
         pending[ObjectIdentifier(exchange)] = nil
     }
 
-    /// Whether so many more bytes may be kept.
-    func holds(_ count: Int) -> Bool {
+    /// Reserves memory; returns false if the limit would be exceeded.
+    func reserve(_ count: Int) -> Bool {
         guard bytesHeld + count <= configuration.bytesHeldMax else { return false }
         bytesHeld += count
         return true
     }
 
-    func letsGo(of count: Int) {
+    func release(_ count: Int) {
         bytesHeld -= count
     }
 }

@@ -1,12 +1,13 @@
 public import EventLoop
 
-/// Reports connections that an admin endpoint displaced: the first at once, the others once a minute. On its loop.
+/// Reports connections that an admin endpoint displaced: the first immediately, further ones once a minute. Used on the
+/// endpoint's loop.
 public final class DisplacementReport {
     private static let intervalSeconds = 60
 
     private let loop: EventLoop
     private let report: (Int) -> Void
-    /// Displaced since the last report.
+    /// Connections displaced since the last report.
     private var displaced = 0
     private var isScheduled = false
 

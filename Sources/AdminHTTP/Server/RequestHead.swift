@@ -1,15 +1,15 @@
 import CMicroHTTPD
 
-/// What is looked at of a request's method and headers.
+/// The evaluated parts of a request's head: method and headers.
 struct RequestHead {
     let method: AdminMethod?
-    /// A request has one; that it has more shows that somebody is to be deceived.
+    /// Valid requests have exactly one; several indicate an attempt to deceive a proxy.
     private(set) var hosts: [String] = []
     private(set) var origins: [String] = []
     private(set) var contentType: String?
     private var contentLengths = 0
     private var transferEncodings = 0
-    /// Whether a proxy in front may read another length than this endpoint: a request smuggled in the body (RFC 9112, 6.3).
+    /// Whether a proxy may read another length than this endpoint: request smuggling (RFC 9112, 6.3).
     var isLengthAmbiguous: Bool { contentLengths + transferEncodings > 1 }
 
     init(method: UnsafePointer<CChar>, connection: OpaquePointer) {

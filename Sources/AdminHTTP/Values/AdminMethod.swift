@@ -1,4 +1,4 @@
-/// What a request asks to be done. `HEAD` is served as `GET`.
+/// The methods of routes. `HEAD` is served as `GET`.
 public enum AdminMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case put = "PUT"

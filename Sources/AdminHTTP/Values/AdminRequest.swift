@@ -1,14 +1,14 @@
-/// A request from a client that may ask.
+/// A request that passed the host and origin checks.
 public struct AdminRequest: Sendable {
-    /// nil for a method that no resource knows.
+    /// Nil for a method that no route has.
     public let method: AdminMethod?
-    /// The segments of the path, percent-decoded; none for `/`.
+    /// The segments of the path, percent-decoded; empty for `/`.
     public let path: [String]
-    /// The query's names and values, percent-decoded, in order.
+    /// The names and values of the query, percent-decoded, in order.
     public let query: [(name: String, value: String)]
     public let contentType: String?
     public internal(set) var body: [UInt8] = []
-    /// The segments that the route's path has names for.
+    /// The segments that match the route's names in capitals.
     var parameters: [(name: String, value: String)] = []
 
     init(method: AdminMethod? = nil, target: RequestTarget = RequestTarget(), contentType: String? = nil) {
@@ -18,12 +18,12 @@ public struct AdminRequest: Sendable {
         self.contentType = contentType
     }
 
-    /// The first value of this name in the query.
+    /// Returns the first value of this name in the query.
     public func query(_ name: String) -> String? {
         query.first { $0.name == name }?.value
     }
 
-    /// The path's segment that stands where the route's path says `name`.
+    /// Returns the path segment that matches `name` in the route's path.
     public func parameter(_ name: String) -> String {
         guard let parameter = parameters.first(where: { $0.name == name }) else {
             preconditionFailure("the route's path has no \(name)")

@@ -1,11 +1,11 @@
 import Text
 
-/// What a request is answered with. The endpoint adds the headers that keep it out of caches and foreign pages.
+/// An answer. The endpoint adds headers that keep it out of caches and foreign pages.
 public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String
     public var body: [UInt8]
-    /// Beyond those about content; in place of the endpoint's own about caches and security where it has one.
+    /// Headers other than `Content-Type`. A header here replaces the endpoint's default for caching or security.
     public var headers: [(name: String, value: String)] = []
 
     public init(status: Int = 200, contentType: String, body: [UInt8]) {
@@ -14,12 +14,12 @@ public struct AdminResponse: Sendable {
         self.body = body
     }
 
-    /// A JSON text that is written already.
+    /// Returns an answer with a complete JSON text.
     public static func json(_ text: [UInt8], status: Int = 200) -> AdminResponse {
         AdminResponse(status: status, contentType: "application/json", body: text)
     }
 
-    /// `{"error":"sentence"}`
+    /// Returns `{"error":"sentence"}`.
     public static func error(_ status: Int, _ sentence: String) -> AdminResponse {
         var text = #"{"error":""#
         for scalar in sentence.unicodeScalars {
@@ -33,10 +33,10 @@ public struct AdminResponse: Sendable {
     }
 }
 
-/// Why a request is refused: becomes `{"error":"sentence"}`.
+/// A refusal of a request, sent as `{"error":"sentence"}`.
 public struct AdminError: Error, Sendable, Hashable {
     public var status: Int
-    /// What is wrong and what to do about it.
+    /// The cause and the remedy.
     public var sentence: String
 
     public init(_ status: Int, _ sentence: String) {

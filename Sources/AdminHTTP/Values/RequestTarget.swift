@@ -1,13 +1,13 @@
-/// The path and query of a request line, percent-decoded part by part (RFC 3986), so that an encoded `/` or `&` stays
-/// within its part.
+/// The path and query of a request line. Each part is percent-decoded separately (RFC 3986), so an encoded `/` or `&`
+/// stays within its part.
 struct RequestTarget: Sendable {
     private(set) var path: [String] = []
     private(set) var query: [(name: String, value: String)] = []
 
-    /// `/` alone.
+    /// The target `/`.
     init() {}
 
-    /// nil unless it begins with `/` and every part is UTF-8 after decoding.
+    /// Returns nil unless the text begins with `/` and every part is UTF-8 after decoding.
     init?(_ text: some Sequence<UInt8>) {
         let parts = Array(text).split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.first == UInt8(ascii: "/") else { return nil }
@@ -20,7 +20,7 @@ struct RequestTarget: Sendable {
         guard parts.count > 1 else { return }
         for pair in parts[1].split(separator: UInt8(ascii: "&")) {
             let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-                // As forms write a space.
+                // Forms encode a space as +.
                 .map { $0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 } }
             guard let name = Self.decoded(sides[0][...]), let value = Self.decoded(sides.count > 1 ? sides[1][...] : [])
             else { return nil }

@@ -2,7 +2,7 @@ public import AMQP
 import BrokerTopology
 
 extension AMQPError {
-    /// Whether the broker cannot be reached, as opposed to a refusal.
+    /// Whether the broker is unreachable, as opposed to a refusal by the broker.
     public var isUnreachable: Bool {
         switch code {
         case .cannotConnect, .connectionLost, .timedOut, .connectionForced, .protocolViolation, .closed: true

@@ -1,7 +1,7 @@
 public import AMQP
 public import BrokerTopology
 
-/// A topology's objects over AMQP.
+/// Declarations of a topology's objects over AMQP.
 extension BrokerAdmin {
     func declare(_ exchange: Topology.Exchange) async throws(AMQPError) {
         try await declareExchange(
@@ -9,18 +9,18 @@ extension BrokerAdmin {
     }
 
     enum DeclaredQueue {
-        case asWanted
-        /// It exists without the argument that turns off the broker's delivery limit.
+        case asDeclared
+        /// The queue exists without the argument that turns off the broker's delivery limit.
         case withBrokersDeliveryLimit
     }
 
-    /// Declares a queue. An existing queue without the argument against the broker's delivery limit is no error: queues of
-    /// earlier versions have a policy instead.
+    /// Declares a queue. Accepts an existing queue without the argument that turns off the broker's delivery limit:
+    /// queues of earlier versions have a policy instead.
     @discardableResult
     func declare(_ queue: Topology.Queue) async throws(AMQPError) -> DeclaredQueue {
         do throws(AMQPError) {
             try await declareQueue(queue.name, arguments: FieldTable(queue.arguments))
-            return .asWanted
+            return .asDeclared
         } catch {
             guard queue.hasNoDeliveryLimit, error.isAboutDeliveryLimit else { throw error }
             try await declareQueue(queue.name, arguments: FieldTable(queue.withBrokersDeliveryLimit.arguments))
@@ -74,7 +74,7 @@ extension FieldTable {
 }
 
 extension BrokerVersion {
-    /// Reads the version that a broker sends at login; nil if the broker is not RabbitMQ.
+    /// Reads the version from the properties that a broker sends at login. Returns nil if the broker is not RabbitMQ.
     public init?(_ serverProperties: FieldTable) {
         guard serverProperties["product"]?.stringValue == "RabbitMQ",
             let text = serverProperties["version"]?.stringValue

@@ -1,12 +1,12 @@
 import AMQP
 import BrokerTopology
 
-/// Policies, which AMQP neither shows nor sets.
+/// Policies, which AMQP can neither show nor set.
 extension TopologyDeclarer {
-    /// Sets the policies that the broker's version needs, after `declare`. A policy that no queue needs is not set: a queue
-    /// follows one policy only, and this one would displace an operator's.
+    /// Sets the policies that the broker's version needs. Call it after `declare`. A policy that no queue needs is not
+    /// set: RabbitMQ applies only one policy to a queue, so an unneeded policy could displace an operator's.
     ///
-    /// - Parameter management: nil if the configuration does not name the management API.
+    /// - Parameter management: nil if the configuration has no `amqp.management_url`.
     /// - Returns: the number of policies that are not set.
     public func setPolicies(through management: ManagementAccess?) async -> Int {
         guard let version else { return 0 }
@@ -28,14 +28,15 @@ extension TopologyDeclarer {
         let command = RabbitmqctlScript.command(policy, virtualHost: advice.virtualHost)
         guard let management, let snapshot else {
             return .failed(
-                "only the management API (amqp.management_url) shows and sets it, and without it RabbitMQ \(version) takes "
-                    + "what was returned \(DeliveryLimit.standard) times out of \(limited.joined(separator: ", ")): "
-                    + "run \(command), then martlet topology apply --without-policies")
+                "only the management API (amqp.management_url) can set the policy; without the policy, "
+                    + "RabbitMQ \(version) removes messages that were requeued \(DeliveryLimit.standard) times from "
+                    + "\(limited.joined(separator: ", ")): run \(command), then martlet topology apply --without-policies"
+            )
         }
         let existing = snapshot.policies[policy.name]
         let policy = existing.map { policy.withPriority(of: $0) } ?? policy
         if existing == policy.texts { return .present }
-        if let failure = await management.set(policy) { return .failed("\(failure.message): \(command)") }
+        if let failure = await management.set(policy) { return .failed("\(failure.message); run \(command)") }
         return existing == nil ? .created : .changed
     }
 }

@@ -1,11 +1,11 @@
 import AMQP
 import BrokerTopology
 
-/// The way of requests to a request queue or its shards.
+/// The bindings from the exchange of requests to a request queue or its shards.
 extension TopologyDeclarer {
-    /// Applies a sharding; ends with a step that fails, after which requests arrive as before that step.
+    /// Applies a sharding. Stops at a step that fails; requests then still arrive as before that step.
     ///
-    /// - Returns: false if the queue has no shards and had none: the queue is then bound as any other.
+    /// - Returns: false if the queue has no shards and had none. The queue is then bound like any other.
     mutating func apply(_ sharding: Topology.Sharding) async throws(AMQPError) -> Bool {
         if !sharding.isSharded {
             guard try await exchangeExists(sharding.exchange) else { return false }
@@ -22,7 +22,7 @@ extension TopologyDeclarer {
         return true
     }
 
-    /// - Returns: whether the next step may follow.
+    /// Performs one step. Returns whether the next step may follow.
     private mutating func perform(
         _ step: Topology.Sharding.Step, of sharding: Topology.Sharding
     ) async throws(AMQPError) -> Bool {

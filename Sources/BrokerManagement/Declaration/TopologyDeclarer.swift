@@ -8,17 +8,17 @@ public struct TopologyDeclarer {
         public enum Result: Equatable {
             case created
             case present
-            /// It existed with other properties.
+            /// The object existed with other properties.
             case changed
-            /// It exists now; AMQP does not show whether it existed before.
+            /// The binding exists now; AMQP does not show whether it existed before.
             case bound
-            /// It does not exist now; AMQP does not show whether it existed before.
+            /// The binding does not exist now; AMQP does not show whether it existed before.
             case unbound
-            /// It led nowhere any more.
+            /// The exchange was the source of no binding and was deleted.
             case deleted
-            /// It exists and nothing leads to it any more; what to do with it.
+            /// The object exists but receives no messages; with the remedy.
             case unused(String)
-            /// It exists with other properties, which harm no worker; what to do about it.
+            /// The object exists with other properties, which harm no worker; with the remedy.
             case kept(String)
             case failed(String)
         }
@@ -29,20 +29,20 @@ public struct TopologyDeclarer {
 
     let topology: Topology
     let admin: BrokerAdmin
-    /// nil: unknown, for example because the broker is not RabbitMQ.
+    /// nil if unknown, for example because the broker is not RabbitMQ.
     let version: BrokerVersion?
-    /// What the management API showed before; nil: only AMQP.
+    /// The broker's objects before the declaration; nil without the management API.
     let snapshot: BrokerSnapshot?
     let advice: TopologyAdvice
     let report: (Step) -> Void
     private var failures = 0
-    /// Nothing can be bound to them from before.
+    /// Queues that this declaration created. They have no earlier bindings.
     private var newQueues: Set<String> = []
-    /// Existing queues with the broker's delivery limit, which only a policy turns off.
+    /// Existing queues with the broker's delivery limit, which only a policy can turn off.
     private(set) var limitedQueues: [String] = []
 
     /// - Parameters:
-    ///   - admin: its connection is ready.
+    ///   - admin: an administrator whose connection is ready.
     ///   - version: nil if unknown.
     ///   - report: called after each step.
     public init(
@@ -71,7 +71,7 @@ public struct TopologyDeclarer {
             }
         }
         for queue in topology.queues(at: version) { try await declare(queue) }
-        // Before other bindings: in the order of its steps, each request reaches exactly one queue.
+        // Before other bindings: the order of its steps ensures that each request reaches exactly one queue.
         var bound: [Topology.Binding] = []
         for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
         for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }
@@ -100,7 +100,7 @@ public struct TopologyDeclarer {
         if isLimited { limitedQueues.append(queue.name) }
     }
 
-    /// Early versions delayed requests in queues of this exchange. The queues still return their messages.
+    /// Reports the exchange with which early versions delayed requests. Its queues still return their messages.
     private mutating func reportRetryExchange() async throws(AMQPError) {
         let names = topology.names
         guard try await exchangeExists(names.formerRetryExchange) else { return }
@@ -108,7 +108,7 @@ public struct TopologyDeclarer {
             Step(
                 subject: "exchange \(names.formerRetryExchange) and its queues",
                 result: .unused(
-                    "\(names.waitQueuePrefix)* take their place; delete them once the queues are empty")))
+                    "replaced by \(names.waitQueuePrefix)*; delete them once the queues are empty")))
     }
 }
 
@@ -121,7 +121,9 @@ extension TopologyDeclarer {
             // After a failed step, this may be the only binding for dead letters.
             if failures > 0, binding.exchange == topology.names.brokerDeadLettersExchange {
                 report(
-                    Step(subject: binding.text, result: .kept("a step before failed; apply again once it is mended")))
+                    Step(
+                        subject: binding.text,
+                        result: .kept("an earlier step failed; fix its cause and \(TopologyAdvice.apply) again")))
             } else {
                 try await remove(binding)
             }
@@ -135,7 +137,7 @@ extension TopologyDeclarer {
         }
     }
 
-    /// - Parameter isTemporary: a later step removes the binding. It is reported only if it fails.
+    /// - Parameter isTemporary: whether a later step removes the binding. Such a step is reported only if it fails.
     @discardableResult
     mutating func bind(_ binding: Topology.Binding, isTemporary: Bool = false) async throws(AMQPError) -> Bool {
         let existed = snapshot?.bindings.contains(binding)
@@ -172,7 +174,8 @@ extension TopologyDeclarer {
 
 /// Single steps.
 extension TopologyDeclarer {
-    /// Also true if the broker does not show it. The next step then fails, with the reason.
+    /// Whether the queue exists, or the broker does not show it. In the second case, the next step fails with the
+    /// reason.
     func mayExist(_ queue: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.queueExists(queue)
@@ -182,7 +185,7 @@ extension TopologyDeclarer {
         }
     }
 
-    /// Also false if the broker does not show it.
+    /// Whether the exchange exists and the broker shows it.
     func exchangeExists(_ exchange: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.exchangeExists(exchange)
@@ -192,8 +195,10 @@ extension TopologyDeclarer {
         }
     }
 
-    /// - Parameter isReported: false: only if it fails.
-    /// - Returns: whether it succeeded.
+    /// Performs one step.
+    ///
+    /// - Parameter isReported: false: the step is reported only if it fails.
+    /// - Returns: whether the step succeeded.
     @discardableResult
     mutating func step(
         _ subject: String, isReported: Bool = true, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
@@ -210,13 +215,13 @@ extension TopologyDeclarer {
         }
     }
 
-    /// Returns the reason of a refusal, and what an operator can do about it.
+    /// Returns the reason of a refusal and the remedy.
     private static func reason(for error: AMQPError) -> String {
         switch error.code {
         case .preconditionFailed:
-            "it exists with other properties, which a broker cannot change; when it is empty, delete it and apply "
-                + "again (\(error.message))"
-        case .accessRefused: "this user may not do that (\(error.message))"
+            "it exists with other properties, which a broker cannot change; once it is empty, delete it and "
+                + "\(TopologyAdvice.apply) again (\(error.message))"
+        case .accessRefused: "the user lacks the permission (\(error.message))"
         case .refused where error.detail == .unknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
         default: error.message
         }
@@ -224,6 +229,6 @@ extension TopologyDeclarer {
 }
 
 extension Topology.Binding {
-    /// `push.requests from push.requests by #`, of a binding that is removed.
+    /// The text of a step that removes the binding: `push.requests from push.requests by #`.
     fileprivate var removalText: String { "\(shownDestination) from \(exchange)\(keyText)" }
 }

@@ -1,10 +1,10 @@
 public import AMQP
 public import BrokerTopology
 
-/// The state of queues on which delivery depends: whether requests wait without a consumer, and whether a full queue refuses
-/// messages.
+/// The state of queues on which delivery depends: whether requests wait without a consumer, and whether a full queue
+/// refuses messages.
 public struct QueueConditions: Sendable {
-    /// What stops delivery at one queue.
+    /// A condition that stops delivery at one queue.
     public struct Fault: Equatable, Sendable {
         public let queue: String
         public let text: String
@@ -12,9 +12,10 @@ public struct QueueConditions: Sendable {
     }
 
     public let topology: Topology
-    /// Depth and consumers, which AMQP shows without delay. Missing queues, and those that the user may not see, are left out.
+    /// Depths and consumers, from AMQP, which shows them without delay. Queues that are missing or invisible to the
+    /// user are not included.
     public var statuses: [QueueStatus]
-    /// Limits of queues; nil: the configuration does not name the management API.
+    /// The limits of queues; nil: the configuration has no `amqp.management_url`.
     public var management: Result<BrokerSnapshot, ManagementClient.Failure>?
     public let advice: TopologyAdvice
 
@@ -33,7 +34,7 @@ public struct QueueConditions: Sendable {
 
     public var faults: [Fault] { unconsumed + full }
 
-    /// Returns nil if the queue was not seen.
+    /// Returns nil if the queue is missing or invisible to the user.
     public func status(of queue: String) -> QueueStatus? { statuses.first { $0.name == queue } }
 
     private var unconsumed: [Fault] {
@@ -64,7 +65,8 @@ public struct QueueConditions: Sendable {
         }
     }
 
-    /// Returns the change that ends the refusals. A policy changes neither a limit nor an overflow that an argument sets.
+    /// Returns the change that ends the refusals. A policy cannot change a limit or an overflow behavior that an
+    /// argument sets.
     private func change(of name: String, _ queue: BrokerSnapshot.Queue, _ reached: [String]) -> String {
         let ofPolicy = "policy \(queue.policyNames)"
         if reached.allSatisfy({ !queue.isLimitedByArgument($0) }) {
@@ -72,10 +74,10 @@ public struct QueueConditions: Sendable {
         }
         if queue.arguments["x-overflow"] == nil { return "set overflow to drop-head in \(ofPolicy)" }
         let deletion = advice.deletion(ofQueue: name)
-        return "run \(deletion) once it is empty and declare it with other arguments, which alone decide here"
+        return "run \(deletion) once it is empty and declare it with other arguments: they override policies"
     }
 
-    /// Returns what a refusal by the queue stops.
+    /// Returns the effect of a refusal by the queue.
     private func effect(of queue: String) -> String {
         let names = topology.names
         if names.requestQueuesAndShards.contains(queue) { return "requests cannot be published" }
@@ -92,7 +94,7 @@ extension BrokerSnapshot.Queue {
         (arguments["x-overflow"] ?? policy["overflow"])?.hasPrefix("reject-publish") ?? false
     }
 
-    /// Of argument and policy, the lower one applies.
+    /// The lower limit of argument and policy, which RabbitMQ applies.
     fileprivate func limit(_ key: String) -> Int? {
         [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
     }

@@ -4,7 +4,7 @@ public import BrokerTopology
 /// Compares a topology with a broker, through the management API if the configuration names it, and over AMQP.
 public struct TopologyInspector: Sendable {
     public let topology: Topology
-    /// nil: the configuration does not name it.
+    /// nil: the configuration has no `amqp.management_url`.
     public let management: ManagementAccess?
     public let advice: TopologyAdvice
 
@@ -14,11 +14,11 @@ public struct TopologyInspector: Sendable {
         advice = TopologyAdvice(virtualHost: virtualHost)
     }
 
-    /// Returns findings from the management API if it answers, else from AMQP.
+    /// Returns findings from the management API, or from AMQP if the management API fails or is not configured.
     ///
     /// - Parameters:
-    ///   - admin: is started and closed if it is needed.
-    ///   - deadlineSeconds: for the connection.
+    ///   - admin: started and closed if AMQP is used.
+    ///   - deadlineSeconds: the timeout of the connection.
     ///   - onWait: called on another thread, with a sentence for an operator, if the call waits for statistics.
     /// - Throws: if the broker cannot be reached.
     public func findings(
@@ -44,9 +44,10 @@ public struct TopologyInspector: Sendable {
         }
     }
 
-    /// Returns depth, consumers and limits of the topology's queues, and of other queues to which its exchanges lead.
+    /// Returns the depths, consumers and limits of the topology's queues and of other queues that are bound to its
+    /// exchanges.
     ///
-    /// - Parameter admin: is started and closed.
+    /// - Parameter admin: started and closed by this function.
     /// - Throws: if the broker cannot be reached.
     public func queueConditions(
         by admin: BrokerAdmin, deadlineSeconds: Int
@@ -70,7 +71,7 @@ public struct TopologyInspector: Sendable {
         return conditions
     }
 
-    /// Returns nil if the queue is missing or the user may not see it.
+    /// Returns nil if the queue is missing or the user lacks the permission to read it.
     private func status(of queue: String, by admin: BrokerAdmin) async throws(AMQPError) -> QueueStatus? {
         do {
             return try await admin.status(ofQueue: queue)

@@ -1,14 +1,14 @@
 import AMQP
 import BrokerTopology
 
-/// Compares a topology with the broker as far as AMQP shows it, and changes nothing. AMQP shows whether objects exist and, to a
-/// user with the right to declare them, whether a declaration would change them.
+/// Compares a topology with the broker over AMQP, without changes. AMQP shows whether objects exist. It shows the
+/// arguments only to a user with the permission to declare the objects.
 struct TopologyProbe {
     let admin: BrokerAdmin
     let topology: Topology
     let advice: TopologyAdvice
 
-    /// Returns findings in the order of the topology, with a last one for what AMQP does not show.
+    /// Returns findings in the order of the topology. The last one names the parts that AMQP does not show.
     ///
     /// - Throws: if the connection is lost.
     func findings() async throws(AMQPError) -> [TopologyFinding] {
@@ -50,17 +50,17 @@ struct TopologyProbe {
             findings.append(
                 TopologyFinding(
                     subject: "arguments of \(undeclarable) exchanges and queues", state: .unseen,
-                    advice: "only to a user who may declare them, or by amqp.management_url"))
+                    advice: "shown only to a user with the permission to declare them, or by amqp.management_url"))
         }
         findings.append(
             TopologyFinding(
                 subject: "bindings, policies and bounds", state: .unseen,
-                advice: "AMQP does not show them; amqp.management_url does"))
+                advice: "not shown by AMQP: set amqp.management_url"))
         return findings
     }
 
-    /// - Parameter remedy: for an object with other properties.
-    /// - Returns: the finding, and whether it includes the arguments.
+    /// - Parameter remedy: the remedy if the object has other properties.
+    /// - Returns: the finding, and whether it covers the arguments.
     private func inspect(
         _ subject: String, remedy: String, exists: () async throws(AMQPError) -> Bool,
         declare: () async throws(AMQPError) -> Void

@@ -4,7 +4,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// nil when it is not written so.
+    /// Returns nil if the text does not have this format.
     static func unixSeconds(_ text: String) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 6, words[5] == "GMT", let day = Int64(words[1]), 1...31 ~= day,
@@ -15,8 +15,8 @@ enum HTTPDate {
         return days(year, Int64(month) + 1, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
-    /// Days since 1970-01-01, of the proleptic Gregorian calendar. Years are counted from March, so that the day which leap
-    /// years have more is their last.
+    /// Returns the days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so the leap
+    /// day is the last day of a year.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -2,27 +2,27 @@ public import BrokerTopology
 public import HTTPClient
 import Threads
 
-/// The address and user of RabbitMQ's management API. Each call blocks a thread of its own, not the caller's.
+/// The address and user of RabbitMQ's management API. Each call runs on a new thread and does not block the caller's.
 public struct ManagementAccess: Sendable {
     let url: HTTPURL
     public let virtualHost: String
     let authoritiesPEM: String?
 
-    /// - Parameter authoritiesPEM: certificate authorities; nil: those of the machine.
+    /// - Parameter authoritiesPEM: the trusted certificate authorities; nil: the system's.
     public init(url: HTTPURL, virtualHost: String, authoritiesPEM: String?) {
         self.url = url
         self.virtualHost = virtualHost
         self.authoritiesPEM = authoritiesPEM
     }
 
-    /// Returns what exists of a topology.
+    /// Returns a snapshot of the topology's objects that exist.
     public func snapshot(of topology: Topology) async -> Result<BrokerSnapshot, ManagementClient.Failure> {
         await call { client throws(ManagementClient.Failure) in try client.snapshot(of: topology) }
     }
 
-    /// Returns what exists of a topology once the broker's statistics are current.
+    /// Returns a snapshot of the topology's objects that exist, once the broker's statistics are current.
     ///
-    /// - Parameter onWait: called on another thread, with a sentence for an operator, if the call waits for them.
+    /// - Parameter onWait: called on another thread, with a sentence for an operator, if the call waits for statistics.
     public func settledSnapshot(
         of topology: Topology, onWait: @escaping @Sendable (String) -> Void
     ) async -> Result<BrokerSnapshot, ManagementClient.Failure> {
@@ -31,12 +31,12 @@ public struct ManagementAccess: Sendable {
         }
     }
 
-    /// Returns the time of the broker's clock; nil if it does not send it.
+    /// Returns the time of the broker's clock; nil if its response has no date.
     public func unixSeconds() async -> Result<Int64?, ManagementClient.Failure> {
         await call { client throws(ManagementClient.Failure) in try client.overview().unixSeconds }
     }
 
-    /// Sets a policy. Returns what failed.
+    /// Sets a policy. Returns the failure, or nil.
     func set(_ policy: Topology.Policy) async -> ManagementClient.Failure? {
         let result = await call { client throws(ManagementClient.Failure) in try client.set(policy) }
         if case .failure(let failure) = result { return failure }

@@ -3,11 +3,11 @@ import Glibc
 
 /// Snapshots of the broker.
 extension ManagementClient {
-    /// The broker collects statistics every 5 s (`collect_statistics_interval`) and shows them later: after about ten seconds.
+    /// The broker collects statistics every 5 s (`collect_statistics_interval`) and shows them after about 10 s.
     private static let statisticsLagMillisecondsMax: Int64 = 15_000
     private static let repeatMicroseconds: UInt32 = 500_000
 
-    /// Returns what exists of a topology, and of other queues to which its exchanges lead.
+    /// Returns the topology's objects that exist, and other queues that are bound to its exchanges.
     func snapshot(of topology: Topology) throws(Failure) -> BrokerSnapshot {
         var snapshot = BrokerSnapshot()
         let overview = try overview()
@@ -27,17 +27,17 @@ extension ManagementClient {
                 if let policy = try policy(wanted.name) { snapshot.policies[wanted.name] = policy }
             }
         } catch {
-            // Policies have a tag of their own (https://www.rabbitmq.com/docs/management#permissions).
+            // Policies need a separate tag (https://www.rabbitmq.com/docs/management#permissions).
             guard error.isRefusal else { throw error }
             snapshot.seesPolicies = false
         }
         return snapshot
     }
 
-    /// Returns the snapshot once the statistics are current, which show what policies set. Repeats the requests for queues with a
-    /// delivery limit as long as the policy against it may be newer than the statistics.
+    /// Returns the snapshot once the statistics are current: they contain the effective policies. Repeats the requests
+    /// for queues with a delivery limit while the policy against it may be newer than the statistics.
     ///
-    /// - Parameter onWait: called with a sentence for an operator if the wait begins.
+    /// - Parameter onWait: called with a sentence for an operator before the wait.
     func settledSnapshot(of topology: Topology, onWait: (String) -> Void) throws(Failure) -> BrokerSnapshot {
         var snapshot = try snapshot(of: topology)
         let clock = ContinuousClock()
@@ -45,7 +45,7 @@ extension ManagementClient {
         if snapshot.mayShowFormerLimits(of: topology) {
             onWait(
                 "waiting up to \(Self.statisticsLagMillisecondsMax / 1000) s for \(place): its statistics may still show the "
-                    + "delivery limits before policy "
+                    + "delivery limits from before policy "
                     + topology.policies(of: snapshot.version ?? BrokerVersion(4, 0)).map(\.name).joined(separator: ", ")
             )
         }

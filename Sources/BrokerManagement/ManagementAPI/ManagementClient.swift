@@ -2,15 +2,15 @@ public import BrokerTopology
 import HTTPClient
 import JSON
 
-/// A client of RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api). It sends one small request for each
-/// object, so that the broker's other objects do not matter.
+/// A client of RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api). It sends one small
+/// request for each object, so the cost does not depend on the broker's other objects.
 ///
-/// Blocks. Used by one thread at a time.
+/// Calls block. Only one thread at a time may use a client.
 public final class ManagementClient {
-    /// The reason of a failed request, for an operator.
+    /// The failure of a request, for an operator.
     public struct Failure: Error, Equatable {
         public let message: String
-        /// Whether the user lacks a right. The object may exist.
+        /// Whether the user lacks a permission. The object may exist.
         public let isRefusal: Bool
 
         public init(message: String, isRefusal: Bool = false) {
@@ -36,11 +36,11 @@ public final class ManagementClient {
     var place: String { base.place }
 
     struct Overview {
-        /// Of the broker.
+        /// The broker's version.
         let version: String
         /// The broker's clock; nil if the answer has no date.
         let unixSeconds: Int64?
-        /// nil: not shown.
+        /// The enabled exchange types; nil: not shown.
         let exchangeTypes: Set<String>?
         /// Whether statistics are enabled.
         let showsStatistics: Bool
@@ -143,12 +143,13 @@ public final class ManagementClient {
         switch response.status {
         case 401:
             throw Failure(
-                message: "\(place): the login of user \(user) is refused, or it has no tag "
+                message: "\(place): login of user \(user) refused, or the user lacks the tag "
                     + (path.first == "policies" ? "policymaker" : "management"), isRefusal: true)
         case 403:
             throw Failure(
-                message: "\(place): user \(user) may not \(method == .get ? "see" : "change") this", isRefusal: true)
-        default: throw Failure(message: "\(place): it answers \(response.status)")
+                message: "\(place): user \(user) lacks the permission to \(method == .get ? "read" : "change") this",
+                isRefusal: true)
+        default: throw Failure(message: "\(place): unexpected HTTP status \(response.status)")
         }
     }
 
@@ -161,7 +162,7 @@ public final class ManagementClient {
     }
 
     private var unexpectedAnswer: Failure {
-        Failure(message: "\(place): what answers there is not RabbitMQ's management")
+        Failure(message: "\(place): the server is not RabbitMQ's management API")
     }
 
     /// Returns an object's scalars as text. The API writes an empty object as an empty list.

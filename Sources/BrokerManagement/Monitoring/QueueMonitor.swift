@@ -3,12 +3,12 @@ public import BrokerTopology
 import EventLoop
 public import Telemetry
 
-/// Reads the depth and the consumers of the queues from the broker at an interval, and warns of unrouted results. Runs on the
-/// control loop, with a connection of its own.
+/// Reads the depths and consumers of the queues from the broker at an interval, and warns of unrouted results. Runs on
+/// the control loop with its own connection.
 public final class QueueMonitor {
     private static let intervalSeconds = 10
     private static let closeDeadlineSeconds = 1
-    /// What an operator can do about unrouted results.
+    /// The remedy for unrouted results.
     public static let unroutedAdvice =
         "a queue or its binding is missing: run martlet topology apply, or bind a queue by result.#; "
         + "then run martlet unrouted replay"
@@ -20,14 +20,14 @@ public final class QueueMonitor {
     private let log: Log
     private var unroutedNotice = UnroutedNotice()
     private var isClosed = false
-    /// The broker's last answers. Missing queues, and those that the user may not see, are left out.
+    /// The statuses from the last refresh. Queues that are missing or invisible to the user are not included.
     public private(set) var latest: [QueueStatus] = []
     private var readAt: MonotonicTime?
 
     private var loop: EventLoop { admin.connection.loop }
 
     /// - Parameters:
-    ///   - admin: is started and closed.
+    ///   - admin: started and closed by this type.
     ///   - unroutedAdvice: ``unroutedAdvice`` with complete commands.
     public init(_ topology: Topology, admin: BrokerAdmin, unroutedAdvice: String, log: Log) {
         self.admin = admin
@@ -37,7 +37,7 @@ public final class QueueMonitor {
         queues = topology.queues.map(\.name)
     }
 
-    /// The age of `latest`; nil before the first answer, and after the connection was lost.
+    /// The age of `latest` in seconds; nil before the first refresh and after the loss of the connection.
     public var secondsOld: Int? { readAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
 
     /// Returns after `close`, also if that came first.
@@ -67,8 +67,8 @@ public final class QueueMonitor {
         warnOfUnroutedResults()
     }
 
-    /// The exchange for results passes a result without a queue to its alternate exchange, and the broker confirms it. Only the
-    /// depth of that exchange's queue shows that consumers miss it.
+    /// Warns if the queue of the alternate exchange grows. The broker confirms a result that no queue is bound for, so
+    /// only this depth shows that consumers do not receive it.
     private func warnOfUnroutedResults() {
         guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
             unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)

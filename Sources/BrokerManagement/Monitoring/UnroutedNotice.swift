@@ -1,17 +1,18 @@
 import EventLoop
 
-/// Decides when a worker warns of results that no queue is bound for: as soon as their number grows, at most once a
-/// minute. Pure.
+/// Decides when a worker warns of results that no queue is bound for: when their number grows, at most once a minute.
+/// Pure.
 struct UnroutedNotice {
     static let intervalSeconds = 60
 
-    /// As last seen, or as warned of while a warning has to wait.
+    /// The last reported number of results, or the current number after it fell.
     private var known = 0
     private var warnedAt: MonotonicTime?
 
     /// - Parameters:
     ///   - count: ready results in the queue for unrouted results.
-    ///   - consumers: a consumer such as `martlet unrouted list` may hold results and return them.
+    ///   - consumers: the queue's consumers. A consumer such as `martlet unrouted list` may hold results and requeue
+    ///     them.
     mutating func isDue(_ count: Int, consumers: Int, now: MonotonicTime) -> Bool {
         guard count > known else {
             if consumers == 0 { known = count }

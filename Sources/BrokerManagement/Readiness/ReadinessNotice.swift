@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Decides when a worker that waits for its broker writes a log line. Pure.
+/// Decides when a worker that waits for its broker logs a line. Pure.
 struct ReadinessNotice {
     enum Line: Equatable {
         case unreachable
         case reached(after: Duration)
-        /// `queue push.requests` and so on.
+        /// The missing objects, such as `queue push.requests`.
         case missing([String])
         case complete(after: Duration)
     }
@@ -17,7 +17,7 @@ struct ReadinessNotice {
 
     mutating func reached(now: MonotonicTime) -> Line? { unreachable.ends(now).map { .reached(after: $0) } }
 
-    /// - Parameter names: the missing objects.
+    /// - Parameter names: the missing objects; empty if none is missing.
     mutating func checked(missing names: [String], now: MonotonicTime) -> Line? {
         guard names.isEmpty else { return missing.lasts(now).map { _ in .missing(names) } }
         return missing.ends(now).map { .complete(after: $0) }

@@ -3,12 +3,13 @@ public import BrokerTopology
 
 /// The objects that a worker needs at the broker.
 public struct RequiredTopology {
-    /// Exchanges to which a worker publishes, and those that follow its queues.
+    /// Exchanges to which a worker or one of its queues publishes.
     ///
-    /// Not the exchange of requests and its destinations: producers may publish straight to the queues. Not the exchanges that
-    /// sort the broker's dead letters: topologies of earlier versions lack them.
+    /// Excludes the exchange of requests and the exchanges of shards, because producers may publish directly to the
+    /// queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack
+    /// them.
     let exchanges: [String]
-    /// Queues that a worker consumes, and those without which a message that it publishes would be lost.
+    /// Queues that a worker consumes, and queues without which a message that it publishes would be lost.
     let queues: [String]
 
     public init(_ topology: Topology) {
@@ -20,7 +21,8 @@ public struct RequiredTopology {
         queues = topology.requiredQueues
     }
 
-    /// Returns the missing objects, such as `queue push.requests`. An object that this user may not see counts as existing.
+    /// Returns the missing objects, such as `queue push.requests`. An object that is invisible to the user counts as
+    /// existing.
     ///
     /// - Throws: if the connection is lost.
     public func missing(at admin: BrokerAdmin) async throws(AMQPError) -> [String] {

@@ -3,7 +3,7 @@ public import BrokerTopology
 import EventLoop
 public import Telemetry
 
-/// Waits until the broker can be reached and has everything that a worker needs, and logs what is missing.
+/// Waits until the broker is reachable and has every object that a worker needs. Logs missing objects.
 ///
 /// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
 public final class TopologyReadiness: @unchecked Sendable {
@@ -17,14 +17,14 @@ public final class TopologyReadiness: @unchecked Sendable {
     private let log: Log
     private var notice = ReadinessNotice()
     private var isClosed = false
-    /// What it waits for.
+    /// The reason of the wait.
     public private(set) var reason: String
 
     private var loop: EventLoop { admin.connection.loop }
 
     /// - Parameters:
-    ///   - admin: is started and closed.
-    ///   - place: hosts and ports of the broker, for messages.
+    ///   - admin: started and closed by this type.
+    ///   - place: the broker's hosts and ports, for messages.
     ///   - advice: the command that declares the topology.
     public init(_ topology: Topology, admin: BrokerAdmin, place: String, advice: String, log: Log) {
         required = RequiredTopology(topology)
@@ -63,7 +63,7 @@ public final class TopologyReadiness: @unchecked Sendable {
         }
     }
 
-    /// Ends the wait, which may not return then.
+    /// Cancels the wait. `waitUntilComplete` may not return afterward.
     public func close() async {
         isClosed = true
         await admin.close(deadlineSeconds: Self.closeDeadlineSeconds)

@@ -1,6 +1,6 @@
 import Text
 
-/// Bindings that are not the topology's.
+/// Bindings that do not belong to the topology.
 extension BrokerSnapshot {
     /// Returns bindings of other configurations and versions that this topology cannot have.
     public func staleBindings(of topology: Topology) -> [Topology.Binding] {
@@ -8,9 +8,9 @@ extension BrokerSnapshot {
         return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
     }
 
-    /// Returns bindings of request queues, or of their shards, that this configuration does not name: left over, or of other
-    /// workers, which may be stopped just now. A queue counts as a request queue by its arguments, an exchange by its name;
-    /// the queues of other listeners do not count.
+    /// Returns bindings of request queues or exchanges of shards that this configuration does not name. They are
+    /// obsolete, or belong to other workers, which may be stopped. A queue counts as a request queue by its arguments,
+    /// an exchange by its name. Queues of other consumers do not count.
     public func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names
         guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
@@ -30,18 +30,18 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Returns what an operator can do about a foreign binding.
+    /// Returns the remedy for a foreign binding.
     public func advice(onForeign binding: Topology.Binding) -> String {
         guard binding.kind == .queue else {
-            return "it leads to shards of another configuration; if nobody takes from them, take it away in RabbitMQ's "
-                + "management, or requests wait there as well"
+            return "it leads to shards of another configuration; if no worker consumes them, remove the binding in "
+                + "RabbitMQ's management UI, because requests also wait there"
         }
         guard queues[binding.destination]?.consumerCount == 0 else {
-            return "workers of another configuration take from it"
+            return "workers of another configuration consume it"
         }
         let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
         return
-            "it is of another configuration, and nobody takes from it just now; if nobody will, run martlet topology "
+            "it belongs to another configuration and has no consumer; if none will return, run martlet topology "
             + "apply --former \(former)"
     }
 }

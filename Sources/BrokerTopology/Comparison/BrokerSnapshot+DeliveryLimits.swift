@@ -2,18 +2,18 @@ import Text
 
 /// Delivery limits of the queues in a snapshot.
 extension BrokerSnapshot {
-    /// Returns the limit of an existing queue; nil if the version is unknown, or if the limit depends on policies that are not
-    /// seen.
+    /// Returns the limit of an existing queue; nil if the version is unknown, or if the limit depends on policies that
+    /// the snapshot lacks.
     public func deliveryLimit(of queue: String) -> DeliveryLimit? {
         guard let version, let queue = queues[queue] else { return nil }
         let limit = DeliveryLimit(queue, version)
         let isByArgument = DeliveryLimit.source(queue, version) == .argument
-        // The broker shows what policies set some seconds after a declaration, and without statistics never.
+        // The broker shows effective policies some seconds after a declaration, and never without statistics.
         guard showsStatistics else { return isByArgument && limit != .none ? limit : nil }
         return queue.isPolicySeen || isByArgument || limit == .none ? limit : nil
     }
 
-    /// Returns the change after which the broker removes no messages from the queue.
+    /// Returns the change that stops the broker from removing messages from the queue.
     public func limitRemedy(of name: String, _ topology: Topology, _ advice: TopologyAdvice) -> String {
         guard let version, let queue = queues[name] else { return "" }
         switch DeliveryLimit.source(queue, version) {
@@ -27,12 +27,13 @@ extension BrokerSnapshot {
                 + "of \(topology.policies(of: version).map(\.name).joined(separator: ", "))"
         case .broker:
             return
-                "\(TopologyAdvice.apply), which sets a policy; without the management API print the command: martlet "
+                "\(TopologyAdvice.apply), which sets a policy; without the management API, print the command: martlet "
                 + "topology print --format rabbitmqctl --broker \(version)"
         }
     }
 
-    /// Whether another policy applies to the queue instead of the topology's: RabbitMQ applies the one of the highest priority.
+    /// Whether another policy applies to the queue instead of the topology's. RabbitMQ applies the policy with the
+    /// highest priority.
     func isOvershadowed(_ queue: Queue, _ topology: Topology) -> Bool {
         guard let version, !queue.policyName.isEmpty else { return false }
         return !topology.policies(of: version).contains { $0.name == queue.policyName }
@@ -43,14 +44,14 @@ extension BrokerSnapshot {
         topology.unlimitedQueues.filter { queues[$0] != nil && deliveryLimit(of: $0) == nil }
     }
 
-    /// Returns the way to see limits that the management API does not show.
+    /// Returns the command that shows limits that the management API does not show.
     public func unseenLimitsAdvice(_ advice: TopologyAdvice) -> String {
-        "look at them: rabbitmqctl list_queues -p \(Shell.quoted(advice.virtualHost)) name arguments "
+        "run rabbitmqctl list_queues -p \(Shell.quoted(advice.virtualHost)) name arguments "
             + "effective_policy_definition"
     }
 
     public var unseenLimitsText: String {
-        "the management API does not show what policies set"
+        "the management API does not show effective policies"
             + (showsStatistics ? "" : ": its statistics are disabled (management.disable_stats)")
     }
 
@@ -59,7 +60,7 @@ extension BrokerSnapshot {
         topology.unlimitedQueues.filter { deliveryLimit(of: $0)?.count != nil }
     }
 
-    /// Returns existing and just declared queues from which the broker would remove messages without a policy.
+    /// Returns existing and newly declared queues from which the broker would remove messages without a policy.
     ///
     /// - Parameter declared: queues without the argument that turns off the limit.
     public func limitedQueues(of topology: Topology, declaredWithLimit declared: [String]) -> [String] {
@@ -71,8 +72,8 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Whether the limits that it shows may be older than a policy: the policy exists as it should, or cannot be seen. Disabled
-    /// statistics do not show later limits either.
+    /// Whether the limits in the snapshot may be older than a policy: the policy is correct, or the user cannot read
+    /// it. False with disabled statistics, which never show later limits.
     public func mayShowFormerLimits(of topology: Topology) -> Bool {
         guard let version, version.limitsDeliveries, showsStatistics, !unsettledQueues(of: topology).isEmpty else {
             return false

@@ -1,8 +1,8 @@
-/// What exists of a topology at the broker, as its management API shows it.
+/// The objects of a topology that exist at the broker, from its management API.
 public struct BrokerSnapshot: Sendable, Equatable {
     public struct Exchange: Sendable, Equatable {
         public var kind: String
-        /// As text, by name.
+        /// The arguments as text, by name.
         public var arguments: [String: String]
 
         public init(kind: String, arguments: [String: String] = [:]) {
@@ -13,16 +13,16 @@ public struct BrokerSnapshot: Sendable, Equatable {
 
     public struct Queue: Sendable, Equatable {
         public var arguments: [String: String]
-        /// What all policies together set, as text, by key. The management API shows it some seconds late.
+        /// The effective settings of all policies as text, by key. The management API shows them some seconds late.
         public var policy: [String: String]
-        /// Whether the management API shows `policy` already.
+        /// Whether the management API has returned `policy`.
         public var isPolicySeen: Bool
-        /// The policy that applies; empty: none.
+        /// The policy that applies; empty if none does.
         public var policyName: String
-        /// The operator policy that applies besides; empty: none.
+        /// The operator policy that applies in addition; empty if none does.
         public var operatorPolicyName: String
         public var consumerCount: Int
-        /// Bytes of the bodies that are ready, some seconds ago.
+        /// The number of bytes in ready bodies, some seconds ago.
         public var readyBytes: Int
 
         public init(
@@ -38,29 +38,29 @@ public struct BrokerSnapshot: Sendable, Equatable {
             self.readyBytes = readyBytes
         }
 
-        /// Both policies, with a `+` between them; empty: none.
+        /// The names of both policies, separated by `+`; empty if there is none.
         public var policyNames: String {
             [policyName, operatorPolicyName].filter { !$0.isEmpty }.joined(separator: "+")
         }
 
-        /// Whether policies bound the queue, whatever its arguments.
+        /// Whether policies bound the queue, regardless of its arguments.
         public var isBoundedByPolicy: Bool { Topology.boundKeys.allSatisfy { policy[$0] != nil } }
     }
 
     public var version: BrokerVersion?
-    /// Whether the broker has statistics, without which it does not show what policies set.
+    /// Whether statistics are enabled. Without them, the broker does not show effective policies.
     public var showsStatistics = true
-    /// nil: not seen.
+    /// The enabled exchange types; nil: not shown.
     public var exchangeTypes: Set<String>?
     /// Existing exchanges, by name.
     public var exchanges: [String: Exchange] = [:]
     /// Existing queues, by name.
     public var queues: [String: Queue] = [:]
-    /// From the topology's exchanges to exchanges and to any queues, which `queues` also has.
+    /// Bindings from the topology's exchanges to exchanges and queues. `queues` contains all these queues.
     public var bindings: [Topology.Binding] = []
-    /// The topology's own policies by name: `Topology.Policy.memberKeys` and the definition, as text.
+    /// The topology's policies by name: `Topology.Policy.memberKeys` and the definition, as text.
     public var policies: [String: [String: String]] = [:]
-    /// Whether the user may see policies. What they set is part of the queues.
+    /// Whether the user may read policies. Their effective settings are part of the queues.
     public var seesPolicies = true
 
     public init() {}

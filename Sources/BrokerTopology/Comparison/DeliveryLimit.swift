@@ -1,17 +1,17 @@
-/// How often a message of a quorum queue may be returned, by the queue's argument and by what its policy and the operator policy
-/// together set.
+/// How often a message of a quorum queue may be requeued, by the queue's argument and by its policy and operator policy
+/// together.
 public enum DeliveryLimit: Equatable, Sendable {
     case none
     case finite(Int)
-    /// A negative argument before 4.0, which exceeds its limit at the first return.
+    /// A negative limit before 4.0, which the first requeue exceeds.
     case atOnce
 
     /// The default from 4.0 on (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
     public static let standard = 20
 
-    /// What sets the limit in force.
+    /// The setting that determines the effective limit.
     public enum Source: Equatable, Sendable {
-        /// Its version alone.
+        /// The default of the broker's version.
         case broker
         case argument
         case policy
@@ -30,7 +30,8 @@ public enum DeliveryLimit: Equatable, Sendable {
     private static func value(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> Int? {
         switch (queue.argumentLimit, queue.policyLimit) {
         case (let argument?, let policy?):
-            // From 4.0 on a limit wins over -1, else the lower wins; before, the lower always does.
+            // From 4.0 on, a limit overrides -1; otherwise the lower one applies. Before 4.0, the lower one always
+            // applies.
             version.limitsDeliveries && (argument < 0 || policy < 0)
                 ? max(argument, policy) : min(argument, policy)
         case (let one?, nil), (nil, let one?): one
@@ -38,13 +39,13 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns what must change for another limit.
+    /// Returns the setting that must change for another limit.
     static func source(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> Source {
         guard queue.argumentLimit != nil || queue.policyLimit != nil else { return .broker }
         return queue.argumentLimit == value(queue, version) ? .argument : .policy
     }
 
-    /// nil: none.
+    /// The number of requeues before a removal; nil: unlimited.
     public var count: Int? {
         switch self {
         case .none: nil
@@ -53,14 +54,14 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns what the broker does with messages of the queue, and which policies apply.
+    /// Returns a description of the limit and of the policies that apply.
     public func text(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> String {
         switch self {
-        case .none: "RabbitMQ \(version) keeps what is given back"
+        case .none: "RabbitMQ \(version) keeps requeued messages"
         case .finite(let count):
-            "RabbitMQ \(version) takes a message out that was given back \(count) times"
+            "RabbitMQ \(version) removes a message that was requeued \(count) times"
                 + Self.cause(queue, version)
-        case .atOnce: "x-delivery-limit -1 makes RabbitMQ \(version) drop what is given back"
+        case .atOnce: "x-delivery-limit -1 makes RabbitMQ \(version) drop requeued messages"
         }
     }
 

@@ -1,21 +1,22 @@
-/// A topology's objects in the form of a ``BrokerSnapshot``.
+/// A topology's objects in the format of a ``BrokerSnapshot``.
 extension Topology {
-    /// Keys of policies that bound a queue. The arguments have an `x-` before them.
+    /// Policy keys that bound a queue. The names of the arguments have the prefix `x-`.
     public static let boundKeys = ["message-ttl", "max-length"]
 }
 
 extension Topology.Policy {
-    /// What the management API has of a policy besides its definition and name.
+    /// The members of a policy in the management API, without its name and definition.
     public static let memberKeys = ["pattern", "apply-to", "priority"]
 
-    /// The policy as it is read from the management API.
+    /// The policy in the format that is read from the management API.
     public var texts: [String: String] {
         var texts = ["pattern": pattern, "apply-to": "queues", "priority": "\(priority)"]
         for argument in definition { texts[argument.name] = argument.value.plainText }
         return texts
     }
 
-    /// Returns the policy with the priority of an existing one, if an operator has raised that above other policies.
+    /// Returns the policy with the priority of the existing one if that is higher: an operator may have raised it above
+    /// other policies.
     public func withPriority(of existing: [String: String]) -> Self {
         var raised = self
         raised.priority = max(priority, existing["priority"].flatMap { Int($0) } ?? priority)

@@ -1,6 +1,6 @@
 import Text
 
-/// What an operator can do about a missing or mismatched part of the topology.
+/// Remedies for missing or mismatched parts of the topology.
 public struct TopologyAdvice: Sendable {
     public static let apply = "run martlet topology apply"
     public static let plugin =
@@ -11,32 +11,32 @@ public struct TopologyAdvice: Sendable {
 
     public init(virtualHost: String) { self.virtualHost = virtualHost }
 
-    /// Returns the way to other arguments of a queue, which no declaration changes.
+    /// Returns the remedy for a queue with other arguments, which a declaration cannot change.
     public func migrate(queue: String) -> String {
-        "a broker cannot change it: let it run empty, then \(deletion(ofQueue: queue)) and \(Self.apply) again"
+        "a broker cannot change it: drain the queue, run \(deletion(ofQueue: queue)), then \(Self.apply) again"
     }
 
     public func deletion(ofQueue queue: String) -> String {
         "rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) --if-empty \(Shell.quoted(queue))"
     }
 
-    /// Returns the way to delete a shard that receives no request any more, but to which waiting requests return.
+    /// Returns the remedy for a shard that receives no new requests, but to which waiting requests return.
     public func retire(shard: String) -> String {
-        "no request comes to it any more; let workers of the configuration before empty it, and what waits for it, then "
-            + deletion(ofQueue: shard)
+        "it receives no new requests; let workers of the previous configuration drain it and the requests that wait "
+            + "for it, then run " + deletion(ofQueue: shard)
     }
 
-    /// Returns the way to another kind or other arguments of an exchange.
+    /// Returns the remedy for an exchange of another type or with other arguments.
     public func migrate(exchange: String) -> String {
-        "a broker cannot change it: delete it while nobody publishes, and \(Self.apply) again; what else was bound to it is "
-            + "to be bound again"
+        "a broker cannot change it: stop the publishers, delete the exchange, \(Self.apply) again, then restore its "
+            + "other bindings"
     }
 
-    /// Returns the way to the bounds of a result queue that has others, perhaps on purpose.
+    /// Returns the command that sets the bounds of a result queue. Other bounds may be intended.
     public func bound(queue: String, _ results: ResultsRetention) -> String {
         let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#
         return
-            "a policy sets them without deleting the queue: rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) "
+            "a policy sets bounds without deleting the queue: run rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) "
             + "--apply-to queues \(Shell.quoted("\(queue)-bounds")) \(Shell.quoted("^\(Topology.escaped(queue))$")) "
             + Shell.quoted(definition)
     }

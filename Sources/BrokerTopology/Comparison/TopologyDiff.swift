@@ -10,7 +10,7 @@ public struct TopologyDiff {
         self.advice = advice
     }
 
-    /// In the order of the topology.
+    /// The findings, in the order of the topology.
     public var findings: [TopologyFinding] {
         plugin + topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding)
             + unwantedBindings
@@ -30,7 +30,7 @@ public struct TopologyDiff {
         }
         var differences = Self.differences(Self.texts(wanted.arguments), found.arguments)
         if found.kind != wanted.kind.rawValue {
-            differences.insert("it is of kind \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
+            differences.insert("its type is \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
         }
         guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
         return TopologyFinding(
@@ -57,14 +57,14 @@ public struct TopologyDiff {
                 subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
         }
         if Topology.boundKeys.allSatisfy({ key in found.arguments["x-\(key)"] != nil || found.policy[key] != nil }) {
-            return TopologyFinding(subject: subject, state: .present, advice: "bounded otherwise: \(text)")
+            return TopologyFinding(subject: subject, state: .present, advice: "bounded differently: \(text)")
         }
         return TopologyFinding(
             subject: subject, state: .differs,
-            advice: "\(text): it can grow without end; \(advice.bound(queue: wanted.name, topology.results))")
+            advice: "\(text): it can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
-    /// Removes the argument that turns off the delivery limit: new queues have it, those of earlier versions do not.
+    /// Removes the argument that turns off the delivery limit. New queues have it; queues of earlier versions do not.
     private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
         guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
             return arguments
@@ -85,8 +85,8 @@ public struct TopologyDiff {
         snapshot.staleBindings(of: topology).map { binding in
             TopologyFinding(
                 subject: "binding of \(binding.text)", state: .differs,
-                advice: "it is of another configuration or version, and leads messages where nobody takes them, or "
-                    + "twice; \(TopologyAdvice.apply)")
+                advice: "it belongs to another configuration or version, so its messages have no consumer or reach two "
+                    + "queues; \(TopologyAdvice.apply)")
         }
             + snapshot.foreignBindings(of: topology).map { binding in
                 TopologyFinding(
@@ -94,7 +94,8 @@ public struct TopologyDiff {
             }
     }
 
-    /// A policy is needed if a queue has the broker's delivery limit. An existing policy is always compared.
+    /// Findings of policies. A policy is needed if a queue has the broker's delivery limit. An existing policy is
+    /// always compared.
     private var policies: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         let limited = snapshot.unsettledQueues(of: topology)
@@ -104,13 +105,13 @@ public struct TopologyDiff {
                 guard !limited.isEmpty else { return nil }
                 return TopologyFinding(
                     subject: subject, state: .unseen,
-                    advice: "policies were not seen: the user of amqp.management_url needs the tag policymaker")
+                    advice: "cannot read policies: the user of amqp.management_url needs the tag policymaker")
             }
             guard let found = snapshot.policies[policy.name] else {
                 guard !limited.isEmpty else { return nil }
                 return TopologyFinding(
                     subject: subject, state: .missing,
-                    advice: "without it RabbitMQ \(version) takes what was returned too often out of "
+                    advice: "without it, RabbitMQ \(version) removes messages that were requeued too often from "
                         + "\(limited.joined(separator: ", ")); \(TopologyAdvice.apply)")
             }
             let differences = Self.differences(policy.withPriority(of: found).texts, found)
@@ -120,7 +121,8 @@ public struct TopologyDiff {
         }
     }
 
-    /// Limits that a foreign policy sets, or leaves at the broker's default. A limit by argument is a difference of the queue.
+    /// Limits that a foreign policy sets or leaves at the broker's default. A limit by argument is a mismatch of the
+    /// queue.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         return snapshot.limitedQueues(of: topology).compactMap { name in
@@ -146,7 +148,7 @@ public struct TopologyDiff {
         ]
     }
 
-    /// By name.
+    /// Returns the arguments as text, by name.
     private static func texts(_ arguments: [Topology.Argument]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
     }
@@ -155,7 +157,7 @@ public struct TopologyDiff {
         arguments.filter { name, _ in !Topology.boundKeys.contains { name == "x-\($0)" } }
     }
 
-    /// `x-max-length is not set instead of 5`, sorted by name.
+    /// Returns the differences sorted by name, such as `x-max-length is not set instead of 5`.
     private static func differences(_ wanted: [String: String], _ found: [String: String]) -> [String] {
         Set(wanted.keys).union(found.keys).sorted().compactMap { name in
             guard wanted[name] != found[name] else { return nil }

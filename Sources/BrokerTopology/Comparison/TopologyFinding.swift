@@ -12,7 +12,7 @@ public struct TopologyFinding: Sendable, Equatable {
     /// `queue push.requests`.
     public var subject: String
     public var state: State
-    /// What is wrong and what to do about it; empty if nothing is.
+    /// The problem and its remedy; empty if there is none.
     public var advice: String
 
     public init(subject: String, state: State, advice: String = "") {
@@ -21,11 +21,11 @@ public struct TopologyFinding: Sendable, Equatable {
         self.advice = advice
     }
 
-    /// Shards need it.
+    /// The finding that the plugin for shards is missing.
     public static let missingPlugin = TopologyFinding(
         subject: "plugin rabbitmq_consistent_hash_exchange", state: .missing, advice: TopologyAdvice.plugin)
 
-    /// Whether a worker, or a user that relies on the part, would fail.
+    /// Whether a worker or another user of the part would fail.
     public var isFault: Bool {
         switch state {
         case .missing, .differs: true

@@ -1,4 +1,4 @@
-/// A release of RabbitMQ, as far as a topology depends on it.
+/// The major and minor version of RabbitMQ, on which parts of a topology depend.
 public struct BrokerVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     public let major: Int
     public let minor: Int
@@ -8,7 +8,8 @@ public struct BrokerVersion: Sendable, Hashable, Comparable, CustomStringConvert
         self.minor = minor
     }
 
-    /// Reads `4.0`, `3.10.8` or `4.3.0-rc.1`; nil if the text does not begin with two numbers.
+    /// Parses a version such as `4.0`, `3.10.8` or `4.3.0-rc.1`. Returns nil if the text does not begin with two
+    /// numbers.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, let major = Int(parts[0]), let minor = Int(parts[1]), major >= 0, minor >= 0 else {
@@ -17,7 +18,7 @@ public struct BrokerVersion: Sendable, Hashable, Comparable, CustomStringConvert
         self.init(major, minor)
     }
 
-    /// Whether quorum queues, by default, drop or dead-letter a message that was returned 20 times
+    /// Whether quorum queues, by default, drop or dead-letter a message that was requeued 20 times
     /// (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
     public var limitsDeliveries: Bool { self >= BrokerVersion(4, 0) }
 

@@ -1,5 +1,5 @@
-/// The queues beside request queues and wait queues. A new queue is a case here with its properties: its name, declaration,
-/// policies, permissions and checks follow from them.
+/// The queues other than request queues and wait queues. Each case has properties, from which its name, declaration,
+/// policies, permissions and checks follow.
 ///
 /// The name is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {
@@ -7,15 +7,15 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 
     private var properties: Properties {
         switch self {
-        // It delivers one message at a time to one worker, so a request that crashes workers affects no other.
+        // Delivers one message at a time to one worker, so a request that crashes workers affects no other request.
         case .quarantine:
             Properties(
                 contents: .requests, deadLetters: .toSortExchange,
                 arguments: [.boolean("x-single-active-consumer", true)])
-        // Consumers may bind queues of their own instead.
+        // Consumers may bind their own queues instead.
         case .results: Properties(contents: .results, isOptional: true, isRequired: false)
         case .channels: Properties(contents: .commands, deadLetters: .toSortExchange, isOptional: true)
-        // Topologies of earlier versions lack it.
+        // Missing in topologies of earlier versions.
         case .expired: Properties(contents: .requests, deadLetters: .toOperators, isRequired: false)
         case .dead: Properties(contents: .deadLetters)
         case .unrouted: Properties(contents: .unroutedResults)
@@ -26,22 +26,22 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         let contents: Contents
         /// nil: the queue dead-letters nothing.
         var deadLetters: DeadLetterTarget?
-        /// Arguments beside those that follow from the rest.
+        /// Arguments in addition to those that follow from the other properties.
         var arguments: [Topology.Argument] = []
         var isOptional = false
         var isRequired = true
     }
 
     public enum Contents: Sendable {
-        /// Workers consume it.
+        /// Workers consume the queue.
         case requests
-        /// Workers consume it and reply.
+        /// Workers consume the queue and reply.
         case commands
-        /// Its consumers have no other rights. ``ResultsRetention`` bounds it.
+        /// The consumers of results have no other permissions. ``ResultsRetention`` bounds the queue.
         case results
-        /// Operators read it. ``ResultsRetention`` bounds it.
+        /// Operators read the queue. ``ResultsRetention`` bounds it.
         case unroutedResults
-        /// Operators read it.
+        /// Operators read the queue.
         case deadLetters
     }
 
@@ -51,13 +51,13 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 
     public var contents: Contents { properties.contents }
 
-    /// Whether only some configurations have it.
+    /// Whether only some configurations have the queue.
     public var isOptional: Bool { properties.isOptional }
 
-    /// Whether a worker waits until it exists, if the configuration has it.
+    /// Whether a worker waits until the queue exists, if the configuration has it.
     public var isRequired: Bool { properties.isRequired }
 
-    /// Whether its length and the age of its messages are bounded.
+    /// Whether the queue is bounded by length and age.
     var isBounded: Bool {
         switch contents {
         case .results, .unroutedResults: true
@@ -77,8 +77,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 }
 
 extension Topology {
-    /// Returns the names of the fixed queues with such contents that this topology has. Those of every configuration come
-    /// first, so a pattern of names only grows at its end.
+    /// Returns the names of this topology's fixed queues with the given contents. Optional queues come last, so a
+    /// pattern of names only grows at its end.
     func fixedQueues(of contents: FixedQueue.Contents...) -> [String] {
         let found = fixedQueues.filter { contents.contains($0.contents) }
         return (found.filter { !$0.isOptional } + found.filter(\.isOptional)).map(names.name)

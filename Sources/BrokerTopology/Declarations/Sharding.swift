@@ -1,17 +1,18 @@
 extension Topology {
-    /// How requests reach a request queue or its shards, and how to change that while requests arrive.
+    /// The bindings that lead requests to a request queue or its shards, and the steps to change them while requests
+    /// arrive.
     ///
-    /// Whatever bindings existed before, each request that is published during the ``steps`` reaches exactly one queue: a broker
-    /// puts a message into a queue once, by however many bindings it arrives (https://www.rabbitmq.com/docs/e2e), and a
-    /// consistent-hash exchange passes it to one of its destinations.
+    /// Each request that is published during the ``steps`` reaches exactly one queue, regardless of the earlier
+    /// bindings: a broker puts a message into a queue only once, even if several bindings match
+    /// (https://www.rabbitmq.com/docs/e2e). A consistent-hash exchange passes a message to one of its destinations.
     public struct Sharding: Sendable, Equatable {
         /// The request queue.
         public let queue: String
-        /// Empty if the queue is not divided.
+        /// The shards; empty if the queue is not divided.
         public let shards: [String]
         /// The exchange that leads to the shards.
         public let exchange: String
-        /// In the exchange of requests.
+        /// The routing key of the binding to the exchange of requests.
         public let routingKey: String
         private let requestsExchange: String
         /// Shards that other configurations may have.
@@ -45,10 +46,11 @@ extension Topology {
                 ? queueBindings + [inRing(queue)] + otherShards.map(inRing) : exchangeBindings
         }
 
-        /// The steps from any earlier bindings to ``bindings``. If those exist already, the steps leave no lasting change.
+        /// The steps from any earlier bindings to ``bindings``. If ``bindings`` exist already, the steps have no
+        /// lasting effect.
         public var steps: [Step] {
             let others = otherShards.map { Step.unbind(inRing($0)) }
-            // The queue joins its shards behind their exchange, before it or the shards lose their other bindings.
+            // Bind the queue to the exchange of its shards before it or the shards lose their other bindings.
             let begin = [Step.bind(inRing(queue))]
             guard isSharded else {
                 return begin + others + queueBindings.prefix(1).map { .bind($0) } + exchangeBindings.map { .unbind($0) }
@@ -69,7 +71,7 @@ extension Topology {
         /// The binding that exists only during the steps.
         public var temporaryBinding: Binding { inRing(queue) }
 
-        /// The key in force, then that of a single queue.
+        /// The current key, then the key of a single queue.
         private var keys: [String] { routingKey == Topology.everyKey ? [routingKey] : [routingKey, Topology.everyKey] }
 
         private var queueBindings: [Binding] {
@@ -82,13 +84,15 @@ extension Topology {
             }
         }
 
-        /// At a consistent-hash exchange, the binding key is a weight: the number of places in the ring.
+        /// Returns the binding of a queue to the consistent-hash exchange. There, the binding key is a weight: the
+        /// number of places in the hash ring.
         private func inRing(_ queue: String) -> Binding {
             Binding(queue: queue, exchange: exchange, routingKey: "1")
         }
     }
 
-    /// One exchange for each divided queue. It hashes the id, so all duplicates of a request reach the same shard.
+    /// Returns one exchange for each divided queue. It hashes the message ID, so all duplicates of a request reach the
+    /// same shard.
     static func shardsExchanges(_ names: TopologyNames) -> [Exchange] {
         names.requestQueues.filter { names.shardCounts[$0] != nil }.map { queue in
             Exchange(

@@ -1,9 +1,9 @@
-/// The objects at the broker of which a topology consists.
+/// The kinds of objects in a topology.
 extension Topology {
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable {
             case direct, topic, fanout, headers
-            /// Distributes messages over its bindings. A plugin of RabbitMQ's has it.
+            /// Distributes messages over its bindings. Needs a RabbitMQ plugin.
             case consistentHash = "x-consistent-hash"
         }
         public let name: String
@@ -11,20 +11,20 @@ extension Topology {
         public let arguments: [Argument]
     }
 
-    /// A durable quorum queue, on one node as well as on many.
+    /// A durable quorum queue, also on a single node.
     public struct Queue: Sendable, Hashable {
         public let name: String
         public let arguments: [Argument]
     }
 
-    /// From an exchange to a queue, or to another exchange.
+    /// A binding from an exchange to a queue or to another exchange.
     public struct Binding: Sendable, Hashable {
         public enum DestinationKind: String, Sendable { case queue, exchange }
         public let destination: String
         public let kind: DestinationKind
         public let exchange: String
         public let routingKey: String
-        /// What a headers exchange compares, sorted by name.
+        /// The arguments that a headers exchange matches, sorted by name.
         public let arguments: [Argument]
 
         public init(queue: String, exchange: String, routingKey: String, arguments: [Argument] = []) {
@@ -42,11 +42,11 @@ extension Topology {
             self.arguments = arguments.sorted { $0.name < $1.name }
         }
 
-        /// nil: the destination is an exchange.
+        /// The destination if it is a queue; otherwise nil.
         public var queue: String? { kind == .queue ? destination : nil }
     }
 
-    /// An `x-…` argument of a declaration, in the order in which it is sent.
+    /// An argument of a declaration, such as `x-queue-type`.
     public struct Argument: Sendable, Hashable {
         public enum Value: Sendable, Hashable {
             case text(String)
@@ -68,7 +68,8 @@ extension Topology {
 extension Topology {
     static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
 
-    /// A quorum queue drops its oldest messages first by default.
+    /// Returns the arguments that bound a queue by age and length. By default, a quorum queue drops its oldest
+    /// messages.
     static func bounds(_ results: ResultsRetention) -> [Argument] {
         [
             .integer("x-message-ttl", Int64(results.ageSecondsMax) * 1000),
@@ -76,8 +77,9 @@ extension Topology {
         ]
     }
 
-    /// RabbitMQ transfers a dead letter with confirms only if all three are set. With another overflow it loses the dead letter
-    /// silently while the target is unavailable (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
+    /// Returns the arguments for dead-lettering at least once. RabbitMQ transfers a dead letter with confirms only if
+    /// all three are set. With another overflow behavior, it silently loses the dead letter while the target is
+    /// unavailable (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
     static func deadLettersTo(exchange: String) -> [Argument] {
         [
             .text("x-dead-letter-exchange", exchange), .text("x-dead-letter-strategy", "at-least-once"),
@@ -85,7 +87,7 @@ extension Topology {
         ]
     }
 
-    /// Distributes the leaders of shards over the nodes. All shards are declared over one connection, so otherwise its node would
-    /// have all leaders.
+    /// Distributes the leaders of shards over the nodes. Without it, the node of the declaring connection would have
+    /// all leaders.
     static let spread: [Argument] = [.text("x-queue-leader-locator", "balanced")]
 }

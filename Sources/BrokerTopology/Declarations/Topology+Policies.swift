@@ -1,19 +1,19 @@
-/// Delivery limits, in which versions of RabbitMQ differ: an argument of new queues, and a policy for existing ones
-/// (decision 39).
+/// Delivery limits, which depend on the version of RabbitMQ: an argument for new queues, and a policy for existing
+/// ones (decision 39).
 extension Topology {
-    /// RabbitMQ applies one policy to a queue: the one of the highest priority whose pattern matches.
+    /// A policy. RabbitMQ applies only one policy to a queue: the matching policy with the highest priority.
     public struct Policy: Sendable, Hashable {
         public let name: String
-        /// A regular expression over names of queues.
+        /// A regular expression that matches names of queues.
         public let pattern: String
         public var priority: Int
         public let definition: [Argument]
     }
 
-    /// Returns the queues as a new one is declared at a broker.
+    /// Returns the queues with the arguments of a new declaration at a broker.
     ///
-    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit; with
-    /// this argument they discard a message at its first return.
+    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit;
+    /// with this argument, they discard a message when it is first requeued.
     ///
     /// - Parameter version: nil if unknown.
     public func queues(at version: BrokerVersion?) -> [Queue] {
@@ -25,11 +25,11 @@ extension Topology {
         }
     }
 
-    /// The policy for existing queues without the argument, which cannot be added to them.
+    /// Returns the policies that turn off the delivery limit of existing queues, to which the argument cannot be added.
     ///
-    /// Workers count deliveries themselves, and move a request to the quarantine after repeated crashes. Commands return the
-    /// dead letters that they read. A limit of the broker would dead-letter the request without a result and drop the dead
-    /// letter. Versions before 4.0 have no limit and refuse a policy with the value -1.
+    /// Workers count deliveries themselves, and move a request to the quarantine after repeated crashes. Commands
+    /// requeue the dead letters that they read. A limit of the broker would dead-letter the request without a result,
+    /// and drop the dead letter. Versions before 4.0 have no limit and refuse a policy with the value -1.
     public func policies(of version: BrokerVersion) -> [Policy] {
         guard version.limitsDeliveries else { return [] }
         let patterns =
@@ -41,7 +41,7 @@ extension Topology {
         ]
     }
 
-    /// Queues from which a delivery limit of the broker would remove messages unnoticed.
+    /// Queues from which a delivery limit of the broker would silently remove messages.
     public var unlimitedQueues: [String] { names.requestQueuesAndShards + unlimitedFixedQueues }
 
     private var unlimitedFixedQueues: [String] { fixedQueues(of: .requests, .commands, .deadLetters) }
@@ -49,14 +49,14 @@ extension Topology {
     /// Returns a regular expression that matches a whole name if one of the patterns does.
     public static func anyOf(_ patterns: [String]) -> String { "^(\(patterns.joined(separator: "|")))$" }
 
-    /// Returns a regular expression that matches the name alone.
+    /// Returns a regular expression that matches only this name.
     public static func escaped(_ name: String) -> String {
         name.reduce(into: "") { $0 += #".\+*?()[]{}|^$"#.contains($1) ? "\\\($1)" : String($1) }
     }
 }
 
 extension Topology.Queue {
-    /// The argument by which RabbitMQ limits deliveries. The key of a policy is the same without `x-`.
+    /// The argument that limits deliveries. The key in a policy is the same without `x-`.
     public static let deliveryLimitName = "x-delivery-limit"
 
     static let noDeliveryLimit = Topology.Argument.integer(deliveryLimitName, -1)
@@ -64,7 +64,7 @@ extension Topology.Queue {
     /// Whether an argument turns off the broker's limit.
     public var hasNoDeliveryLimit: Bool { arguments.contains(Self.noDeliveryLimit) }
 
-    /// The queue as earlier versions declared it, without the argument.
+    /// The queue without the argument that turns off the delivery limit, as earlier versions declared it.
     public var withBrokersDeliveryLimit: Self {
         Self(name: name, arguments: arguments.filter { $0 != Self.noDeliveryLimit })
     }

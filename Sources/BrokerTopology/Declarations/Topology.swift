@@ -1,10 +1,10 @@
 /// The exchanges, queues and bindings at the broker that producers, workers and consumers of results share.
 ///
-/// A description only: it connects to nothing. `martlet topology apply` declares it, lanes publish to its names.
+/// A value without a connection. `martlet topology apply` declares it; lanes publish to its names.
 ///
-/// The arguments of an existing queue cannot be changed, so they hold structure only: queue type, time to live, the target of dead
-/// letters. Bounds of result queues are arguments too, because nothing else can be set over AMQP (decision 15). Delivery limits
-/// belong to ``policies(of:)``.
+/// The arguments of an existing queue cannot be changed. They therefore contain only structure: queue type, time to
+/// live, target of dead letters. Bounds of result queues are arguments too, because AMQP cannot set policies (decision
+/// 15). For delivery limits, see ``queues(at:)`` and ``policies(of:)``.
 public struct Topology: Sendable, Equatable {
     public let names: TopologyNames
     public let waits: [WaitDelay]
@@ -13,19 +13,22 @@ public struct Topology: Sendable, Equatable {
     public let exchanges: [Exchange]
     public let queues: [Queue]
     public let bindings: [Binding]
-    /// Bindings that this configuration cannot have, and that other configurations or earlier versions made: the binding of a
-    /// single request queue if there are several, since a request would reach two queues and be pushed twice; the binding of a
-    /// result queue that the configuration leaves out; the binding that made an expired request a dead letter as well.
+    /// Bindings of other configurations or earlier versions that this configuration cannot have:
+    ///
+    /// - The binding of a single request queue if there are several: a request would reach two queues and be pushed
+    ///   twice.
+    /// - The binding of a result queue that the configuration disables.
+    /// - The binding that also made a dead letter of each expired request.
     public let formerBindings: [Binding]
-    /// The way of requests to each request queue, or to its shards.
+    /// For each request queue, the bindings that lead requests to it or to its shards.
     public let shardings: [Sharding]
 
     /// - Parameters:
     ///   - waits: delays after which requests return.
-    ///   - results: what the broker keeps of results that no consumer takes.
+    ///   - results: the retention of results that no consumer receives.
     ///   - hasChannelCommands: whether a queue for channel commands exists.
-    ///   - routingKeys: by request queue; by default, the last word of the queue's name. A single queue receives every request,
-    ///     whatever the key.
+    ///   - routingKeys: routing keys by request queue. Default: the last word of the queue's name. A single queue
+    ///     receives every request regardless of the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
         results: ResultsRetention = ResultsRetention(), hasChannelCommands: Bool = false,
@@ -58,7 +61,7 @@ public struct Topology: Sendable, Equatable {
 
     static let everyKey = "#"
 
-    /// Returns `bulk` of `push.requests.bulk`: the default routing key of a request queue.
+    /// Returns the default routing key of a request queue: `bulk` for `push.requests.bulk`.
     public static func lastWord(of queue: String) -> String {
         queue.split(separator: ".").last.map { String($0) } ?? queue
     }
@@ -66,7 +69,7 @@ public struct Topology: Sendable, Equatable {
 
 /// Exchanges and queues.
 extension Topology {
-    /// All but those of wait queues.
+    /// Returns all exchanges except those of wait queues.
     private static func exchanges(_ names: TopologyNames) -> [Exchange] {
         [
             Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
@@ -82,12 +85,12 @@ extension Topology {
                 name: names.deadLetterSortExchange, kind: .headers,
                 arguments: [.text("alternate-exchange", names.otherDeadLettersExchange)]),
             Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
-            // Instead of the default exchange, so that workers need no permission beyond their prefix.
+            // Used instead of the default exchange, so that workers need permissions only for their prefix.
             Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
         ]
     }
 
-    /// Each request queue, followed by its shards.
+    /// Returns each request queue, followed by its shards.
     private static func requestQueues(_ names: TopologyNames) -> [Queue] {
         let arguments = quorum + deadLettersTo(exchange: names.brokerDeadLettersExchange)
         return names.requestQueues.flatMap { queue in
@@ -99,8 +102,8 @@ extension Topology {
     private static func waitQueues(_ names: TopologyNames, _ waits: [WaitDelay]) -> [Queue] {
         waits.flatMap { delay in
             (0..<WaitDelay.siblings).map { sibling in
-                // Without a dead-letter routing key, a message keeps the key with which it was published: the name of the queue
-                // to which it returns.
+                // Without a dead-letter routing key, a message keeps its routing key: the name of the queue to which it
+                // returns.
                 Queue(
                     name: names.waitQueue(delay, sibling: sibling),
                     arguments: quorum + [.integer("x-message-ttl", delay.milliseconds(sibling: sibling))]
@@ -112,14 +115,14 @@ extension Topology {
 
 /// Bindings.
 extension Topology {
-    /// All but those of request queues and wait queues.
+    /// Returns all bindings except those of request queues and wait queues.
     private static func bindings(_ names: TopologyNames, _ results: ResultsRetention) -> [Binding] {
         [Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")]
             + (results.hasQueue ? [everyResult(names)] : []) + [
                 Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
                 Binding(queue: names.deadQueue, exchange: names.otherDeadLettersExchange, routingKey: ""),
-                // A headers exchange cannot read `x-death`, but `x-first-death-reason`. A request that waited has this header
-                // from its wait queue, so workers judge by `x-death`.
+                // A headers exchange can match `x-first-death-reason`, but not `x-death`. A request that waited has
+                // this header from its wait queue, so workers decide by `x-death`.
                 Binding(
                     queue: names.expiredQueue, exchange: names.deadLetterSortExchange, routingKey: "",
                     arguments: [.text("x-match", "all-with-x"), .text("x-first-death-reason", "expired")]),

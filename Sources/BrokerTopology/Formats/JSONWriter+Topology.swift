@@ -27,7 +27,7 @@ extension JSONWriter {
         arguments("definition", policy.definition)
     }
 
-    /// Writes a policy as the management API reads it.
+    /// Writes a policy as the body of a request to the management API.
     public mutating func policyBody(_ policy: Topology.Policy) {
         beginObject()
         policyMembers(policy)

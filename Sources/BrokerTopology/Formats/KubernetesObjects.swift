@@ -3,7 +3,7 @@ import JSON
 /// The topology and its users as objects of RabbitMQ's messaging topology operator
 /// (https://www.rabbitmq.com/kubernetes/operator/using-topology-operator), for `kubectl apply -f -`.
 public struct KubernetesObjects {
-    /// Leaves room for a number in a name of Kubernetes.
+    /// The limit of a label without its number, below Kubernetes' limit of 253.
     private static let nameLengthMax = 230
 
     private let cluster: String
@@ -17,9 +17,9 @@ public struct KubernetesObjects {
     }
 
     /// - Parameters:
-    ///   - user: of a worker.
-    ///   - cluster: the `RabbitmqCluster` that the objects belong to.
-    ///   - version: of the broker; nil: only what every version accepts.
+    ///   - user: the user of a worker.
+    ///   - cluster: the `RabbitmqCluster` to which the objects belong.
+    ///   - version: the broker's version; nil: only objects that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, cluster: String, version: BrokerVersion?
     ) -> String {
@@ -32,7 +32,7 @@ public struct KubernetesObjects {
                 json.arguments("arguments", exchange.arguments)
             }
         }
-        // Without the argument against the delivery limit, which cannot be added to the queue of an existing object.
+        // Without the argument that turns off the delivery limit: it cannot be added to an existing queue.
         for queue in topology.queues {
             made.add("Queue", queue.name) { json in
                 json.member("name", queue.name)
@@ -64,7 +64,7 @@ public struct KubernetesObjects {
         return made.objects.joined(separator: "---\n")
     }
 
-    /// Adds a user, whose name and password the operator generates and keeps in a secret.
+    /// Adds a user. The messaging topology operator generates the name and password and stores them in a secret.
     private mutating func add(_ permissions: BrokerPermissions) {
         let label = addObject("User", permissions.user) { _ in }
         add("Permission", permissions.user) { json in
@@ -88,7 +88,7 @@ public struct KubernetesObjects {
         }
     }
 
-    /// Adds YAML whose values are JSON, so that no name has a meaning to YAML.
+    /// Adds YAML with JSON values, so that no name is interpreted by YAML.
     ///
     /// - Returns: the object's name in Kubernetes.
     @discardableResult private mutating func addObject(
@@ -114,7 +114,7 @@ public struct KubernetesObjects {
         return label
     }
 
-    /// Returns a name that Kubernetes accepts (RFC 1123) and no other object of the kind has.
+    /// Returns a name that Kubernetes accepts (RFC 1123) and that is unique among the objects of the kind.
     private mutating func label(_ kind: String, _ name: String) -> String {
         var label = String(
             name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(Self.nameLengthMax))

@@ -1,11 +1,11 @@
 import JSON
 import Text
 
-/// The topology as a script for a machine whose `rabbitmqctl` reaches a node. It can run repeatedly.
+/// The topology as a shell script for a machine with `rabbitmqctl` access to a node. The script can run repeatedly.
 public enum RabbitmqctlScript {
     /// - Parameters:
-    ///   - user: of a worker.
-    ///   - version: of the broker; nil: only what every version accepts.
+    ///   - user: the user of a worker.
+    ///   - version: the broker's version; nil: only definitions that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, version: BrokerVersion?
     ) -> String {
@@ -14,19 +14,19 @@ public enum RabbitmqctlScript {
         let policies = version.map { topology.policies(of: $0) } ?? []
         var lines = [
             "#!/bin/sh",
-            "# Exchanges, queues and bindings of Martlet, and what versions of RabbitMQ need besides.",
+            "# Exchanges, queues and bindings of Martlet, and the policies that RabbitMQ's version needs.",
             "set -eu",
             "definitions=$(mktemp)",
             #"trap 'rm -f "$definitions"' EXIT"#,
             #"cat > "$definitions" << 'END'"#,
             "\(definitions)END",
-            "# Where root calls it, rabbitmqctl runs as the user rabbitmq.",
+            "# If root runs rabbitmqctl, it reads the file as the user rabbitmq.",
             #"chmod a+r "$definitions""#,
-            "# From a file: RabbitMQ 4.0.5 waits forever for standard input (rabbitmq-server#13157).",
+            "# Import from a file: RabbitMQ 4.0.5 waits forever for standard input (rabbitmq-server#13157).",
             #"rabbitmqctl import_definitions --format json "$definitions""#,
         ]
         lines += policies.map { command($0, virtualHost: virtualHost) }
-        lines.append("# What each user needs, and no more: configure, write, read. add_user makes one.")
+        lines.append("# Least permissions of each user: configure, write, read. add_user creates a user.")
         for permissions in BrokerPermissions.all(topology, worker: user) {
             lines += ["# \(permissions.purpose):", "# " + command(permissions, virtualHost: virtualHost)]
         }

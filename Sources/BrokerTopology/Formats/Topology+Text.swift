@@ -1,9 +1,9 @@
-/// A topology's objects as text for people.
+/// The topology's objects as text for operators.
 extension Topology.Binding {
     /// `push.requests to push.requests by #`.
     public var text: String { "\(shownDestination) to \(exchange)\(keyText)" }
 
-    /// Names an exchange as such, since most bindings lead to queues.
+    /// The name of the destination, after `exchange ` unless it is a queue.
     public var shownDestination: String {
         switch kind {
         case .queue: destination
@@ -11,10 +11,10 @@ extension Topology.Binding {
         }
     }
 
-    /// What a message must have: a routing key, or headers.
+    /// The binding's condition: a routing key, or headers.
     public var shownKey: String { arguments.isEmpty ? routingKey : arguments.text }
 
-    /// ` by ` and what a message must have; empty if the binding matches every message.
+    /// ` by ` and the condition; empty if the binding matches every message.
     public var keyText: String { shownKey.isEmpty ? "" : " by \(shownKey)" }
 }
 
@@ -26,7 +26,7 @@ extension [Topology.Argument] {
 extension Topology.Argument.Value {
     fileprivate var text: String { plainText.isEmpty ? "\"\"" : plainText }
 
-    /// As a snapshot of the broker has it.
+    /// The value in the format of a broker snapshot.
     var plainText: String {
         switch self {
         case .text(let text): text

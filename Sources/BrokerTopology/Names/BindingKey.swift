@@ -1,11 +1,11 @@
 /// A binding key of a topic exchange: words between dots, where `*` matches one word and `#` any number of them
 /// (AMQP 0-9-1, section 3.1.3.3).
 public enum BindingKey {
-    /// Whether a routing key exists that both match. A message with it would reach both queues.
+    /// Whether a routing key exists that both binding keys match. A message with this key would reach both queues.
     public static func overlap(_ one: String, _ other: String) -> Bool {
         let one = one.split(separator: ".", omittingEmptySubsequences: false)
         let other = other.split(separator: ".", omittingEmptySubsequences: false)
-        // Dynamic programming from the ends: `after[j]` says whether the rest of `one` overlaps with `other[j...]`.
+        // Dynamic programming from the ends: `after[j]` is whether `one[(index + 1)...]` overlaps with `other[j...]`.
         var after = [Bool]()
         for index in stride(from: one.count, through: 0, by: -1) {
             var here = Array(repeating: false, count: other.count + 1)

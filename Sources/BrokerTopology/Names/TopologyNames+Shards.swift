@@ -1,9 +1,9 @@
 /// Names of the shards of request queues.
 extension TopologyNames {
-    /// Shards of one queue.
+    /// The largest number of shards of one queue.
     public static let shardsMax = 64
 
-    /// Returns `push.requests.0` and so on; none if the queue is not divided.
+    /// Returns the names of a queue's shards, such as `push.requests.0`; empty if the queue is not divided.
     public func shards(of queue: String) -> [String] {
         shardCounts[queue].map { count in (0..<count).map { shard($0, of: queue) } } ?? []
     }
@@ -11,7 +11,7 @@ extension TopologyNames {
     /// - Parameter number: counted from 0.
     public func shard(_ number: Int, of queue: String) -> String { "\(queue).\(number)" }
 
-    /// Returns `push.requests.shards`, the exchange that distributes requests to the shards of a queue.
+    /// Returns the exchange that distributes requests to the shards of a queue, such as `push.requests.shards`.
     public func shardsExchange(of queue: String) -> String { "\(queue)\(Self.shardsExchangeSuffix)" }
 
     static let shardsExchangeSuffix = ".shards"
@@ -26,7 +26,7 @@ extension TopologyNames {
         }
     }
 
-    /// Returns a regular expression for a request queue and its shards, whatever their number becomes.
+    /// Returns a regular expression for a request queue and any number of shards.
     public func pattern(of queue: String) -> String {
         Topology.escaped(queue) + (shardCounts[queue] == nil ? "" : #"(\.[0-9]+)?"#)
     }

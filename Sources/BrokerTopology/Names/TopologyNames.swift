@@ -1,38 +1,39 @@
-/// Names of the objects at the broker: one prefix, then a word for the contents.
+/// Names of the objects at the broker: a prefix, then a word for the contents.
 public struct TopologyNames: Sendable, Hashable {
-    /// First part of every name except those of request queues.
+    /// The first part of every name except those of request queues.
     public let prefix: String
 
-    /// Topic. Producers publish here, or to a request queue through the default exchange.
+    /// A topic exchange. Producers publish here, or to a request queue through the default exchange.
     public let requestsExchange: String
-    /// Queues that workers consume, beside their shards; at least one, the most important first.
+    /// The queues of requests, without their shards; at least one, the most important first.
     public let requestQueues: [String]
-    /// Number of shards of each request queue that is divided.
+    /// The number of shards of each divided request queue.
     public let shardCounts: [String: Int]
-    /// Holds requests that were redelivered repeatedly. A fanout exchange of the same name leads to it.
+    /// Contains requests that were redelivered repeatedly. A fanout exchange of the same name leads to it.
     public let quarantineQueue: String
-    /// Topic: `result.<outcome>.<app>`. A result without a queue goes to `unroutedExchange`.
+    /// A topic exchange; keys are `result.<outcome>.<app>`. A result without a queue goes to `unroutedExchange`.
     public let resultsExchange: String
-    /// Receives every result, for consumers that bind no queue of their own.
+    /// Receives every result, for consumers that do not bind their own queues.
     public let resultsQueue: String
-    /// Topic: `dead.<class>.<code>.<app>`.
+    /// A topic exchange; keys are `dead.<class>.<code>.<app>`.
     public let deadExchange: String
-    /// Dead letters for operators.
+    /// Contains dead letters for operators.
     public let deadQueue: String
-    /// Fanout. The broker publishes here what a queue rejects, such as a body that is too large, and what expires there.
+    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as too large ones, and
+    /// messages that expired in a queue.
     public let brokerDeadLettersExchange: String
-    /// Headers: leads expired messages to `expiredQueue`, all others to `otherDeadLettersExchange`.
+    /// A headers exchange that routes expired messages to `expiredQueue` and all others to `otherDeadLettersExchange`.
     public let deadLetterSortExchange: String
-    /// Fanout: the broker's dead letters for operators.
+    /// A fanout exchange for the broker's other dead letters, which go to operators.
     public let otherDeadLettersExchange: String
-    /// Messages that expired in a queue. Workers consume it and publish the result of an expired request.
+    /// Contains messages that expired in a queue. Workers consume it and publish the result of an expired request.
     public let expiredQueue: String
-    /// Fanout: results without a queue.
+    /// A fanout exchange for results without a queue.
     public let unroutedExchange: String
     public let unroutedQueue: String
-    /// Commands for broadcast channels, which are published straight to it.
+    /// Contains commands for broadcast channels, which are published directly to it.
     public let channelsQueue: String
-    /// First part of the names of wait queues, and of the exchanges that lead to them: `push.wait.`.
+    /// The first part of the names of wait queues and of the exchanges that lead to them: `push.wait.`.
     public let waitQueuePrefix: String
 
     public static let brokerDeadLettersSuffix = ".dlx"
@@ -40,8 +41,8 @@ public struct TopologyNames: Sendable, Hashable {
     public static let waitWord = "wait"
 
     /// - Parameters:
-    ///   - requestQueues: if empty, `<prefix>.requests`.
-    ///   - shards: number of shards by request queue, 1 to ``shardsMax``; 1 if missing.
+    ///   - requestQueues: the request queues; if empty, `<prefix>.requests`.
+    ///   - shards: the number of shards by request queue, 1 to ``shardsMax``; 1 if missing.
     public init(prefix: String = "push", requestQueues: [String] = [], shards: [String: Int] = [:]) {
         func name(_ queue: FixedQueue) -> String { Self.name(of: queue, prefix) }
         self.prefix = prefix
@@ -72,7 +73,7 @@ public struct TopologyNames: Sendable, Hashable {
         isWaitQueue(queue) || FixedQueue.allCases.contains { name(of: $0) == queue }
     }
 
-    /// Also true of the exchange that leads to a wait queue and has its name.
+    /// Whether the name belongs to a wait queue or to the exchange of the same name that leads to it.
     public func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix(waitQueuePrefix) }
 
     /// Whether a queue belongs to this topology, or would with another configuration or version.
@@ -80,17 +81,17 @@ public struct TopologyNames: Sendable, Hashable {
         queue.hasPrefix("\(prefix).") || requestQueuesAndShards.contains(queue)
     }
 
-    /// Returns the name of a wait queue and of the fanout exchange that leads to it. A message that is published there with a
-    /// queue's name as routing key returns to that queue.
+    /// Returns the name of a wait queue and of the fanout exchange that leads to it. A message published to the
+    /// exchange returns, after the delay, to the queue that its routing key names.
     ///
     /// - Parameter sibling: 0 to ``WaitDelay/siblings`` − 1. The name counts siblings from 1.
     public func waitQueue(_ delay: WaitDelay, sibling: Int) -> String {
         "\(waitQueuePrefix)\(delay.label).\(sibling + 1)"
     }
 
-    /// First part of the names of queues that a command such as `martlet watch` declares for itself: `push.watch.`.
+    /// The first part of the names of queues that a command such as `martlet watch` declares for itself: `push.watch.`.
     public var watchQueuePrefix: String { "\(prefix).watch." }
 
-    /// The exchange by which early versions delayed requests. `martlet topology apply` reports that it is unused.
+    /// The exchange with which early versions delayed requests. `martlet topology apply` reports it as unused.
     public var formerRetryExchange: String { "\(prefix).retry" }
 }

@@ -1,24 +1,24 @@
-/// How long a request waits at the broker before it returns. Each delay has wait queues of its own: messages leave a queue
-/// only at its head, so a long wait would block a short one.
+/// The time for which a request waits at the broker before it returns. Each delay has its own wait queues: messages
+/// expire only at the head of a queue, so a long wait would block a short one.
 public struct WaitDelay: Sendable, Hashable, Comparable {
     /// 1 to ``secondsMax``.
     public let seconds: Int
 
-    /// `30s`, `2m`, `1h`: the delay in the largest unit that divides it.
+    /// The delay in the largest unit that divides it: `30s`, `2m`, `1h`.
     public let label: String
 
-    /// A day. A notification that is older is no longer news.
+    /// The longest delay: a day. An older notification is no longer news.
     public static let secondsMax = 86_400
 
-    /// Queues of one delay, with slightly different times. The lane chooses one at random, so that a burst does not return as a
-    /// burst.
+    /// The number of queues of one delay, with slightly different times. The lane chooses one at random, which spreads
+    /// the return of a burst.
     public static let siblings = 3
     /// How much longer each sibling waits than the previous one, in hundredths of the delay.
     private static let siblingStepPercent: Int64 = 12
 
     public static let defaults = [5, 30, 120, 600, 900, 3600].map { WaitDelay(seconds: $0) }
 
-    /// Replaces a number out of range with the nearest in range.
+    /// Clamps `seconds` to its range.
     public init(seconds: Int) {
         self.seconds = max(1, min(seconds, Self.secondsMax))
         label =
@@ -29,12 +29,12 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
             }
     }
 
-    /// Returns the time to live in a sibling's queue. No version may change it for a given name, because the arguments of an
-    /// existing queue cannot be changed.
+    /// Returns the time to live in a sibling's queue. No version may change the value for a name, because the arguments
+    /// of an existing queue cannot be changed.
     ///
     /// - Parameter sibling: 0 to `siblings - 1`.
     public func milliseconds(sibling: Int) -> Int64 {
-        precondition(0..<Self.siblings ~= sibling, "no such sibling")
+        precondition(0..<Self.siblings ~= sibling, "sibling out of range")
         return Int64(seconds) * 10 * (100 + Self.siblingStepPercent * Int64(sibling))
     }
 

@@ -1,15 +1,15 @@
-/// The least rights of a user at the broker. RabbitMQ's permissions are regular expressions over the names of exchanges and
-/// queues.
+/// The least permissions of a user at the broker. RabbitMQ's permissions are regular expressions that match the names
+/// of exchanges and queues.
 public struct BrokerPermissions: Sendable, Equatable {
     public let user: String
-    /// What the user does, for the administrator who sets the permissions.
+    /// The purpose of the user, for the administrator who sets the permissions.
     public let purpose: String
     public private(set) var configure = BrokerPermissions.nothing
     public private(set) var write = BrokerPermissions.nothing
     public private(set) var read = BrokerPermissions.nothing
 
     static let nothing = "^$"
-    /// The name of the default exchange in permissions. That exchange leads to every queue.
+    /// A pattern of the default exchange's name in permissions. The default exchange leads to every queue.
     static let defaultExchange = #"amq\.default"#
 
     /// Returns the permissions of every user that Martlet needs.
@@ -23,24 +23,24 @@ public struct BrokerPermissions: Sendable, Equatable {
     }
 
     public static func worker(_ permissions: WorkerPermissions, user: String) -> BrokerPermissions {
-        BrokerPermissions(user: user, purpose: "a worker", write: permissions.write, read: permissions.read)
+        BrokerPermissions(user: user, purpose: "workers", write: permissions.write, read: permissions.read)
     }
 
     private static func producer(_ names: TopologyNames) -> BrokerPermissions {
         BrokerPermissions(
-            user: "martlet-producer", purpose: "who publishes requests to the exchange \(names.requestsExchange)",
+            user: "martlet-producer", purpose: "producers of requests to the exchange \(names.requestsExchange)",
             write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
     }
 
     private static func consumer(_ names: TopologyNames) -> BrokerPermissions {
         BrokerPermissions(
-            user: "martlet-results", purpose: "who takes results from the queue \(names.resultsQueue)",
+            user: "martlet-results", purpose: "consumers of results in the queue \(names.resultsQueue)",
             read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
     }
 
     /// Requests return to their queue through the default exchange, results through the exchange for unrouted ones.
-    /// `martlet watch` and `martlet unrouted replay` bind a queue of their own to an exchange, which requires the right to read
-    /// the exchange.
+    /// `martlet watch` and `martlet unrouted replay` bind their own queue to an exchange, which requires the permission
+    /// to read the exchange.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"
@@ -57,8 +57,9 @@ public struct BrokerPermissions: Sendable, Equatable {
             read: Topology.anyOf([own] + read.map(Topology.escaped) + [waits]))
     }
 
-    /// To declare a queue with a dead-letter exchange, a user needs to read the queue and to write to the exchange; to bind a
-    /// queue, the reverse (https://www.rabbitmq.com/docs/access-control#authorisation).
+    /// A user that declares a queue with a dead-letter exchange needs read permission for the queue and write
+    /// permission for the exchange. A user that binds a queue needs the reverse
+    /// (https://www.rabbitmq.com/docs/access-control#authorisation).
     private static func declarer(_ names: TopologyNames) -> BrokerPermissions {
         let divided = names.requestQueues.filter { !names.shards(of: $0).isEmpty }
         let own =

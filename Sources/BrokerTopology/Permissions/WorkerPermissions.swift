@@ -1,6 +1,7 @@
-/// The least rights of a worker's user. A worker declares nothing, publishes to its exchanges and consumes its queues.
+/// The least permissions of a worker's user. A worker declares nothing, publishes to its exchanges and consumes its
+/// queues.
 public struct WorkerPermissions: Sendable {
-    /// The name of the default exchange is empty.
+    /// The exchanges to which a worker publishes. The name of the default exchange is empty.
     public let writtenExchanges: [String]
     public let readQueues: [String]
     /// Patterns of `readQueues`; a queue and its shards share one.
@@ -27,7 +28,7 @@ public struct WorkerPermissions: Sendable {
         readPatterns = names.requestQueues.map { names.pattern(of: $0) } + others.map(Topology.escaped)
     }
 
-    /// A regular expression over names, as RabbitMQ's permissions are.
+    /// The write permission: a regular expression that matches names.
     public var write: String {
         let replies = repliesToCommands ? "|^\(BrokerPermissions.defaultExchange)$" : ""
         return #"^\#(Topology.escaped(prefix))\.(\#(writePatterns.joined(separator: "|")).*)$"# + replies

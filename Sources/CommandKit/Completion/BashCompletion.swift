@@ -2,7 +2,7 @@
 struct BashCompletion {
     private let program: Program
     private let commands: [CommandSyntax]
-    /// The name of the function that completes, and the beginning of the others' names.
+    /// Name of the completion function, and prefix of its helper functions.
     private let function: String
 
     init(program: Program) {
@@ -47,7 +47,7 @@ struct BashCompletion {
         """
     }
 
-    /// What follows the program's name, the first word of a command that has two, and options of the program.
+    /// Cases for the first word, the second word of a command, and the program's options.
     private var firstWords: String {
         let groups = commands.groups
         let words = groups.map(\.first) + ["help"] + program.standardOptions.map(\.flag)
@@ -79,7 +79,7 @@ struct BashCompletion {
             """
     }
 
-    /// A command of the shell that completes `$cur`.
+    /// Returns a shell command that completes `$cur`.
     private func completer(_ values: ValueSyntax) -> String {
         switch values {
         case .text: ":"

@@ -2,7 +2,7 @@
 package enum CompletionShell: String, CaseIterable, Sendable {
     case bash, zsh
 
-    /// Returns a script that completes by the syntax of the commands. It does not run the program.
+    /// Returns a completion script generated from the syntax of the commands. The script does not run the program.
     package func script(for program: Program) -> String {
         switch self {
         case .bash: BashCompletion(program: program).script
@@ -12,7 +12,7 @@ package enum CompletionShell: String, CaseIterable, Sendable {
 }
 
 extension [CommandSyntax] {
-    /// The first words, each once, with the second words that may follow.
+    /// The distinct first words, with the second words that may follow.
     var groups: [(first: String, second: [String])] {
         var groups: [(first: String, second: [String])] = []
         for path in map(\.path) where !path.isEmpty {
@@ -23,7 +23,7 @@ extension [CommandSyntax] {
         return groups
     }
 
-    /// All words of their names, each once.
+    /// All distinct words of the command names.
     var words: [String] {
         var seen: Set<String> = []
         return flatMap(\.path).filter { seen.insert($0).inserted }

@@ -52,7 +52,7 @@ struct ZshCompletion {
         commands.groups.map { group in
             let own = commands.first { $0.path == [group.first] }?.summary
             return (group.first, own ?? group.second.joined(separator: ", "))
-        } + [("help", "help; after a command: on that command")]
+        } + [("help", "print help")]
     }
 
     private var secondWords: String {
@@ -69,7 +69,7 @@ struct ZshCompletion {
         }.joined()
     }
 
-    /// Completes the arguments behind the words of the command, which then count as one.
+    /// Completes the arguments after the words of the command, which then count as one word.
     private func block(_ command: CommandSyntax) -> String {
         let count = command.path.count
         let pattern = count > 1 ? "'\(command.name)'" : "'\(command.name) '*"
@@ -88,7 +88,7 @@ struct ZshCompletion {
     }
 
     private func arguments(of command: CommandSyntax) -> [String] {
-        let helpOfHelp = command.path.isEmpty ? program.helpOfHelp : "this command's help"
+        let helpOfHelp = command.path.isEmpty ? program.helpOfHelp : "print help"
         return program.sections(of: command, helpOfHelp: helpOfHelp).flatMap(\.options).map(argument)
             + operands(command)
     }
@@ -103,7 +103,7 @@ struct ZshCompletion {
     private func operands(_ command: CommandSyntax) -> [String] {
         guard let operands = command.operands else { return [] }
         let title = operands.filter { $0 != "[" && $0 != "]" && $0 != "…" }
-        // A message alone would keep zsh from completing options.
+        // A message alone would prevent zsh from completing options.
         let text = "_guard \"^-*\" \(title)"
         let values = command.operandValues == .text ? text : action(command.operandValues)
         return ["\(command.operandValues.words == nil ? "*" : "1"):\(title):\(values)"]
@@ -127,6 +127,6 @@ struct ZshCompletion {
         arguments.map { String(repeating: " ", count: indent) + "'\(quoted($0))'" }.joined(separator: " \\\n")
     }
 
-    /// For single quotes.
+    /// Escapes text for single quotes.
     private func quoted(_ text: String) -> String { text.replacing("'", with: "'\\''") }
 }

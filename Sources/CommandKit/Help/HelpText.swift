@@ -1,15 +1,15 @@
 import Text
 
-/// The texts of `--help`, made from the syntax by which arguments are parsed.
+/// Generates the output of `--help` from the syntax of the commands.
 struct HelpText: Sendable {
     let program: Program
 
-    /// Columns of a line at most.
+    /// Maximum columns of a line.
     static let columnsMax = 80
-    /// Columns of a name beside which its explanation begins; behind a longer one, it begins on the next line.
+    /// Maximum columns of a name with the explanation on the same line. Longer names have it on the next line.
     private static let nameColumnsMax = 30
 
-    /// Help for one command, for a group of them, or for the program itself when there is none of that name.
+    /// Returns help for a command or a group of commands. For other topics, returns the program's help.
     func text(for topic: String) -> String {
         program.shownCommands.first { $0.name == topic }.map(text) ?? group(topic) ?? overview
     }
@@ -23,7 +23,7 @@ struct HelpText: Sendable {
             Commands:
             \(Self.columns(members.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) }))
 
-            Each explains itself: \(program.name) \(word) COMMAND --help
+            For help on a command, run: \(program.name) \(word) COMMAND --help
 
             """
     }
@@ -46,7 +46,7 @@ struct HelpText: Sendable {
 
     private func text(for command: CommandSyntax) -> String {
         let discussion = command.discussion.isEmpty ? "" : "\n\(Self.paragraphs(command.discussion))\n"
-        let sections = program.sections(of: command, helpOfHelp: "this text")
+        let sections = program.sections(of: command, helpOfHelp: "print this help")
         let width = Self.nameColumns(sections.flatMap(\.options).map(\.spelling))
         let lists = sections.map { section in
             let title = Self.wrapped(Self.words("\(section.title):"))
@@ -61,7 +61,7 @@ struct HelpText: Sendable {
             """ + (command.path.isEmpty ? "\n\(surroundings)" : "")
     }
 
-    /// A list of options with titles is too long to be repeated.
+    /// Returns the words of the usage line. Options in several sections are too many to list.
     private func usage(_ command: CommandSyntax) -> [String] {
         let shown = command.sections.flatMap(\.shownOptions)
         let options =
@@ -69,7 +69,7 @@ struct HelpText: Sendable {
         return [program.invocation(command.name)] + options + [command.operands].compactMap(\.self)
     }
 
-    /// Variables and exit codes.
+    /// Environment variables and exit codes.
     private var surroundings: String {
         let environment = program.environment.map { (left: $0.name, right: $0.help) }
         return (environment.isEmpty ? "" : "Environment:\n\(Self.columns(environment))\n\n") + """
@@ -79,7 +79,7 @@ struct HelpText: Sendable {
             """
     }
 
-    /// Whether a paragraph of a discussion is a table, whose lines stay as they are.
+    /// Whether a paragraph of a discussion is a table, whose lines are not wrapped.
     static func isTable(_ paragraph: some StringProtocol) -> Bool {
         paragraph.contains("\n ") || paragraph.contains(":  ")
     }
@@ -92,7 +92,7 @@ struct HelpText: Sendable {
         text.split { $0 == " " || $0 == "\n" }.map { String($0) }
     }
 
-    /// The width of a column for names.
+    /// Returns the width of the column of names.
     private static func nameColumns(_ names: [String]) -> Int {
         names.map(\.count).filter { $0 <= nameColumnsMax }.max() ?? 0
     }
@@ -110,8 +110,8 @@ struct HelpText: Sendable {
     /// Joins words into lines.
     ///
     /// - Parameters:
-    ///   - start: columns that the first line has already.
-    ///   - indent: spaces in front of the other lines.
+    ///   - start: columns that are already used in the first line.
+    ///   - indent: indentation of the other lines.
     private static func wrapped(_ words: [String], from start: Int = 0, indent: Int = 0) -> String {
         var text = ""
         var column = start

@@ -1,7 +1,7 @@
-/// The language of manual pages.
+/// The markup language of manual pages.
 enum Roff {
-    /// Text without a meaning for roff: backslashes, hyphens that are to be copied, dots and quotes at the beginning of a
-    /// line, and characters that are not ASCII.
+    /// Escapes characters that roff interprets: backslashes, hyphens, quotes, a dot at the beginning of a line, and
+    /// characters outside ASCII.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

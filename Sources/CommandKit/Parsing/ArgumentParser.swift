@@ -2,14 +2,14 @@ import Text
 
 /// Parses command lines by the syntax of a program's commands.
 ///
-/// `--name value` and `--name=value` are the same, `--` ends the options, `-` alone is an operand. `--help`, `-h` and
-/// `--version` win over everything else on the line.
+/// `--name value` and `--name=value` are equivalent, `--` ends the options, and a single `-` is an operand. `--help`,
+/// `-h` and `--version` take precedence over all other arguments.
 struct ArgumentParser: Sendable {
     enum Result: Equatable {
-        /// Help for the command, or for all that begin with that word; empty: for the program itself.
+        /// Help for a command or for all commands with this first word; empty: for the program.
         case help(topic: String)
         case version
-        /// The manual page of the command; empty: of the program itself.
+        /// Manual page of a command; empty: of the program.
         case manual(command: String)
         case completion(CompletionShell)
         case command(ParsedArguments)
@@ -17,7 +17,7 @@ struct ArgumentParser: Sendable {
 
     private let program: Program
     private let commands: [CommandSyntax]
-    /// Values of options that are not given, by the options' names.
+    /// Default values by option name.
     private let defaults: [String: OptionDefault]
 
     init(program: Program, defaults: [String: OptionDefault] = [:]) {
@@ -26,7 +26,7 @@ struct ArgumentParser: Sendable {
         self.defaults = defaults
     }
 
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the arguments without the program's name.
     func parse(_ arguments: [String]) throws(UsageError) -> Result {
         let arguments = withoutAbbreviation(arguments)
         let beforeTerminator = arguments.prefix { $0 != "--" }
@@ -59,7 +59,7 @@ struct ArgumentParser: Sendable {
         }
     }
 
-    /// The shell of `--completion`; nil without this option.
+    /// Returns the shell of `--completion`; nil without this option.
     private func completionShell(
         _ arguments: ArraySlice<String>, _ others: [OptionSyntax] = []
     ) throws(UsageError) -> CompletionShell? {
@@ -108,12 +108,13 @@ struct ArgumentParser: Sendable {
         return arguments[..<place] + [word] + arguments[(place + 1)...]
     }
 
-    /// `help` is a word of programs of several commands.
+    /// Whether the first word is `help`. Only programs with several commands have this word.
     private func asksForHelp(_ arguments: [String]) -> Bool {
         program.onlyCommand == nil && arguments.first == "help"
     }
 
-    /// `martlet help topology apply`, or `topology` for all that begins so; the program itself for every other word.
+    /// Returns the topic of `help topology apply`, or of `help topology` for a group. Empty for other words: the
+    /// program.
     private func helpTopic(_ arguments: [String]) -> String {
         let words = Array(arguments.drop { $0 == "help" })
         if let command = commands.first(where: { words.starts(with: $0.path) }) { return command.name }
@@ -122,7 +123,7 @@ struct ArgumentParser: Sendable {
     }
 
     private func unknownCommand(_ arguments: [String]) -> UsageError {
-        guard let first = arguments.first else { return UsageError("no command is given") }
+        guard let first = arguments.first else { return UsageError("no command given") }
         if first.hasPrefix("-") { return .unknownOption(first, among: program.standardOptions.map(\.flag)) }
         let shown = program.shownCommands
         let group = shown.filter { $0.path.count > 1 && $0.path.first == first }
@@ -131,7 +132,7 @@ struct ArgumentParser: Sendable {
             return UsageError("unknown command '\(first)'\(hint.map { "; did you mean '\($0)'?" } ?? "")")
         }
         let second = group.map { $0.path.dropFirst().joined(separator: " ") }
-        let choice = "'\(first)' is followed by one of: \(second.joined(separator: ", "))"
+        let choice = "'\(first)' requires one of: \(second.joined(separator: ", "))"
         guard arguments.count > 1, !arguments[1].hasPrefix("-") else { return UsageError(choice) }
         let hint = Suggestion.nearest(to: arguments[1], among: second)
         return UsageError(

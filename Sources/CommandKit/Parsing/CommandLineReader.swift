@@ -1,10 +1,10 @@
 import Text
 
-/// Reads the arguments behind a command: options with their values, and operands.
+/// Reads the arguments after a command: options with their values, and operands.
 struct CommandLineReader {
     /// The name of the command.
     let command: String
-    /// Those of the command, and those that the program adds.
+    /// Options of the command and of the program.
     let options: [OptionSyntax]
 
     func read(_ arguments: ArraySlice<String>) throws(UsageError) -> ParsedArguments {
@@ -61,7 +61,7 @@ struct CommandLineReader {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 
-    /// The next argument, unless it is an option: `--config --json` is a forgotten file, not one named `--json`.
+    /// Returns the next argument, unless it is an option: in `--config --json`, the value is missing.
     private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
         guard let next = rest.first, !next.hasPrefix("--") else { return nil }
         return rest.popFirst()
@@ -69,11 +69,11 @@ struct CommandLineReader {
 }
 
 extension ValueSyntax {
-    /// - Parameter taker: the option or the command, as a sentence begins with it.
-    func check(_ value: String, of taker: String) throws(UsageError) {
+    /// - Parameter subject: the option or command, as a message begins with it.
+    func check(_ value: String, of subject: String) throws(UsageError) {
         guard let words, !words.contains(value) else { return }
         let hint = Suggestion.meant(by: value, among: words).map { "; did you mean \($0)?" } ?? ""
-        throw UsageError("\(taker) takes \(words.enumerated(with: "or")), not '\(value)'\(hint)")
+        throw UsageError("\(subject): expected \(words.enumerated(with: "or")), got '\(value)'\(hint)")
     }
 }
 

@@ -1,7 +1,7 @@
-/// A mistake in a command line, in one line.
+/// A mistake in a command line, as one line of text.
 package struct UsageError: Error, Equatable {
     package let message: String
-    /// The name of the command whose help explains it; empty: that of the program.
+    /// Name of the command whose help applies; empty: the program.
     package private(set) var command = ""
 
     package init(_ message: String) { self.message = message }

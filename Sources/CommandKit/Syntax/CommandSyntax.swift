@@ -1,17 +1,17 @@
-/// The arguments of one command: enough to parse them, and to print help, a manual page and completion scripts.
+/// The arguments of one command, for the parser, help, manual pages and completion scripts.
 package struct CommandSyntax: Sendable {
-    /// The words that call it: `["topology", "apply"]`; empty: the name of the program alone.
+    /// Words of the command, such as `["topology", "apply"]`; empty: the program's only command.
     package let path: [String]
-    /// One line, for the list of commands.
+    /// One line for the list of commands.
     package let summary: String
-    /// Paragraphs for the command's own help, with an empty line between them; empty when the summary says it all.
+    /// Paragraphs of the command's help, separated by empty lines; empty if the summary suffices.
     package let discussion: String
-    /// Arguments besides options, as help shows them (`FILE…`, `[COMMAND]` where they may be left out); nil: none.
+    /// Operands as help shows them (`FILE…`; `[COMMAND]` if optional); nil: none.
     package let operands: String?
     package let operandValues: ValueSyntax
-    /// Parts of the list of options, each with a title.
+    /// Sections of the list of options, each with a title.
     package let sections: [OptionSection]
-    /// Whether help, manual page and completion scripts leave it out: the program calls it itself.
+    /// Whether help, manual page and completion scripts omit the command, which only the program itself runs.
     package let isHidden: Bool
 
     package init(
@@ -27,7 +27,7 @@ package struct CommandSyntax: Sendable {
         self.isHidden = isHidden
     }
 
-    /// With all options under one title.
+    /// Creates a syntax with all options in one section.
     package init(
         path: [String], summary: String, discussion: String = "", operands: String? = nil,
         operandValues: ValueSyntax = .files, options: [OptionSyntax] = [], isHidden: Bool = false
@@ -42,7 +42,7 @@ package struct CommandSyntax: Sendable {
     var needsOperand: Bool { operands.map { !$0.hasPrefix("[") } ?? false }
 }
 
-/// A part of a command's list of options.
+/// A section of a command's list of options.
 package struct OptionSection: Sendable {
     package let title: String
     package let options: [OptionSyntax]

@@ -1,31 +1,31 @@
 /// One `--option`, with or without a value.
 package struct OptionSyntax: Sendable {
-    /// What happens if the option is given several times.
+    /// The effect of repeating an option.
     package enum Repetition: Sendable {
         case refused
-        /// The last one counts.
+        /// The last value counts.
         case lastCounts
-        /// All are kept, in order.
+        /// All values are kept, in order.
         case list
     }
 
-    /// Without the dashes.
+    /// The name without dashes.
     package let name: String
-    /// A placeholder for the value, as help shows it (`FILE`); nil: a flag.
+    /// Placeholder for the value in help (`FILE`); nil: a flag.
     package let value: String?
     package let help: String
     package let isRequired: Bool
-    /// Whether the command works without a default that cannot be read; see ``OptionDefault``.
+    /// Whether the command works if the option's default is unreadable; see ``OptionDefault``.
     package let isAdvisory: Bool
     package let repetition: Repetition
-    /// The values that are allowed; shells complete them.
+    /// The allowed values, which shells complete.
     package let values: ValueSyntax
-    /// The name of an option whose default does not count beside this option.
+    /// Name of an option whose default is ignored if this option is given.
     package let replacedDefault: String?
-    /// Whether help, manual page and completion scripts leave it out.
+    /// Whether help, manual page and completion scripts omit the option.
     package let isHidden: Bool
 
-    /// - Parameter values: nil: files where the placeholder is `FILE`, else any text.
+    /// - Parameter values: nil: files if the placeholder is `FILE`, otherwise any text.
     package init(
         name: String, value: String? = nil, help: String, isRequired: Bool = false, isAdvisory: Bool = false,
         repetition: Repetition = .refused, values: ValueSyntax? = nil, replacedDefault: String? = nil,
@@ -42,8 +42,8 @@ package struct OptionSyntax: Sendable {
         self.isHidden = isHidden
     }
 
-    /// As a command line has it: `--config FILE`.
+    /// The option in a usage line, such as `--config FILE`.
     package var spelling: String { value.map { "\(flag) \($0)" } ?? flag }
-    /// `--config`
+    /// The option's name with dashes, such as `--config`.
     package var flag: String { "--\(name)" }
 }

@@ -1,26 +1,26 @@
-/// The options that the command kit adds to a program: they print a text and end the program.
+/// Options that every program has: each prints a text and exits.
 extension Program {
-    /// The explanation of `--help`.
-    var helpOfHelp: String { onlyCommand == nil ? "help; after a command: on that command" : "help" }
+    /// Explanation of `--help`.
+    var helpOfHelp: String { onlyCommand == nil ? "print help; after a command: help on the command" : "print help" }
 
-    /// Those of a command line without a command.
+    /// Options of a command line without a command.
     var standardOptions: [OptionSyntax] { standardOptions(helpOfHelp) }
 
     private func standardOptions(_ helpOfHelp: String) -> [OptionSyntax] {
-        let later = onlyCommand == nil ? "; after a command: of that command" : ""
+        let later = onlyCommand == nil ? "; after a command: of the command" : ""
         let documents = [
-            OptionSyntax(name: "manual", help: "the manual page, in roff\(later)"),
+            OptionSyntax(name: "manual", help: "print the manual page in roff\(later)"),
             OptionSyntax(
-                name: "completion", value: "SHELL", help: "the completion script of bash or zsh",
+                name: "completion", value: "SHELL", help: "print the completion script of bash or zsh",
                 values: .cases(of: CompletionShell.self)),
         ]
-        return [OptionSyntax(name: "help", help: helpOfHelp), OptionSyntax(name: "version", help: "the version")]
+        return [OptionSyntax(name: "help", help: helpOfHelp), OptionSyntax(name: "version", help: "print the version")]
             + (hasDocumentOptions ? documents : [])
     }
 
-    /// The sections of a command's options; the last one ends with standard options.
+    /// Returns the sections of a command's options. The last one ends with the standard options.
     ///
-    /// - Parameter helpOfHelp: the explanation of `--help`.
+    /// - Parameter helpOfHelp: explanation of `--help`.
     func sections(of command: CommandSyntax, helpOfHelp: String) -> [(title: String, options: [OptionSyntax])] {
         let added =
             command.path.isEmpty ? standardOptions(helpOfHelp) : [OptionSyntax(name: "help", help: helpOfHelp)]
@@ -29,10 +29,10 @@ extension Program {
         }
     }
 
-    /// The command line that prints a manual page.
+    /// The command that prints a manual page.
     var manualInvocation: String { hasDocumentOptions ? "\(name) --manual" : "\(name) man" }
 
-    /// The command line that prints a completion script.
+    /// Returns the command that prints a completion script.
     func completionInvocation(_ shell: CompletionShell) -> String {
         "\(name) \(hasDocumentOptions ? "--completion" : "completion") \(shell.rawValue)"
     }

@@ -1,14 +1,14 @@
-/// The values that an option or an operand may have. Shells complete them; the parser refuses other words.
+/// The allowed values of an option or operand. Shells complete them; the parser refuses other words.
 package enum ValueSyntax: Sendable, Equatable {
     case text
     case files
     case folders
-    /// One of these.
+    /// One of these words.
     case words([String])
-    /// The name of a command, in one or two words.
+    /// Name of a command, in one or two words.
     case commands
 
-    /// The raw values of an enumeration.
+    /// Returns the raw values of an enumeration.
     package static func cases<Word: RawRepresentable<String> & CaseIterable>(of type: Word.Type) -> ValueSyntax {
         .words(type.allCases.map(\.rawValue))
     }
@@ -19,9 +19,9 @@ package enum ValueSyntax: Sendable, Equatable {
 }
 
 extension [String] {
-    /// `a, b or c`.
+    /// Joins elements such as `a, b or c`.
     ///
-    /// - Parameter conjunction: the word before the last one.
+    /// - Parameter conjunction: the word before the last element.
     package func enumerated(with conjunction: String) -> String {
         guard let last, count > 1 else { return first ?? "" }
         return "\(dropLast().joined(separator: ", ")) \(conjunction) \(last)"

@@ -2,9 +2,9 @@ import Glibc
 
 /// Writes to files, pipes and terminals.
 package enum FileWriter {
-    /// Writes all bytes and waits for a slow reader.
+    /// Writes all bytes. Blocks while the reader is slow.
     ///
-    /// - Returns: whether all bytes are written.
+    /// - Returns: whether all bytes were written.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, rest.count > 0 {
@@ -12,7 +12,7 @@ package enum FileWriter {
             if written > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             } else if written < 0, errno == EAGAIN {
-                // Another process made the terminal non-blocking, and shares it with this one: wait.
+                // Another process that shares the terminal has made it non-blocking: wait.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if written == 0 || errno != EINTR {

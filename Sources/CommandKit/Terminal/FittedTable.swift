@@ -1,15 +1,15 @@
 import Text
 
-/// A table for a window: if it is too wide, columns become narrower or are left out, in a given order.
+/// A table fitted to a window: if it is too wide, columns are narrowed or omitted in a given order.
 package struct FittedTable {
-    /// A column may shrink to so many columns of the terminal; 0: it may be left out.
+    /// The width to which a column may be narrowed; 0: it may be omitted.
     package typealias Economy = (title: String, widthMin: Int)
 
     private let shown: [(index: Int, width: Int)]
     private let isCut: Bool
     private let table: TextTable
 
-    /// - Parameter width: of the window; nil: nothing is cut.
+    /// - Parameter width: columns of the window; nil: no limit.
     package init(titles: [String], fitting rows: [[String]], width: Int?, _ economies: [Economy]) {
         let whole = TextTable(titles: titles, fitting: rows)
         var widths: [Int?] = whole.columns.map(\.width)
@@ -23,7 +23,7 @@ package struct FittedTable {
         table = TextTable(columns: shown.map { TextTable.Column(title: titles[$0.index], width: $0.width) })
     }
 
-    /// - Parameter widths: of columns with two spaces between them; nil: left out.
+    /// - Parameter widths: widths of the columns, which are separated by two spaces; nil: omitted.
     package static func shrink(_ widths: inout [Int?], to width: Int?, _ economies: [(column: Int, widthMin: Int)]) {
         for (column, widthMin) in economies {
             let known = widths.compactMap(\.self)

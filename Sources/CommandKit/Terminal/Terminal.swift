@@ -5,7 +5,7 @@ import Text
 /// Standard output and standard error of a command.
 package struct Terminal: Sendable {
     private let descriptor: Int32
-    /// Whether colors are shown: on a terminal where `NO_COLOR` is not set (https://no-color.org).
+    /// Whether colors are enabled: on a terminal if `NO_COLOR` is not set (https://no-color.org).
     package let hasColors: Bool
 
     package static let output = Terminal(STDOUT_FILENO)
@@ -19,10 +19,10 @@ package struct Terminal: Sendable {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Whether a person may be looking.
+    /// Whether the output is a terminal.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// The size of a terminal, in characters.
+    /// Size of a terminal in characters.
     package struct Window: Equatable {
         package var columns: Int
         package var rows: Int
@@ -33,23 +33,23 @@ package struct Terminal: Sendable {
         }
     }
 
-    /// nil if this is no terminal, or the terminal does not report its size.
+    /// nil if the output is not a terminal or the size is unknown.
     package var window: Window? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return Window(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Characters in a line of the terminal; those of a wide terminal where the size is unknown.
+    /// Columns of the terminal; the default of a wide terminal if the size is unknown.
     package var width: Int { window?.columns ?? 150 }
 
-    /// Writes a line and waits for a slow reader.
+    /// Writes a line. Blocks while the reader is slow.
     ///
-    /// - Returns: false when the reader is gone (`martlet watch | head`).
+    /// - Returns: false if the reader has exited (`martlet watch | head`).
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 
-    /// Writes a line of JSON. Its foreign text cannot control a terminal.
+    /// Writes a line of JSON. Control characters in foreign text are removed on a terminal.
     @discardableResult
     package func json(_ text: String) -> Bool { write(jsonLine(text)) }
 
@@ -61,7 +61,7 @@ package struct Terminal: Sendable {
         return writeAll(text)
     }
 
-    /// Writes a line that the next output replaces. For terminals only.
+    /// Writes a line that the next output replaces. Only for terminals.
     package func passing(_ text: String) {
         writeAll("\r\(text)\u{1B}[K")
         Self.hasPassingLine.store(true, ordering: .relaxed)

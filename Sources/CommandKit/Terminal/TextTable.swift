@@ -1,12 +1,12 @@
 import Text
 
-/// Rows in columns, for people at a terminal. Widths are given, not measured, so that lines can be printed one by one.
+/// Rows in columns for people. The widths are given in advance, so that rows can be printed one at a time.
 package struct TextTable: Sendable {
     package struct Column: Sendable {
         package var title: String
-        /// In columns of the terminal. Wider cells are cut with `…`, except in the last column.
+        /// Width in terminal columns. Longer cells are cut with `…`, except in the last column.
         package var width: Int
-        /// Whether wider cells are not cut: the cells behind them move to the right.
+        /// Whether longer cells are kept. The cells after them move to the right.
         package var isWhole: Bool
 
         package init(title: String, width: Int, isWhole: Bool = false) {
@@ -18,7 +18,7 @@ package struct TextTable: Sendable {
 
     package let columns: [Column]
 
-    /// Creates columns as wide as the widest cell, for tables that are known as a whole.
+    /// Creates columns as wide as their widest cell, for a complete table.
     package init(titles: [String], fitting rows: [[String]]) {
         columns = titles.enumerated().map { index, title in
             let cells = rows.compactMap { index < $0.count ? $0[index].printable.columns : nil }

@@ -1,4 +1,4 @@
-/// Colors with a meaning: good, needs attention, bad.
+/// Colors by meaning.
 package enum Tint: String, Sendable {
     case good = "32"
     case warning = "33"

@@ -9,7 +9,7 @@ struct APNSConnector: Sendable {
     private let endpoint: Endpoint
     private let options: ConnectOptions
     private let proxy: HTTPURL?
-    /// nil: the connection to the proxy itself has no TLS.
+    /// nil: the connection to the proxy does not use TLS.
     private let proxyContext: TLSContext?
 
     init(to endpoint: Endpoint, _ configuration: WorkerConfiguration.APNs) throws(CryptoError) {

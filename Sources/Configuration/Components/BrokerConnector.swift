@@ -6,9 +6,9 @@ package import EventLoop
 import TLS
 import Text
 
-/// How to reach the broker: addresses, login and TLS, and what everything there is called.
+/// Connection settings of the broker: addresses, login, TLS and the names of its objects.
 package struct BrokerConnector: Sendable {
-    /// For the connection of a command.
+    /// Timeout for the connection of a command.
     package static let connectDeadlineSeconds = 15
 
     package let names: TopologyNames
@@ -18,7 +18,7 @@ package struct BrokerConnector: Sendable {
     private let tls: TLSContext?
     private let serverName: String?
 
-    /// - Throws: what is wrong with a certificate.
+    /// - Throws: if a certificate is invalid.
     package init(_ broker: WorkerConfiguration.Broker) throws(CryptoError) {
         names = broker.names
         endpoints = broker.url.endpoints
@@ -31,7 +31,7 @@ package struct BrokerConnector: Sendable {
         serverName = broker.serverName
     }
 
-    /// - Parameter name: what the broker's management shows.
+    /// - Parameter name: connection name that the broker's management shows.
     package func connection(named name: String) -> ConnectionConfiguration {
         var connection = connection
         connection.connectionName = name
@@ -40,15 +40,15 @@ package struct BrokerConnector: Sendable {
 
     package var virtualHost: String { connection.virtualHost }
 
-    /// The AMQP user that it logs in as; nil where only the broker knows it.
+    /// The AMQP user of the login; nil if only the broker knows it.
     package var user: String? { connection.userID }
 
-    /// The source that confirms the origin of a dead letter.
+    /// The trusted source of a dead letter's origin headers.
     package func provenance(of message: IncomingMessage) -> Provenance {
         Provenance(of: message, user: user, names: names)
     }
 
-    /// For people: where it is, and which of its virtual hosts it is.
+    /// Hosts, ports and virtual host for people; the virtual host `/` is omitted.
     package var name: String { virtualHost == "/" ? place : "\(place)/\(virtualHost)" }
 
     package func connectors(on loop: EventLoop) -> [ByteConnector] {
@@ -59,9 +59,9 @@ package struct BrokerConnector: Sendable {
         }
     }
 
-    /// To be started, and closed, by the caller.
+    /// Returns an administrative connection, which the caller starts and closes.
     ///
-    /// - Parameter name: what the broker's management shows.
+    /// - Parameter name: connection name that the broker's management shows.
     package func admin(
         named name: String, on loop: EventLoop, deadlineSeconds: Int = connectDeadlineSeconds
     ) -> BrokerAdmin {
@@ -70,10 +70,10 @@ package struct BrokerConnector: Sendable {
             deadlineSeconds: deadlineSeconds)
     }
 
-    /// Hosts and ports, for messages.
+    /// Hosts and ports for messages.
     package var place: String { endpoints.map(\.description).joined(separator: ", ") }
 
-    /// One line for an operator: which broker, and what it or the way to it says.
+    /// One line for an operator: the broker and the error.
     package func line(_ error: AMQPError) -> String {
         let isPlaced = endpoints.contains { error.message.contains($0.description) }
         return "martlet: \(isPlaced ? "" : "\(place): ")\(error.message)".printable

@@ -59,17 +59,17 @@ package struct ChannelPlace: Sendable {
         guard let app = configuration.apps.first(where: { $0.bundleID == bundleID }) else {
             let near = Suggestion.nearest(to: bundleID, among: configuration.apps.map(\.bundleID))
             let hint = near.map { "; did you mean \($0)?" } ?? ""
-            throw ChannelAccess.Failure(message: "the configuration has no app \(bundleID)\(hint)")
+            throw ChannelAccess.Failure(message: "app \(bundleID) is not configured\(hint)")
         }
         let environment = environment ?? app.environment
         guard let credential = app.credentials[environment]?[.broadcast] else {
-            throw ChannelAccess.Failure(message: "no key or certificate is for \(bundleID) in \(environment.rawValue)")
+            throw ChannelAccess.Failure(message: "no key or certificate for \(bundleID) in \(environment.rawValue)")
         }
         guard let endpoint = configuration.apns.server(of: environment).channelEndpoint else {
             throw ChannelAccess.Failure(
                 message:
-                    "apns.endpoints.\(environment.rawValue) has a host of its own: say where channels are managed, as "
-                    + "channel_port")
+                    "apns.endpoints.\(environment.rawValue) overrides the host: set its "
+                    + "channel_port for channel management")
         }
         (self.credential, self.environment, self.endpoint) = (credential, environment, endpoint)
     }

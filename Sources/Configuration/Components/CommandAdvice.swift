@@ -1,10 +1,10 @@
 import Text
 
-/// Completes commands in a remedy with the options of this invocation, so that a pasted command works as it stands.
+/// Adds the options of this invocation to the commands in a remedy, so that a pasted command works.
 package struct CommandAdvice: Sendable, Equatable {
     private let ofBroker: String
     private let ofTopologyPrint: String
-    /// Of commands that need a configuration file.
+    /// Options of commands that need a configuration file.
     private let ofFile: String
 
     /// - Parameters:

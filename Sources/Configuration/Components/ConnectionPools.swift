@@ -5,7 +5,7 @@ package import Delivery
 package import EventLoop
 package import TLS
 
-/// The apps and their connection pools. Each credential has a pool for each of its environments and each host there.
+/// The apps and their connection pools. Each credential has one pool per environment and host.
 package struct ConnectionPools {
     package struct Pool {
         package let configuration: PoolConfiguration

@@ -8,8 +8,9 @@ enum Processors {
         return min(allowed, quota ?? allowed)
     }
 
-    /// Returns the whole processors in `cpu.max` of a control group. `150000 100000` is one and a half, so one: a second
-    /// lane would only wait. nil: no limit (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files).
+    /// Returns the whole processors in `cpu.max` of a control group. `150000 100000` is one and a half processors and
+    /// returns 1: a second lane would only wait. nil: no limit
+    /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files).
     static func quotient(_ text: [UInt8]) -> Int? {
         let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let quota = Int(words[0]), let period = Int(words[1]), quota > 0, period > 0 else {

@@ -7,14 +7,14 @@ package import Delivery
 package import EventLoop
 import Glibc
 
-/// The components of lanes that a configuration describes. All are values: each lane makes its own objects from them.
+/// The components of lanes that a configuration describes. All are values: each lane creates its objects from them.
 package struct WorkerComponents: Sendable {
     package let configuration: WorkerConfiguration
     package let lane: LaneConfiguration
     /// One for each lane.
     package let laneConnectors: [LaneConnectors]
     package let brokerConnector: BrokerConnector
-    /// Sign provider tokens.
+    /// The signing keys of provider tokens.
     package let keys: [ProviderKey]
 
     /// Reads certificates and prepares TLS, which can block. Do not call it on a lane.

@@ -6,12 +6,12 @@ package enum Environment {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// nil also for a variable that is set to nothing.
+    /// Returns nil also for an empty value.
     package static func nonEmpty(_ name: String) -> String? {
         value(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// nil also for a variable without a word: `VISUAL=' '` names no program.
+    /// Returns nil also for a value of only spaces: `VISUAL=' '` names no program.
     package static func nonBlank(_ name: String) -> String? {
         value(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }

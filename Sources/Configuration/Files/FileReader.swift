@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Reads whole small files: configuration, secrets, messages to publish.
+/// Reads small files: configuration, secrets, requests to publish.
 package enum FileReader {
     /// - Parameters:
-    ///   - path: `-` is standard input where `allowsStandardInput` says so.
-    ///   - refusesPipes: only takes a regular file, which nobody has to be waited for.
+    ///   - path: `-` is standard input if `allowsStandardInput` is set.
+    ///   - refusesPipes: whether to accept only regular files, which cannot block.
     package static func bytes(
         of path: String, bytesMax: Int, allowsStandardInput: Bool = false, refusesPipes: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> [UInt8] {
@@ -14,13 +14,13 @@ package enum FileReader {
         var bytes: [UInt8] = []
         while try append(from: descriptor, to: &bytes) {
             guard bytes.count <= bytesMax else {
-                throw ReferenceResolver.ReadFailure(reason: "it is larger than \(bytesMax) bytes")
+                throw ReferenceResolver.ReadFailure(reason: "larger than \(bytesMax) bytes")
             }
         }
         return bytes
     }
 
-    /// A descriptor that the caller closes, unless it is that of standard input.
+    /// Returns a descriptor that the caller closes, unless it is standard input.
     package static func open(
         _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> Int32 {
@@ -30,12 +30,12 @@ package enum FileReader {
         var status = stat()
         guard !refusesPipes || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw ReferenceResolver.ReadFailure(reason: "it is not a regular file")
+            throw ReferenceResolver.ReadFailure(reason: "not a regular file")
         }
         return descriptor
     }
 
-    /// What is there to be read, 64 KiB at most; false at the end.
+    /// Reads available bytes, at most 64 KiB. Returns false at the end of the file.
     package static func append(from descriptor: Int32, to bytes: inout [UInt8]) throws(ReferenceResolver.ReadFailure)
         -> Bool
     {
@@ -55,15 +55,15 @@ package enum FileReader {
     package static func failure(_ code: Int32) -> ReferenceResolver.ReadFailure {
         let reason =
             switch code {
-            case ENOENT: "there is no such file"
+            case ENOENT: "no such file"
             case EACCES: "permission denied"
-            case EISDIR: "it is a folder"
+            case EISDIR: "is a directory"
             default: strerror(code).map { String(cString: $0) } ?? "error \(code)"
             }
         return ReferenceResolver.ReadFailure(reason: reason)
     }
 
-    /// `path` as seen from the folder of the file at `base`.
+    /// Resolves `path` relative to the folder of the file at `base`.
     package static func path(_ path: String, relativeTo base: String) -> String {
         guard !path.hasPrefix("/"), let slash = base.lastIndex(of: "/") else { return path }
         return String(base[...slash]) + path

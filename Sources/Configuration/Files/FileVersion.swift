@@ -1,18 +1,19 @@
 import Glibc
 
-/// What tells that a file is not what it was; nothing when there is none.
+/// Properties that change with the content of a file; all empty if the file does not exist.
 package struct FileVersion: Equatable {
     private var inode: UInt = 0
-    /// Where links lead: releases that are hard links of each other share their files.
+    /// Path without links. Releases whose files are hard links of each other differ only in it.
     private var place: String?
     private var bytes = 0
     private var modified = 0
     private var modifiedNanoseconds = 0
-    /// Of permissions too, and of content whose time was set back.
+    /// Time of the last status change. It also detects changed permissions, and content whose modification time was
+    /// reset.
     private var changed = 0
     private var changedNanoseconds = 0
 
-    /// Links are followed: a mounted Kubernetes ConfigMap changes by a link that then leads elsewhere.
+    /// Follows links: a mounted Kubernetes ConfigMap changes by replacing a link.
     init(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }

@@ -1,7 +1,7 @@
 package import JSON
 import Text
 
-/// What is wrong with a configuration: every mistake, not only the first.
+/// All mistakes of a configuration.
 package struct ConfigurationError: Error, Equatable {
     package let mistakes: [Mistake]
 
@@ -9,7 +9,7 @@ package struct ConfigurationError: Error, Equatable {
         self.mistakes = mistakes
     }
 
-    /// One line for an operator: where, and what. Never holds a secret.
+    /// One line for an operator: position and mistake. Never contains a secret.
     package struct Mistake: Equatable, CustomStringConvertible {
         package let path: String
         /// nil: the file as a whole.

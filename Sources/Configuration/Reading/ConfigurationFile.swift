@@ -3,16 +3,16 @@ import JSON
 import JSONSchema
 import YAML
 
-/// The configuration file: read, checked, and made into what commands need of it.
+/// The configuration file: reads and validates it, and returns the parts that commands need.
 package struct ConfigurationFile: Sendable {
     package static let bytesMax = YAMLDocument.bytesMax
-    /// Larger secrets are none.
+    /// Maximum size of a secret.
     package static let secretBytesMax = 1 << 20
 
     package let path: String
     private let resolver: ReferenceResolver
 
-    /// References in the file are resolved from the process's environment and from files beside it.
+    /// Resolves references from the process's environment and from files relative to the configuration file.
     package init(_ path: String, noting sources: ConfigurationSources = ConfigurationSources()) {
         self.init(
             path,
@@ -28,33 +28,33 @@ package struct ConfigurationFile: Sendable {
         self.resolver = resolver
     }
 
-    /// All of it.
+    /// Reads the whole configuration.
     ///
-    /// - Throws: every mistake in it.
+    /// - Throws: all mistakes in it.
     package func worker() throws(ConfigurationError) -> WorkerConfiguration {
         try worker(text: try text())
     }
 
-    /// - Parameter payloadSchemas: taken instead of those that the text names.
+    /// - Parameter payloadSchemas: replaces the schemas that the text names.
     package func worker(
         text: [UInt8], payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) -> WorkerConfiguration {
         try read(text) { reader, root in reader.readWorker(root, payloadSchemas: payloadSchemas) }
     }
 
-    /// Only what concerns the broker: for commands that need no keys, on machines that have none.
+    /// Reads only the settings of the broker, for commands that need no keys and run on machines without them.
     ///
-    /// - Throws: every mistake in what concerns the broker, or that the schema finds anywhere.
+    /// - Throws: all mistakes in these settings, and all violations of the schema in the file.
     package func broker() throws(ConfigurationError) -> (broker: WorkerConfiguration.Broker, topology: Topology) {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
-    /// Only what concerns requests: apps, payload schemas and limits.
+    /// Reads only the rules for requests: apps, payload schemas and limits.
     ///
-    /// On a machine without the keys and certificates, apps with certificates, or with a key whose ID does not resolve,
-    /// count as served in every environment.
+    /// On a machine without the keys and certificates, an app with certificates, or with a key whose ID does not
+    /// resolve, counts as served in every environment.
     ///
-    /// - Throws: every mistake in those sections, or that the schema finds anywhere.
+    /// - Throws: all mistakes in these sections, and all violations of the schema in the file.
     package func requestRules() throws(ConfigurationError) -> RequestRules { try requestRules(text: try text()) }
 
     package func requestRules(text: [UInt8]) throws(ConfigurationError) -> RequestRules {
@@ -62,14 +62,14 @@ package struct ConfigurationFile: Sendable {
         return try read(text) { reader, root in reader.readRequestRules(root) }
     }
 
-    /// Only what is printed of the topology: for machines that have no secrets of the broker either.
+    /// Reads only the printed parts of the topology, for machines without the broker's secrets.
     ///
-    /// - Throws: every mistake in that, or that the schema finds anywhere.
+    /// - Throws: all mistakes in these parts, and all violations of the schema in the file.
     package func printedTopology() throws(ConfigurationError) -> PrintedTopology {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
-    /// Where its secrets are, with the variables in paths replaced; none where it cannot be read.
+    /// Returns the places of secrets, with variables in paths replaced. Empty if the file cannot be read.
     package func secretPlaces() -> SecretPlaces {
         guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
         return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }
@@ -79,7 +79,7 @@ package struct ConfigurationFile: Sendable {
         do {
             return try FileReader.bytes(of: path, bytesMax: Self.bytesMax)
         } catch {
-            throw mistake("cannot read it: \(error.reason)")
+            throw mistake("cannot read the file: \(error.reason)")
         }
     }
 
@@ -101,7 +101,8 @@ package struct ConfigurationFile: Sendable {
         let result = make(&reader, document.root)
         let mistakes = broken + reader.mistakes
         if let result, mistakes.isEmpty { return result }
-        throw ConfigurationError(mistakes: mistakes.isEmpty ? mistake("it is incomplete").mistakes : mistakes.inOrder)
+        throw ConfigurationError(
+            mistakes: mistakes.isEmpty ? mistake("the configuration is incomplete").mistakes : mistakes.inOrder)
     }
 
     private func mistake(_ message: String, at position: JSONPosition? = nil) -> ConfigurationError {
@@ -110,13 +111,13 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension [ConfigurationError.Mistake] {
-    /// As they stand in the file.
+    /// In the order of the file.
     fileprivate var inOrder: Self {
         sorted { ($0.position?.offset ?? 0, $0.message) < ($1.position?.offset ?? 0, $1.message) }
     }
 }
 
-/// `schemas/config.schema.json`, which is part of the program.
+/// The schema `schemas/config.schema.json`, which is part of the program.
 enum ConfigurationSchema {
     static func compiled() -> CompiledSchema {
         do {
@@ -126,14 +127,14 @@ enum ConfigurationSchema {
         }
     }
 
-    /// Keys of earlier versions, and what took their place.
+    /// Keys of earlier versions, with their replacements.
     private static let replaced = [
-        "/retry/delay_seconds": "retry.delays takes its place, a list such as [30s, 2m, 10m]"
+        "/retry/delay_seconds": "use retry.delays, a list such as [30s, 2m, 10m]"
     ]
 
-    /// A violation in the words of whoever writes configuration files.
+    /// Returns the message about a violation for authors of configuration files.
     ///
-    /// - Parameter value: the one that breaks the schema.
+    /// - Parameter value: the value that violates the schema.
     static func text(_ violation: SchemaViolation, _ value: JSONValue?) -> String {
         let place = violation.instancePointer.split(separator: "/").map { part in
             part.replacing("~1", with: "/").replacing("~0", with: "~")
@@ -146,19 +147,19 @@ enum ConfigurationSchema {
         }
         let isTruth = violation.keyword == "type" && ["true", "false"].contains(violation.suggestion)
         return "\(place.isEmpty ? "the file" : place.joined(separator: ".")) \(violation.message)"
-            + (isTruth ? "; yes, no, on and off are text in YAML 1.2" : slip(violation, value))
+            + (isTruth ? "; yes, no, on and off are strings in YAML 1.2" : slip(violation, value))
     }
 
-    /// What a value of another type than the schema's was probably meant to be.
+    /// Returns a hint for a value of the wrong type.
     private static func slip(_ violation: SchemaViolation, _ value: JSONValue?) -> String {
         guard violation.keyword == "type", let value else { return "" }
         switch value.kind {
         case .null:
             return violation.message.hasPrefix("must be an object")
-                ? "; it is empty: write {} behind it to accept the defaults, or remove it"
-                : "; it is empty: write a value behind it, or remove it"
+                ? "; it is empty: write {} to use the defaults, or remove the key"
+                : "; it is empty: write a value, or remove the key"
         case .number, .boolean:
-            return violation.message.hasPrefix("must be a string") ? "; put it in quotes: \"…\"" : ""
+            return violation.message.hasPrefix("must be a string") ? "; use quotes: \"…\"" : ""
         case .string, .array, .object: return ""
         }
     }

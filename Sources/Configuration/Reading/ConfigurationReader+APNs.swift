@@ -10,7 +10,7 @@ extension ConfigurationReader {
     mutating func readAPNs(_ section: JSONValue) -> WorkerConfiguration.APNs? {
         guard section.kind == .object else { return nil }
         if section["keys"] == nil, section["certificates"] == nil {
-            complain(section, "apns has keys or certificates")
+            complain(section, "apns requires keys or certificates")
         }
         var apns = WorkerConfiguration.APNs()
         apns.keys = readKeys(section["keys"])
@@ -30,7 +30,7 @@ extension ConfigurationReader {
         for value in list.elements {
             guard let key = readKey(value) else { continue }
             if keys.contains(where: { $0.keyID == key.keyID }) {
-                complain(value["key_id"] ?? value, "there is a key \(key.keyID) already")
+                complain(value["key_id"] ?? value, "duplicate key \(key.keyID)")
             }
             keys.append(key)
         }
@@ -52,7 +52,7 @@ extension ConfigurationReader {
             (pem, place) = (Array(text.utf8), privateKey)
             source = Self.source(ofSecret: privateKey.string ?? "")
         default:
-            if value.kind == .object { complain(value, "a key has either key_file or private_key") }
+            if value.kind == .object { complain(value, "a key requires either key_file or private_key") }
             return nil
         }
         do {
@@ -67,7 +67,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Where a value's text is from, in words for an operator.
+    /// Returns the source of a value's text for an operator.
     private static func source(ofSecret written: String) -> String {
         if written.hasPrefix("file:") { return "the file \(written.dropFirst("file:".count))" }
         guard written.hasPrefix("${"), written.firstIndex(of: "}") == written.index(before: written.endIndex) else {
@@ -76,7 +76,7 @@ extension ConfigurationReader {
         return "environment variable \(written.dropFirst(2).dropLast())"
     }
 
-    /// Where the key with these settings may be shown.
+    /// Returns the environments in which the key may be used.
     static func environments(_ key: JSONValue?) -> [APNSEnvironment] {
         guard let list = key?["environments"], list.kind == .array else { return APNSEnvironment.allCases }
         return APNSEnvironment.allCases.filter { environment in
@@ -91,7 +91,7 @@ extension ConfigurationReader {
             guard let certificate = readCertificate(value) else { continue }
             if let other = certificates.first(where: { $0.name == certificate.name }) {
                 complain(
-                    value["file"] ?? value, "there is a certificate for \(certificate.name) already: \(other.file)")
+                    value["file"] ?? value, "duplicate certificate for \(certificate.name): \(other.file)")
             }
             certificates.append(certificate)
         }
@@ -110,7 +110,7 @@ extension ConfigurationReader {
             }
             let contents = PushCertificate(read.contents)
             guard let topic = contents.topics.first else {
-                complain(file, "it is no certificate for APNs: it names no app")
+                complain(file, "not an APNs certificate: it names no app")
                 return nil
             }
             let environment = contents.environments.count == 1 ? contents.environments.first : nil
@@ -125,7 +125,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Where nothing is configured the environment decides, as it does for other programs.
+    /// Without a configured proxy, the environment variables apply, as in other programs.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> WorkerConfiguration.APNs.Proxy? {
         guard let value else {
             guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {
@@ -140,7 +140,7 @@ extension ConfigurationReader {
         return proxyURL(text, value, "").map { .init(url: $0) }
     }
 
-    /// An empty one is none.
+    /// Returns nil for an unset or empty variable.
     private func environment(_ name: String) -> (name: String, value: String)? {
         resolver.environment(name).flatMap { $0.isEmpty ? nil : (name, $0) }
     }
@@ -165,7 +165,7 @@ extension ConfigurationReader {
         let isApples = server.endpoint.host == environment.pushHost
         let channelHost = value["channel_host"].flatMap { text($0) }
         let channelPort = value["channel_port"]?.int.flatMap { UInt16(exactly: $0) }
-        // A token is shown to nobody whom the configuration does not name.
+        // Provider tokens are sent only to hosts that the configuration names.
         server.channelEndpoint = (channelPort ?? (isApples ? environment.channelPort : nil)).map { port in
             Endpoint(host: channelHost ?? (isApples ? environment.channelHost : server.endpoint.host), port: port)
         }
@@ -173,12 +173,12 @@ extension ConfigurationReader {
         return server
     }
 
-    /// Ten characters, as Apple gives them out. A longer or shorter one is worth a word here: APNs only answers
-    /// `InvalidProviderToken`.
+    /// Reads an identifier of ten characters, as Apple assigns them. Other lengths are reported here, since APNs would
+    /// respond only with `InvalidProviderToken`.
     private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
         guard let text = text(value) else { return nil }
         let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        if !isIdentifier { complain(value, "\(what) is ten letters and digits") }
+        if !isIdentifier { complain(value, "\(what) must have ten letters and digits") }
         return isIdentifier ? text : nil
     }
 }

@@ -7,12 +7,12 @@ import Text
 extension ConfigurationReader {
     private typealias Credentials = [APNSEnvironment: AppCredentials.Chosen]
 
-    /// What apps can be pushed with.
+    /// The configured credentials.
     private struct Known {
-        /// Also those that have mistakes, so that no mistake is told twice.
+        /// Includes keys with mistakes, so that a mistake is reported only once.
         var keys: [Key]
         var certificates: [WorkerConfiguration.APNs.Certificate]
-        /// Also those that could not be read.
+        /// Includes unreadable files.
         var certificateFiles: [String]
 
         struct Key {
@@ -24,7 +24,7 @@ extension ConfigurationReader {
         var areCertificatesComplete: Bool { certificateFiles.count == certificates.count }
     }
 
-    /// - Parameter apns: the section whose certificates those are.
+    /// - Parameter apns: the section that contains the certificates.
     mutating func readApps(
         _ section: JSONValue, _ apns: JSONValue?, _ certificates: [WorkerConfiguration.APNs.Certificate]
     ) -> [WorkerConfiguration.App] {
@@ -41,8 +41,8 @@ extension ConfigurationReader {
             {
                 complain(
                     value["environment"] ?? name,
-                    "\(credential) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
-                        + "say it themselves: environment: \(other.rawValue)?")
+                    "\(credential) does not serve \(environment.rawValue), the default environment of \(bundleID); "
+                        + "for another default, set environment: \(other.rawValue)")
             }
             return WorkerConfiguration.App(
                 bundleID: bundleID, credentials: credentials, environment: environment,
@@ -50,8 +50,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Apps as far as requests are checked by them. An app whose credentials the section alone does not name is served in
-    /// every environment: a request is then not refused because this machine lacks a secret.
+    /// Reads the apps for checking requests. An app counts as served in every environment if the section does not name
+    /// all its credentials. No request is then refused because this machine lacks a secret.
     mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
         guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
         let everywhere = AppDirectory.Pools(0)
@@ -64,8 +64,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Whether the section says which credentials there are and what they are for: the ID of each key resolves. Only a
-    /// certificate itself says its topics and environments.
+    /// Whether the section names all credentials and their uses: the ID of each key resolves, and there are no
+    /// certificates. The topics and environments of a certificate are only in its file.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }
@@ -82,12 +82,12 @@ extension ConfigurationReader {
         }
     }
 
-    /// nil if the value does not resolve, or resolves to nothing.
+    /// Returns nil if the value does not resolve or is empty.
     private func resolved(_ value: JSONValue?) -> String? {
         value?.string.flatMap { try? resolver.resolve($0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// nil: that was complained of.
+    /// Returns nil after reporting a mistake.
     private mutating func credentials(
         of bundleID: String, _ name: JSONValue, _ value: JSONValue, _ known: Known
     ) -> Credentials? {
@@ -108,14 +108,14 @@ extension ConfigurationReader {
     }
 
     private mutating func named(key value: JSONValue, _ known: Known) -> Known.Key? {
-        // The schema reports a key without text.
+        // The schema reports a key that is not a string.
         guard let id = text(value), let written = value.string, !written.isEmpty else { return nil }
         if let key = known.keys.first(where: { $0.id == id }) { return key }
         complain(
             value,
             id.isEmpty
                 ? "\(written) is empty"
-                : "apns.keys has no key \(id)\(Suggestion.hint(for: id, among: known.keys.map(\.id)))")
+                : "no key \(id) in apns.keys\(Suggestion.hint(for: id, among: known.keys.map(\.id)))")
         return nil
     }
 
@@ -127,13 +127,13 @@ extension ConfigurationReader {
             if !known.certificateFiles.contains(file) {
                 complain(
                     value,
-                    "apns.certificates has no file \(file)\(Suggestion.hint(for: file, among: known.certificateFiles))")
+                    "no file \(file) in apns.certificates\(Suggestion.hint(for: file, among: known.certificateFiles))")
             }
             return nil
         }
         let topics = AppDirectory.Kind.all.map { String(decoding: $0.topic(bundleID: bundleID.utf8), as: UTF8.self) }
         guard topics.contains(where: certificate.contents.topics.contains) else {
-            complain(value, "\(certificate.told), not for \(bundleID)")
+            complain(value, "\(certificate.summary), not for \(bundleID)")
             return nil
         }
         return certificate
@@ -149,21 +149,21 @@ extension ConfigurationReader {
                 credentials[environment] = chosen.isEmpty ? nil : chosen
             } catch {
                 let files = error.certificates.map(\.file).joined(separator: " and ")
-                complain(name, "which certificate? \(files) are for it; say one of them as certificate")
+                complain(name, "several certificates apply: \(files); set certificate to one of them")
                 return nil
             }
         }
         guard credentials.isEmpty else { return credentials }
         if known.keys.count > 1 {
-            complain(name, "which key? There are several in apns.keys; say one of them as key")
+            complain(name, "apns.keys has several keys; set key to one of them")
         } else if known.keys.isEmpty, known.areCertificatesComplete, !known.certificates.isEmpty {
-            let others = known.certificates.map(\.told).joined(separator: "; ")
-            complain(name, "no certificate is for \(candidates.bundleID): \(others)")
+            let others = known.certificates.map(\.summary).joined(separator: "; ")
+            complain(name, "no certificate for \(candidates.bundleID): \(others)")
         }
         return nil
     }
 }
 
 extension WorkerConfiguration.APNs.Certificate {
-    fileprivate var told: String { "\(file) is for \(name)" }
+    fileprivate var summary: String { "\(file) is for \(name)" }
 }

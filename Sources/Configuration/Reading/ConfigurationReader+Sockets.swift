@@ -4,7 +4,7 @@ import JSON
 extension ConfigurationReader {
     /// Reads `amqp.socket` or `apns.socket`.
     ///
-    /// - Parameter defaults: what a missing key means.
+    /// - Parameter defaults: values for missing keys.
     mutating func connectOptions(_ section: JSONValue, otherwise defaults: ConnectOptions) -> ConnectOptions {
         var options = defaults
         func set<Value>(_ option: WritableKeyPath<ConnectOptions, Value>, _ value: Value?) {
@@ -25,7 +25,7 @@ extension ConfigurationReader {
     private mutating func sourceAddress(_ value: JSONValue) -> SourceAddress? {
         guard let text = text(value) else { return nil }
         guard let address = SourceAddress(text) else {
-            complain(value, "source_address is no IP address, such as 10.0.0.5 or 2001:db8::5")
+            complain(value, "source_address must be an IP address, such as 10.0.0.5 or 2001:db8::5")
             return nil
         }
         return address

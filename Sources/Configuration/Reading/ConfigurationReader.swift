@@ -8,10 +8,10 @@ import JSON
 import TLS
 import Telemetry
 
-/// Makes a `WorkerConfiguration` of a file's values, and collects what the schema cannot say is wrong: references to nothing,
-/// missing files, keys that are no keys. Values of the wrong type are skipped here, since the schema tells of them.
+/// Creates a `WorkerConfiguration` from the values of a file. Collects mistakes that the schema cannot express:
+/// unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema reports.
 struct ConfigurationReader {
-    /// Thirty days: APNs keeps nothing longer.
+    /// Thirty days, the maximum time that APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
 
     private let path: String
@@ -25,9 +25,10 @@ struct ConfigurationReader {
         self.position = position
     }
 
-    /// nil when something is missing that there is no default for; `mistakes` or the schema's say what.
+    /// Reads the whole configuration. Returns nil if a required value is missing; the schema or `mistakes` then
+    /// contains the reason.
     ///
-    /// - Parameter payloadSchemas: taken instead of being read.
+    /// - Parameter payloadSchemas: used instead of reading the files.
     mutating func readWorker(_ root: JSONValue, payloadSchemas: PayloadSchemaFiles? = nil) -> WorkerConfiguration? {
         let broker = root["amqp"].flatMap { brokerSection($0) }
         let apns = root["apns"].flatMap { readAPNs($0) }
@@ -49,7 +50,7 @@ struct ConfigurationReader {
         return configuration
     }
 
-    /// As `readWorker`, for what concerns the broker.
+    /// As `readWorker`, only for the broker.
     mutating func readBroker(_ root: JSONValue) -> (broker: WorkerConfiguration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
@@ -57,7 +58,7 @@ struct ConfigurationReader {
         return (broker, WorkerConfiguration.topology(broker, readRetry(root["retry"]), results, channels))
     }
 
-    /// As `readWorker`, for what concerns requests: no secret is read.
+    /// As `readWorker`, only for requests. Reads no secret.
     mutating func readRequestRules(_ root: JSONValue) -> RequestRules? {
         guard let section = root["apps"] else { return nil }
         return RequestRules(
@@ -65,7 +66,7 @@ struct ConfigurationReader {
             messageBytesMax: readLimits(root["limits"]).messageBytesMax)
     }
 
-    /// As `readBroker`, for what is printed: no password and no certificate is read.
+    /// As `readBroker`, only for printing. Reads no password and no certificate.
     mutating func readPrintedTopology(_ root: JSONValue) -> PrintedTopology? {
         guard let section = root["amqp"], let url = section["url"].flatMap({ brokerURL($0) }) else { return nil }
         var broker = WorkerConfiguration.Broker(url: url)
@@ -100,7 +101,7 @@ struct ConfigurationReader {
             url.credentials.password = password
         }
         if !url.usesTLS, let tls = section["tls"] {
-            complain(tls, "tls is for a URL that begins with amqps://")
+            complain(tls, "tls requires a URL that begins with amqps://")
         }
         var broker = WorkerConfiguration.Broker(url: url)
         broker.namesUser = url.namesUser || user != nil
@@ -123,22 +124,22 @@ struct ConfigurationReader {
         for name in broker.names.requestQueuesAndShards where broker.names.isReserved(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
-                "\(name) is the name of a queue that the worker publishes to")
+                "\(name) is a queue that the worker publishes to")
         }
         complainOfShards(section, broker.names)
     }
 
-    /// A shard that is called as another queue of requests is.
+    /// Reports a shard that has the name of another request queue.
     private mutating func complainOfShards(_ section: JSONValue, _ names: TopologyNames) {
         for value in section["request_queues"].map({ Array($0.elements) }) ?? [] {
             guard let name = value["name"].flatMap({ text($0) }) else { continue }
             if let both = names.shards(of: name).first(where: { names.requestQueues.contains($0) }) {
-                complain(value["shards"] ?? value, "a shard of it would be called \(both), as another queue is")
+                complain(value["shards"] ?? value, "the name of the shard \(both) is also the name of another queue")
             }
         }
     }
 
-    /// Each shard, and the queue itself, needs one message of the prefetch.
+    /// Each shard and the queue itself need one message of the prefetch.
     private mutating func complainOfPrefetch(_ root: JSONValue, _ configuration: WorkerConfiguration) {
         let values = root["amqp"]?["request_queues"].map { Array($0.elements) } ?? []
         for (value, queue) in zip(values, configuration.broker.requestQueues) {
@@ -152,7 +153,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Who the URL does not say asks is the one whom the broker knows already.
+    /// Without credentials in the URL, those of the AMQP connection apply.
     private mutating func readManagement(_ value: JSONValue, login: AMQPCredentials) -> HTTPURL? {
         guard let text = text(value) else { return nil }
         do {
@@ -170,22 +171,22 @@ struct ConfigurationReader {
             return section["requests_queue"].flatMap { text($0) }.map { [.init(name: $0)] } ?? []
         }
         if let one = section["requests_queue"] {
-            complain(one, "requests_queue is one of request_queues; leave it out")
+            complain(one, "requests_queue and request_queues are mutually exclusive; remove requests_queue")
         }
         var queues: [WorkerConfiguration.Broker.Queue] = []
         var keys: [String] = []
         for value in list.elements {
             guard let name = value["name"].flatMap({ text($0) }) else { continue }
             if queues.contains(where: { $0.name == name }) {
-                complain(value["name"] ?? value, "there is a queue \(name) already")
+                complain(value["name"] ?? value, "duplicate queue \(name)")
             }
             let key = value["routing_key"].flatMap { text($0) }
             let effective = key ?? Topology.lastWord(of: name)
             if let taken = keys.first(where: { BindingKey.overlap($0, effective) }) {
-                let words = taken == effective ? "leads to a queue already" : "matches what \(taken) does"
+                let words = taken == effective ? "is a duplicate" : "overlaps \(taken)"
                 complain(
                     value["routing_key"] ?? value["name"] ?? value,
-                    "the routing key \(effective) \(words); what goes to both queues is pushed twice")
+                    "routing key \(effective) \(words); a request routed to both queues would be pushed twice")
             }
             keys.append(effective)
             queues.append(
@@ -196,7 +197,7 @@ struct ConfigurationReader {
         return queues
     }
 
-    /// What is no such number the schema tells of.
+    /// The schema reports invalid numbers.
     private func readShards(_ value: JSONValue?) -> Int {
         value?.int.map { min(max(1, $0), TopologyNames.shardsMax) } ?? 1
     }
@@ -212,7 +213,7 @@ struct ConfigurationReader {
             let identity = TLSIdentity(certificateChainPEM: chain, privateKeyPEM: privateKey)
             if isUsable(TLSClientConfiguration(identity: identity), certificate) { tls.identity = identity }
         case (let one?, nil), (nil, let one?):
-            complain(one, "certificate_file and key_file go together")
+            complain(one, "certificate_file and key_file require each other")
         }
         return tls
     }
@@ -222,7 +223,8 @@ struct ConfigurationReader {
         return isUsable(TLSClientConfiguration(trust: .pem(text)), value) ? .pem(text) : .system
     }
 
-    /// Whether TLS takes it; tells of it here, where the file has a name, rather than at the first connection.
+    /// Whether TLS accepts the configuration. Reports a mistake here, where the file is known, instead of at the first
+    /// connection.
     mutating func isUsable(_ tls: TLSClientConfiguration, _ value: JSONValue) -> Bool {
         do {
             _ = try TLSContext(client: tls)
@@ -233,7 +235,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The content of the file that the value names, as text.
+    /// Returns the text of the file that the value names.
     private mutating func pem(_ value: JSONValue) -> String? {
         file(value).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -245,7 +247,7 @@ struct ConfigurationReader {
         for (name, value) in section.members {
             guard let pattern = name.string.map({ AppPattern(text: $0) }), let written = value.string else { continue }
             if let bundleIDs, !bundleIDs.contains(where: { pattern.matches($0) }) {
-                complain(name, "no app is named so in apps")
+                complain(name, "no app in apps matches this pattern")
             }
             do {
                 let file = FileReader.path(try resolver.replacingVariables(written), relativeTo: path)
@@ -265,7 +267,7 @@ struct ConfigurationReader {
         admin.isEnabled = section["enabled"]?.bool ?? admin.isEnabled
         if let value = section["listen"], let text = text(value) {
             admin.listen = Endpoint(text)
-            if admin.listen == nil { complain(value, "it must be an address and a port, such as 127.0.0.1:9780") }
+            if admin.listen == nil { complain(value, "must be an address and a port, such as 127.0.0.1:9780") }
         }
         if let value = section["socket"], let path = text(value) {
             admin.socketPath = FileReader.path(path, relativeTo: self.path)
@@ -290,7 +292,7 @@ struct ConfigurationReader {
         guard let section, section.kind == .object else { return nil }
         let prefix = section["reply_prefix"].flatMap { text($0) }
         if let value = section["reply_prefix"], let prefix, "\(broker.names.prefix).".hasPrefix(prefix) {
-            complain(value, "queues of the worker's own begin so: no reply may go to them")
+            complain(value, "replies must not go to the worker's own queues, whose names begin with this prefix")
         }
         return WorkerConfiguration.Channels(replyPrefix: prefix)
     }
@@ -326,7 +328,7 @@ struct ConfigurationReader {
                 guard let seconds = seconds(value, upTo: WaitDelay.secondsMax) else { continue }
                 let wait = WaitDelay(seconds: seconds)
                 if let last = waits.last, wait <= last {
-                    complain(value, "delays ascend; \(last.label) stands before it")
+                    complain(value, "delays must ascend; the previous delay is \(last.label)")
                 }
                 waits.append(wait)
             }
@@ -345,20 +347,20 @@ struct ConfigurationReader {
         return results
     }
 
-    /// `30s`, `2m`, `1h`.
+    /// Parses a duration such as `30s`, `2m`, `1h`.
     private mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
         guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
             let factor = ["s": 1, "m": 60, "h": 3600][unit]
         else { return nil }
         let (seconds, overflow) = number.multipliedReportingOverflow(by: factor)
         guard !overflow, 1...limit ~= seconds else {
-            complain(value, "it must be at most \(limit / 3600)h")
+            complain(value, "must be at most \(limit / 3600)h")
             return nil
         }
         return seconds
     }
 
-    /// The text with its references resolved.
+    /// Returns the text with its references resolved.
     mutating func text(_ value: JSONValue) -> String? {
         guard let written = value.string else { return nil }
         do {
@@ -369,7 +371,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The content of the file that the value names.
+    /// Returns the content of the file that the value names.
     mutating func file(_ value: JSONValue) -> [UInt8]? {
         guard let written = value.string, !written.isEmpty else { return nil }
         do {
@@ -385,7 +387,7 @@ struct ConfigurationReader {
         return nil
     }
 
-    /// Where the file is that the value names.
+    /// Returns the path of the file that the value names.
     func filePath(_ value: JSONValue) -> String? {
         value.string.flatMap { try? resolver.replacingVariables($0) }
             .map { FileReader.path($0, relativeTo: path) }

@@ -1,11 +1,11 @@
 import Crypto
 
-/// What a configuration was read from beside its own text and the payload schemas.
+/// The sources of a configuration besides its text and the payload schemas.
 ///
-/// `@unchecked Sendable`: used by the thread that reads.
+/// `@unchecked Sendable`: used only by the thread that reads the configuration.
 package final class ConfigurationSources: @unchecked Sendable {
     private let files = FileSources()
-    /// Of what was read, in the order of reading.
+    /// Digest of the content that was read, in the order of reading.
     package private(set) var digest: [UInt8] = []
 
     package init() {}

@@ -1,9 +1,8 @@
-/// `${NAME}` and `file:PATH` in a configuration's strings: what stands elsewhere, so that a secret need not stand in
-/// the file.
+/// Resolves `${NAME}` and `file:PATH` in strings of a configuration, so that the file need not contain secrets.
 package struct ReferenceResolver: Sendable {
-    /// The environment; nil: the variable is not set.
+    /// Returns an environment variable; nil: not set.
     package var environment: @Sendable (String) -> String?
-    /// A file's content, by a path that may be relative to the configuration's folder.
+    /// Returns the content of a file. The path may be relative to the folder of the configuration file.
     package var readFile: @Sendable (String) throws(ReadFailure) -> [UInt8]
 
     package init(
@@ -14,7 +13,7 @@ package struct ReferenceResolver: Sendable {
         self.readFile = readFile
     }
 
-    /// Why a file cannot be read, in a few words.
+    /// The reason why a file cannot be read, in a few words.
     package struct ReadFailure: Error, Equatable {
         package let reason: String
 
@@ -23,7 +22,7 @@ package struct ReferenceResolver: Sendable {
         }
     }
 
-    /// What is wrong with a reference: names what it refers to, never what stands there.
+    /// A mistake in a reference. It names the source, never the content.
     package struct Mistake: Error, Equatable {
         package let message: String
 
@@ -32,8 +31,8 @@ package struct ReferenceResolver: Sendable {
         }
     }
 
-    /// The text with each `${NAME}` replaced by that environment variable (`$${` stands for `${`), or, when all of it
-    /// is `file:PATH`, that file's content without the newline at its end.
+    /// Replaces each `${NAME}` with the environment variable (`$${` is a literal `${`). Replaces a text of the form
+    /// `file:PATH` with the content of the file, without the final newline.
     package func resolve(_ text: String) throws(Mistake) -> String {
         if text.hasPrefix("file:") {
             let path = String(text.dropFirst("file:".count))
@@ -42,7 +41,7 @@ package struct ReferenceResolver: Sendable {
         return try replacingVariables(text)
     }
 
-    /// For values that are paths themselves: variables only.
+    /// Replaces only variables, for values that are paths.
     func replacingVariables(_ text: String) throws(Mistake) -> String {
         var result = ""
         var rest = text[...]
@@ -53,7 +52,7 @@ package struct ReferenceResolver: Sendable {
                 result += "${"
                 rest = rest.dropFirst(3)
             } else if rest.hasPrefix("${") {
-                guard let end = rest.firstIndex(of: "}") else { throw Mistake(message: "a ${ has no } behind it") }
+                guard let end = rest.firstIndex(of: "}") else { throw Mistake(message: "missing } after ${") }
                 result += try variable(String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end]))
                 rest = rest[rest.index(after: end)...]
             } else {
@@ -73,10 +72,11 @@ package struct ReferenceResolver: Sendable {
             }
         }
         guard isName, !name.isEmpty else {
-            throw Mistake(message: "between ${ and } stands the name of an environment variable: letters, digits and _")
+            throw Mistake(
+                message: "expected the name of an environment variable between ${ and }: letters, digits and _")
         }
         guard let value = environment(name) else {
-            throw Mistake(message: "the environment variable \(name) is not set")
+            throw Mistake(message: "environment variable \(name) is not set")
         }
         return value
     }
@@ -91,7 +91,7 @@ package struct ReferenceResolver: Sendable {
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Mistake(message: "\(written) is not text in UTF-8")
+            throw Mistake(message: "\(written) is not UTF-8 text")
         }
         return text
     }

@@ -1,14 +1,14 @@
 import JSON
 
-/// Where a configuration has its secrets: in its own text, or in files.
+/// The places of a configuration's secrets: its own text, or files.
 package struct SecretPlaces {
     private static let secretKeys: Set<String> = ["password", "passphrase", "private_key"]
     private static let fileKey = "key_file"
     private static let reference = "file:"
 
-    /// Whether a password, a passphrase or a key is written in the text itself.
+    /// Whether the text itself contains a password, a passphrase or a key.
     package private(set) var isInText = false
-    /// Files as the configuration names them: relative to it.
+    /// Secret files, relative to the configuration file.
     package private(set) var files: Set<String> = []
 
     init() {}
@@ -25,7 +25,7 @@ package struct SecretPlaces {
         } else if key == Self.fileKey {
             if let file = path(text) { files.insert(file) }
         } else if Self.secretKeys.contains(key) || Self.hasPassword(url: text) {
-            // A reference leads out of the text.
+            // A reference is resolved outside the text.
             isInText = isInText || !text.contains("${")
         }
     }

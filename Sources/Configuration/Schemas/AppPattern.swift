@@ -1,4 +1,4 @@
-/// Bundle IDs by their form: `*` stands for any characters, also for none.
+/// A pattern of bundle IDs, in which `*` matches any number of characters.
 package struct AppPattern: Sendable, Equatable {
     package let text: String
 
@@ -6,15 +6,15 @@ package struct AppPattern: Sendable, Equatable {
         self.text = text
     }
 
-    /// How exactly it says which apps it means: the more characters, the more exactly; without `*` it names one.
+    /// Specificity of the pattern: the number of literal characters, or the maximum without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
-    /// Takes time by the product of both lengths at most.
+    /// Takes at most the product of both lengths in steps.
     package func matches(_ bundleID: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(bundleID.utf8)
         var (place, position) = (0, 0)
-        /// Behind the last `*`, and what it has taken up to.
+        /// Position after the last `*`, and the end of the text that it matches.
         var retry: (place: Int, position: Int)?
         while position < name.count {
             if place < pattern.count, pattern[place] == UInt8(ascii: "*") {

@@ -1,13 +1,13 @@
 package import Delivery
 package import JSONSchema
 
-/// The files with payload schemas that a configuration names, and what they hold.
+/// The payload schema files of a configuration, with their compiled schemas.
 package struct PayloadSchemaFiles: Sendable {
     package struct File: Sendable {
         package var pattern: AppPattern
         package var path: String
         package private(set) var schema: CompiledSchema
-        /// What it was read from at the last attempt, as that was then.
+        /// The files of the last read, with their versions before it.
         package private(set) var sources: [String: FileVersion]
 
         init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {
@@ -18,7 +18,7 @@ package struct PayloadSchemaFiles: Sendable {
             self.sources = sources.versions
         }
 
-        /// - Throws: why the schema before stays.
+        /// - Throws: the reason why the previous schema stays.
         package mutating func readAgain() throws(SchemaFileProblem) {
             let sources = FileSources()
             defer { self.sources = sources.versions }
@@ -28,17 +28,17 @@ package struct PayloadSchemaFiles: Sendable {
 
     package var files: [File] = []
 
-    /// Whether those are the same files, whatever they hold.
+    /// Whether both have the same patterns and paths. The content may differ.
     package func areNamed(as other: PayloadSchemaFiles) -> Bool {
         files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
     }
 
-    /// What each of the apps demands: by the file whose pattern means it most exactly.
+    /// Returns the schema of each app: the one with the most specific matching pattern.
     package func schemas(ofApps bundleIDs: [String]) -> PayloadSchemas {
         PayloadSchemas(files.map(\.schema), ofApps: bundleIDs.map { index(ofApp: $0) })
     }
 
-    /// Of equally exact patterns the first one counts.
+    /// Returns the index of an app's schema. Among equally specific patterns, the first applies.
     package func index(ofApp bundleID: String) -> Int? {
         files.indices.filter { files[$0].pattern.matches(bundleID) }
             .max { files[$0].pattern.exactness < files[$1].pattern.exactness }

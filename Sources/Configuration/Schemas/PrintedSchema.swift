@@ -1,6 +1,6 @@
 import Delivery
 
-/// The files of `schemas/` that are part of the program, for editors, producers and tools beside it.
+/// The schema files that are part of the program, for editors, producers and tools.
 package enum PrintedSchema: String, CaseIterable, Sendable {
     case notification
     case result
@@ -8,7 +8,7 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
     case channelCommand = "channel-command"
     case channelReply = "channel-reply"
     case config
-    /// What is published where: YAML, which refers to the others by their file names.
+    /// The exchanges and queues with their messages in YAML. It refers to the other schemas by file name.
     case asyncapi
 
     package var text: [UInt8] {
@@ -23,6 +23,6 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
         }
     }
 
-    /// A configuration with a comment on every key.
+    /// An example configuration with a comment on every key.
     package static var exampleConfiguration: [UInt8] { PackageResources.martlet_yaml }
 }

@@ -3,23 +3,23 @@ package import JSON
 package import JSONSchema
 import Text
 
-/// A schema in a file, with what it refers to: resources that were named, and its folder. There a schema is found by
-/// its `$id`, or by its name relative to the file that refers to it.
+/// Compiles a schema file and the schemas that it refers to: named resources, and files in its folder. A schema in the
+/// folder is found by its `$id`, or by its path relative to the referring file.
 package struct SchemaFolder {
-    /// Files of a folder that are looked at for their `$id`.
+    /// Maximum number of files in a folder whose `$id` is read.
     static let filesMax = 1000
     package static let limits = JSONLimits(bytesMax: 16 << 20, depthMax: 10_000)
 
     package var resources: [NamedResource] = []
     package var options = SchemaOptions()
-    /// What an author can do about a reference to what is not there.
-    package var hint = "payload schemas refer to files of their own folder and of folders inside it"
-    /// Waits for what somebody writes into a pipe, where one was named.
+    /// Remedy for a missing reference.
+    package var hint = "payload schemas may refer only to files in their folder and its subfolders"
+    /// Whether to read a named pipe, which blocks until another process writes to it.
     package var readsPipes = false
 
     package init(
         resources: [NamedResource] = [], options: SchemaOptions = SchemaOptions(),
-        hint: String = "payload schemas refer to files of their own folder and of folders inside it",
+        hint: String = "payload schemas may refer only to files in their folder and its subfolders",
         readsPipes: Bool = false
     ) {
         self.resources = resources
@@ -43,7 +43,7 @@ package struct SchemaFolder {
         } catch {
             guard error.code == .missing else { throw problem(path, document, uri, error) }
         }
-        // The files beside it are only opened where something is missing.
+        // Other files in the folder are read only if a reference is unresolved.
         let broken = search(folder, sources, &known)
         do throws(SchemaError) {
             return try CompiledSchema(document, uri: uri, resources: known, options: options)
@@ -64,7 +64,7 @@ package struct SchemaFolder {
         return SchemaFileProblem(path: path, position: position, message: "\(error)")
     }
 
-    /// What was named wins over what is found in the folder.
+    /// Named resources take precedence over files in the folder.
     private func known(
         beside folder: String, _ document: JSONDocument, _ sources: FileSources
     ) throws(SchemaFileProblem) -> SchemaResources {
@@ -85,7 +85,7 @@ package struct SchemaFolder {
 
     /// Adds the schemas of a folder by their `$id`.
     ///
-    /// - Returns: the first file that could not be read: what is missing may be in it.
+    /// - Returns: the first unreadable file, which may contain the missing schema.
     private func search(
         _ folder: String, _ sources: FileSources, _ known: inout SchemaResources
     ) -> SchemaFileProblem? {
@@ -110,7 +110,7 @@ package struct SchemaFolder {
             text = try FileReader.bytes(
                 of: path, bytesMax: limits.bytesMax, refusesPipes: !readsPipes)
         } catch {
-            throw SchemaFileProblem(path: path, message: "cannot read it: \(error.reason)")
+            throw SchemaFileProblem(path: path, message: "cannot read the file: \(error.reason)")
         }
         do {
             return try JSONDocument(text, limits: limits)
@@ -125,7 +125,7 @@ package struct SchemaFolder {
         return String(cString: resolved)
     }
 
-    /// RFC 8089, with everything encoded that is not surely allowed in a path.
+    /// Returns a URI as in RFC 8089. Percent-encodes all characters except unreserved ones.
     private static func uri(of path: String) -> String {
         var uri = "file://"
         for byte in path.utf8 {
@@ -147,7 +147,7 @@ package struct SchemaFolder {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// In order, so that two files with one `$id` are always the same to us.
+    /// Sorted, so that the choice between files with the same `$id` is deterministic.
     private static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -160,7 +160,7 @@ package struct SchemaFolder {
     }
 }
 
-/// Where references to a URI, or to all that begin with it, lead to: `--resource URI=FILE|FOLDER`.
+/// The file or folder for a URI or for all URIs with a prefix: `--resource URI=FILE|FOLDER`.
 package struct NamedResource: Equatable, Sendable {
     package var uri: String
     package var path: String
@@ -171,7 +171,7 @@ package struct NamedResource: Equatable, Sendable {
     }
 }
 
-/// Why a schema file cannot be used: for its author.
+/// The reason why a schema file cannot be used, for its author.
 package struct SchemaFileProblem: Error, Equatable, CustomStringConvertible {
     package var path: String
     package var position: JSONPosition?
@@ -183,6 +183,6 @@ package struct SchemaFileProblem: Error, Equatable, CustomStringConvertible {
 }
 
 extension CompiledSchema {
-    /// What is allowed, but often a slip of the pen.
-    package var warnings: [String] { unknownKeywords.map { "no vocabulary knows the keyword at \($0)".printable } }
+    /// Warnings about keywords that are allowed but probably typing errors.
+    package var warnings: [String] { unknownKeywords.map { "unknown keyword at \($0)".printable } }
 }

@@ -2,22 +2,22 @@ package import APNS
 package import APNSProtocol
 package import Delivery
 
-/// With what an app may be pushed to, and which of it each kind of push takes.
+/// The credentials of an app, and the choice for each kind of push.
 package struct AppCredentials {
     package typealias Chosen = [AppDirectory.Kind: Credential.Name]
 
-    /// Several certificates are for the same topic.
+    /// Several certificates cover the same topic.
     package struct Ambiguity: Error {
         package var certificates: [WorkerConfiguration.APNs.Certificate]
     }
 
     package var bundleID: String
-    /// For every topic.
+    /// Serves every topic.
     package var key: (name: Credential.Name, environments: [APNSEnvironment])?
     package var certificates: [WorkerConfiguration.APNs.Certificate]
 
-    /// A certificate for the very topic, else the key, else a certificate for the app where Apple does not say that the
-    /// topic must be listed. Kinds that nothing is for are left out.
+    /// Returns the credential for each kind of push: a certificate that lists the topic, otherwise the key, otherwise a
+    /// certificate for the app if Apple does not require the topic to be listed. Omits kinds without a credential.
     package func chosen(in environment: APNSEnvironment) throws(Ambiguity) -> Chosen {
         var chosen: Chosen = [:]
         for kind in AppDirectory.Kind.all { chosen[kind] = try credential(for: kind, in: environment) }

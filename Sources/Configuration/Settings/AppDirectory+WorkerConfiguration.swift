@@ -3,7 +3,7 @@ package import APNSProtocol
 package import Delivery
 
 extension AppDirectory.App {
-    /// - Parameter pool: the number of the connection pool for a credential, an environment and a kind; nil: there is none.
+    /// - Parameter pool: returns the number of the connection pool for a credential, environment and kind; nil: none.
     package init(
         _ app: WorkerConfiguration.App, limits: PushLimits = PushLimits(),
         pool: (Credential.Name, APNSEnvironment, AppDirectory.Kind) -> Int?
@@ -17,6 +17,6 @@ extension AppDirectory.App {
             sandbox: pools(in: .sandbox), limits: limits)
     }
 
-    /// An app that no connection pool serves yet: only whether there is a credential counts.
+    /// Creates an app without real pools, for checks of whether a credential exists.
     package init(_ app: WorkerConfiguration.App) { self.init(app) { _, _, _ in 0 } }
 }

@@ -5,7 +5,7 @@ extension WorkerConfiguration.APNs.Certificate {
         /// Not valid yet, or the clock of this machine is slow.
         case notYet
         case valid
-        /// Ends soon: log a warning.
+        /// Expires soon: log a warning.
         case ending
         case expired
     }

@@ -1,13 +1,13 @@
 package import BrokerTopology
 
-/// A topology that is shown or written, and for whom; nobody connects by it.
+/// A topology to print, with its virtual host and user. Not used for connections.
 package struct PrintedTopology: Sendable {
-    /// Stands for a worker's user whom nobody names.
+    /// The worker's user if the configuration names none.
     package static let defaultUser = "martlet"
 
     package let topology: Topology
     package let virtualHost: String
-    /// A worker's; nil: the configuration says where the name stands, and it is not there on this machine.
+    /// The worker's user; nil: the configuration refers to a name that is not available on this machine.
     package let user: String?
 
     package init(topology: Topology, virtualHost: String, user: String?) {

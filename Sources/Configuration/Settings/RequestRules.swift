@@ -1,8 +1,8 @@
 package import Delivery
 package import JSONSchema
 
-/// Rules that a configuration adds to the contract: which apps exist and where they can be pushed to, payload schemas,
-/// largest message.
+/// The rules that a configuration adds to the contract: apps and their environments, payload schemas, maximum message
+/// size.
 package struct RequestRules: Sendable {
     package let messageBytesMax: Int
     private let apps: AppDirectory

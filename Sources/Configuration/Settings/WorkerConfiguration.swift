@@ -9,9 +9,8 @@ import HTTPProxy
 package import TLS
 package import Telemetry
 
-/// A worker's configuration: the file's values with references resolved, files read and defaults filled in.
-/// `schemas/config.schema.json` says what each means; the components have configuration types of their own, which
-/// are made from this one.
+/// A worker's configuration: the values of the file with references resolved, files read and defaults applied.
+/// `schemas/config.schema.json` describes each value. The components' configuration types are created from this type.
 package struct WorkerConfiguration: Sendable {
     package var broker: Broker
     package var apns: APNs
@@ -19,36 +18,36 @@ package struct WorkerConfiguration: Sendable {
     package var payloadSchemas = PayloadSchemaFiles()
     package var limits = Limits()
     package var retry = RetrySchedule()
-    /// Whether a push whose answer never came is sent again.
+    /// Whether to resend a push that got no response.
     var resendsUnknown = true
     package var results = ResultsRetention()
     /// nil: one for each processor.
     package var lanes: Int?
     package var logLevel = LogLevel.info
     package var admin = Admin()
-    /// nil: none is exported.
+    /// nil: no spans are exported.
     package var tracing: Tracing?
-    /// nil: no commands are taken.
+    /// nil: channel commands are not consumed.
     package var channels: Channels?
 
     package struct Broker: Sendable {
         package var url: AMQPURL
-        /// Whether the file says who logs in.
+        /// Whether the file names the user.
         var namesUser = false
-        /// nil: what the URL says.
+        /// nil: from the URL.
         var heartbeatSeconds: Int?
-        /// nil: what the URL says.
+        /// nil: from the URL.
         package var socket: ConnectOptions?
         package var names = TopologyNames()
-        /// Those of `names`, where the file says more of them than their names.
+        /// The queues of `names` for which the file has settings.
         package var requestQueues: [Queue] = []
-        /// For an `amqps` URL.
+        /// Only for an `amqps` URL.
         package var tls = TLSClientConfiguration()
         /// nil: the host of the URL.
         var serverName: String?
-        /// Whether the certificate that it shows says who logs in, where the broker offers that.
+        /// Whether the client certificate identifies the user, if the broker offers EXTERNAL.
         package var prefersCertificate: Bool { url.usesTLS && tls.identity != nil && !namesUser }
-        /// The management API, with credentials; nil: what only it shows is not seen.
+        /// The management API, with credentials; nil: checks that need it are skipped.
         package var management: HTTPURL?
 
         package init(
@@ -72,7 +71,7 @@ package struct WorkerConfiguration: Sendable {
             package var name: String
             /// nil: `Limits.inFlightMax`.
             package var prefetch: Int?
-            /// nil: the topology's own choice.
+            /// nil: the default of the topology.
             package var routingKey: String?
             var shards = 1
         }
@@ -83,9 +82,9 @@ package struct WorkerConfiguration: Sendable {
         package var certificates: [Certificate] = []
         package var production = Server(APNSEnvironment.production)
         package var sandbox = Server(APNSEnvironment.sandbox)
-        /// nil: none.
+        /// nil: direct connections.
         package var proxy: Proxy?
-        /// nil: the pool's own choice.
+        /// nil: the default of the pool.
         package var connectionsMax: Int?
         package var requestTimeoutSeconds: Int64?
         package var socket = ConnectOptions()
@@ -104,15 +103,15 @@ package struct WorkerConfiguration: Sendable {
                 !certificates.isEmpty || keys.contains(where: { $0.environments.contains(other) })
             else { return [] }
             return [
-                "apns.endpoints overrides \(overridden[0].rawValue) alone: pushes to \(other.rawValue) go to "
-                    + "\(server(of: other).endpoint); set \(other.rawValue), too, or limit environments of keys"
+                "apns.endpoints overrides \(overridden[0].rawValue) only: pushes to \(other.rawValue) go to "
+                    + "\(server(of: other).endpoint); also set \(other.rawValue), or limit environments of keys"
             ]
         }
 
-        /// What connections go through.
+        /// An HTTP proxy for connections to APNs.
         package struct Proxy: Sendable, Equatable {
             package var url: HTTPURL
-            /// nil: nothing is reached without.
+            /// Hosts that are reached directly; nil: none.
             var exemptions: ProxyExemptions?
         }
 
@@ -120,19 +119,19 @@ package struct WorkerConfiguration: Sendable {
             package var keyID: String
             package var teamID: String
             package var privateKey: ES256PrivateKey
-            /// nil: it stands in the configuration, or in the environment.
+            /// nil: the key is in the configuration or in an environment variable.
             package var file: String?
-            /// Where Apple takes it.
+            /// The environments in which Apple accepts the key.
             package var environments = APNSEnvironment.allCases
         }
 
-        /// A provider's certificate, and the key that belongs to it.
+        /// A provider certificate with its private key.
         package struct Certificate: Sendable {
-            /// What it is for, and the environment if there is but one.
+            /// Topic, with the environment if there is only one.
             package var name: String
-            /// As the configuration names it.
+            /// The path in the configuration.
             package var file: String
-            /// Where the private key is.
+            /// Path of the private key.
             package var keyPath: String
             var identity: TLSIdentity
             package var contents: PushCertificate
@@ -150,11 +149,11 @@ package struct WorkerConfiguration: Sendable {
 
         package struct Server: Sendable {
             package var endpoint: Endpoint
-            /// At the same port; nil: the same host.
+            /// The host of broadcasts, at the same port; nil: the same host.
             var broadcastHost: String?
-            /// Where channels are managed; nil: nobody says where beside a host that is not Apple's.
+            /// The endpoint of channel management; nil: the host is not Apple's and no port is configured.
             var channelEndpoint: Endpoint?
-            /// Who may have signed its certificate.
+            /// The accepted certificate authorities.
             var trust = TLSTrust.system
 
             init(_ environment: APNSEnvironment) {
@@ -162,7 +161,7 @@ package struct WorkerConfiguration: Sendable {
                 channelEndpoint = Endpoint(host: environment.channelHost, port: environment.channelPort)
             }
 
-            /// nil: that of pushes to devices.
+            /// nil: the endpoint of device pushes.
             var broadcastEndpoint: Endpoint? {
                 broadcastHost.flatMap { $0 == endpoint.host ? nil : Endpoint(host: $0, port: endpoint.port) }
             }
@@ -171,11 +170,11 @@ package struct WorkerConfiguration: Sendable {
 
     package struct App: Sendable, Equatable {
         package var bundleID: String
-        /// With what it is pushed to, wherever that is possible.
+        /// The credentials in each environment.
         package var credentials: [APNSEnvironment: AppCredentials.Chosen]
-        /// Where messages go that do not say it themselves.
+        /// The environment of requests that name none.
         package var environment: APNSEnvironment
-        /// Those of its own; `Limits.eachApp` has the others.
+        /// The app's own limits; `Limits.eachApp` has the defaults.
         package var limits = PushLimits()
 
         package init(
@@ -188,14 +187,14 @@ package struct WorkerConfiguration: Sendable {
             self.limits = limits
         }
 
-        /// An app ID may end so, but this one is more likely a topic.
+        /// A bundle ID may end like a topic, but is then more likely a topic.
         package var warning: String? {
             let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
                 return nil
             }
-            return "apps: \(bundleID) ends like a topic: write the bundle ID (\(bundleID.dropLast(suffix.count))?); "
-                + "a push type adds \(suffix) to it"
+            return "apps: \(bundleID) ends like a topic; use the bundle ID (\(bundleID.dropLast(suffix.count))?), "
+                + "to which a push type adds \(suffix)"
         }
     }
 
@@ -207,31 +206,31 @@ package struct WorkerConfiguration: Sendable {
         var eachApp = PushLimits()
     }
 
-    /// Where a worker can be asked how it stands.
+    /// The admin endpoint and the control socket.
     package struct Admin: Sendable, Equatable {
         package static let defaultEndpoint = Endpoint(host: "127.0.0.1", port: 9780)
 
         package var isEnabled = true
-        /// nil: ``defaultEndpoint``, or any free port where that is taken.
+        /// nil: ``defaultEndpoint``, or any free port if that is in use.
         package var listen: Endpoint?
-        /// nil: in the user's own folder for such things.
+        /// nil: in the user's runtime folder.
         package var socketPath: String?
     }
 
-    /// Where spans go.
+    /// The export of spans.
     package struct Tracing: Sendable, Equatable {
-        /// Of a collector that takes OTLP/JSON.
+        /// An endpoint that accepts OTLP/JSON.
         package var endpoint: HTTPURL
         package var serviceName = "martlet"
     }
 
     /// Commands for broadcast channels.
     package struct Channels: Sendable, Equatable {
-        /// Of the queues that replies may go to; nil: only straight back.
+        /// Prefix of the queues that may receive replies; nil: only direct replies.
         package var replyPrefix: String?
     }
 
-    /// What lanes consume from, the most important first, each before its shards.
+    /// The queues that lanes consume from, by priority, each before its shards.
     package var requestQueues: [RequestQueue] {
         broker.names.requestQueues.flatMap { name in
             let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
@@ -240,11 +239,11 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Channels on the connection on which a lane consumes: one for each request queue, for the quarantine and for the queue
-    /// of expired messages.
+    /// Number of channels on a lane's consuming connection: one each for every request queue, the quarantine and the
+    /// queue of expired messages.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
-    /// Settings that keep no worker from starting and are probably mistakes.
+    /// Settings that do not prevent a start but are probably mistakes.
     package var warnings: [String] { apns.warnings + apps.compactMap(\.warning) }
 
     package func limits(of app: App) -> PushLimits {

@@ -1,4 +1,4 @@
-/// What dead letters are chosen by: `class == "apns" && code != "BadTopic" && age < 2h`.
+/// A filter expression for dead letters: `class == "apns" && code != "BadTopic" && age < 2h`.
 ///
 /// ```
 /// filter     = all ("||" all)*
@@ -10,7 +10,8 @@
 /// value      = text | number | duration | "true" | "false" | "null"
 /// ```
 ///
-/// What is missing equals `null` alone, and is in no order; a field by itself holds when it is `true`.
+/// A missing value equals only `null`, and no ordering comparison with it is true. A field without a comparison is true
+/// if its value is `true`.
 package indirect enum Filter: Equatable, Sendable {
     case any([Filter])
     case all([Filter])
@@ -29,13 +30,13 @@ package indirect enum Filter: Equatable, Sendable {
         case startsWith
     }
 
-    /// - Throws: what is wrong with it, located.
+    /// - Throws: the mistake and its position.
     package init(_ text: String) throws(FilterError) {
         var parser = FilterParser(try FilterLexer.tokens(of: text))
         self = try parser.filter()
     }
 
-    /// - Parameter value: what a field holds.
+    /// - Parameter value: returns the value of a field.
     package func matches(_ value: (FilterField) -> FilterValue) -> Bool {
         switch self {
         case .any(let filters): filters.contains { $0.matches(value) }

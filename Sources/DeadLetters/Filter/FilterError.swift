@@ -1,8 +1,8 @@
 import JSON
 
-/// What is wrong with a filter, and where in it.
+/// A mistake in a filter, and its position.
 package struct FilterError: Error, Equatable {
-    /// In bytes from its start.
+    /// In bytes from the start of the filter.
     package var offset: Int
     package var message: String
 }

@@ -1,10 +1,10 @@
 import Text
 
-/// What a filter can ask of a dead letter.
+/// A field of a dead letter that a filter can compare.
 package enum FilterField: Equatable, Sendable {
     case known(Known)
     case header(String)
-    /// Names and indices from the body's root on.
+    /// Names and indices from the body's root.
     case body([Step])
 
     package enum Step: Equatable, Sendable {
@@ -25,30 +25,30 @@ package enum FilterField: Equatable, Sendable {
         }
     }
 
-    /// What the values of a field are.
+    /// The type of a field's values.
     package enum Kind: Equatable, Sendable {
         case text, number, duration
 
         package var noun: String {
             switch self {
-            case .text: "a text, as in \"apns\""
+            case .text: "a string, such as \"apns\""
             case .number: "a number"
-            case .duration: "a duration, as in 90s or 2h"
+            case .duration: "a duration, such as 90s or 2h"
             }
         }
     }
 
-    /// nil: whatever is in the message.
+    /// nil: any type.
     package var kind: Kind? {
         if case .known(let field) = self { field.kind } else { nil }
     }
 
-    /// An unknown name's error, with what was probably meant.
+    /// Returns the error for an unknown name, with a suggestion.
     package static func unknown(_ name: String, at offset: Int) -> FilterError {
         let names = Known.allCases.map(\.rawValue) + ["body", "header"]
         let hint =
             Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" }
-            ?? "; there are \(names.joined(separator: ", "))"
-        return FilterError(offset: offset, message: "there is no field '\(name.shortened(to: 40))'\(hint)")
+            ?? " (expected one of: \(names.joined(separator: ", ")))"
+        return FilterError(offset: offset, message: "unknown field '\(name.shortened(to: 40))'\(hint)")
     }
 }

@@ -1,6 +1,6 @@
 /// Splits the text of a filter into tokens.
 struct FilterLexer {
-    /// Longest filter, in bytes.
+    /// Maximum length of a filter in bytes.
     static let bytesMax = 4096
 
     private let source: [UInt8]
@@ -9,11 +9,11 @@ struct FilterLexer {
     init(_ text: String) throws(FilterError) {
         source = Array(text.utf8)
         guard source.count <= Self.bytesMax else {
-            throw FilterError(offset: Self.bytesMax, message: "a filter has at most \(Self.bytesMax) bytes")
+            throw FilterError(offset: Self.bytesMax, message: "the filter is longer than \(Self.bytesMax) bytes")
         }
     }
 
-    /// All of them, `end` the last.
+    /// Returns all tokens. The last is `end`.
     static func tokens(of text: String) throws(FilterError) -> [FilterToken] {
         var lexer = try FilterLexer(text)
         var tokens: [FilterToken] = []
@@ -47,7 +47,7 @@ struct FilterLexer {
         isNameStart(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
     }
 
-    /// Between quotes of either kind; a backslash takes the next character as it is.
+    /// Reads a string in single or double quotes. A backslash escapes the next character.
     private mutating func text() throws(FilterError) -> String {
         let start = place
         let quote = source[start]
@@ -59,7 +59,7 @@ struct FilterLexer {
             bytes.append(byte)
             place += 1
         }
-        guard peek == quote else { throw FilterError(offset: start, message: "this text has no closing quote") }
+        guard peek == quote else { throw FilterError(offset: start, message: "the string has no closing quote") }
         place += 1
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -74,14 +74,14 @@ struct FilterLexer {
         while let byte = peek, isDigit(byte) || byte == UInt8(ascii: ".") { place += 1 }
         let written = String(decoding: source[start..<place], as: UTF8.self)
         guard let value = Double(written), value.isFinite else {
-            throw FilterError(offset: start, message: "this is no number")
+            throw FilterError(offset: start, message: "invalid number")
         }
         let unitStart = place
         while let byte = peek, isNamePart(byte) { place += 1 }
         guard place > unitStart else { return .number(value) }
         let unit = String(decoding: source[unitStart..<place], as: UTF8.self)
         guard let milliseconds = Self.unitMilliseconds[unit] else {
-            throw FilterError(offset: unitStart, message: "a duration ends in s, m, h or d, as in 90s or 2h")
+            throw FilterError(offset: unitStart, message: "invalid unit of a duration (expected s, m, h or d)")
         }
         return .duration(value * milliseconds)
     }
@@ -96,11 +96,11 @@ struct FilterLexer {
         }
         let hint =
             switch source[place] {
-            case UInt8(ascii: "="): ": equal is =="
-            case UInt8(ascii: "&"): ": and is &&"
-            case UInt8(ascii: "|"): ": or is ||"
+            case UInt8(ascii: "="): "; for equality, use =="
+            case UInt8(ascii: "&"): "; for and, use &&"
+            case UInt8(ascii: "|"): "; for or, use ||"
             default: ""
             }
-        throw FilterError(offset: place, message: "a filter has no such character\(hint)")
+        throw FilterError(offset: place, message: "unexpected character\(hint)")
     }
 }

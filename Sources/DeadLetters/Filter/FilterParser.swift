@@ -1,22 +1,22 @@
 import Text
 
-/// Reads a filter from its tokens, by recursive descent.
+/// A recursive-descent parser of filters.
 struct FilterParser {
-    /// How deep brackets and negations may be nested.
+    /// Maximum nesting depth of parentheses and negations.
     static let depthMax = 64
 
     private let tokens: [FilterToken]
     private var place = 0
     private var depth = 0
 
-    /// - Parameter tokens: `end` the last.
+    /// - Parameter tokens: the last must be `end`.
     init(_ tokens: [FilterToken]) { self.tokens = tokens }
 
-    /// The whole of it.
+    /// Parses the complete filter.
     mutating func filter() throws(FilterError) -> Filter {
         if token.kind == .end { throw FilterError(offset: token.offset, message: "the filter is empty") }
         let filter = try any()
-        guard token.kind == .end else { throw unexpected("&&, || or the end") }
+        guard token.kind == .end else { throw unexpected("&&, || or the end of the filter") }
         return filter
     }
 
@@ -26,29 +26,29 @@ struct FilterParser {
         if place < tokens.count - 1 { place += 1 }
     }
 
-    private mutating func take(_ symbol: String) -> Bool {
+    private mutating func consume(_ symbol: String) -> Bool {
         guard token.kind == .symbol(symbol) else { return false }
         advance()
         return true
     }
 
     private mutating func expect(_ symbol: String) throws(FilterError) {
-        if !take(symbol) { throw unexpected("'\(symbol)'") }
+        if !consume(symbol) { throw unexpected("'\(symbol)'") }
     }
 
     private func unexpected(_ expected: String) -> FilterError {
-        FilterError(offset: token.offset, message: "here stands \(token.shown), not \(expected)")
+        FilterError(offset: token.offset, message: "expected \(expected), found \(token.shown)")
     }
 
     private mutating func any() throws(FilterError) -> Filter {
         var filters = [try all()]
-        while take("||") { filters.append(try all()) }
+        while consume("||") { filters.append(try all()) }
         return filters.count == 1 ? filters[0] : .any(filters)
     }
 
     private mutating func all() throws(FilterError) -> Filter {
         var filters = [try condition()]
-        while take("&&") { filters.append(try condition()) }
+        while consume("&&") { filters.append(try condition()) }
         return filters.count == 1 ? filters[0] : .all(filters)
     }
 
@@ -56,10 +56,11 @@ struct FilterParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.depthMax else {
-            throw FilterError(offset: token.offset, message: "brackets are nested deeper than \(Self.depthMax)")
+            throw FilterError(
+                offset: token.offset, message: "parentheses or negations nested deeper than \(Self.depthMax)")
         }
-        if take("!") { return .not(try condition()) }
-        if take("(") {
+        if consume("!") { return .not(try condition()) }
+        if consume("(") {
             let filter = try any()
             try expect(")")
             return filter
@@ -76,7 +77,7 @@ struct FilterParser {
             return .body(try steps())
         case "header":
             try expect("[")
-            guard case .text(let header) = token.kind else { throw unexpected("a header's name in quotes") }
+            guard case .text(let header) = token.kind else { throw unexpected("a header name in quotes") }
             advance()
             try expect("]")
             return .header(header)
@@ -89,15 +90,17 @@ struct FilterParser {
     private mutating func steps() throws(FilterError) -> [FilterField.Step] {
         var steps: [FilterField.Step] = []
         while true {
-            if take(".") {
-                guard case .name(let name) = token.kind else { throw unexpected("a member's name") }
+            if consume(".") {
+                guard case .name(let name) = token.kind else { throw unexpected("a member name") }
                 steps.append(.name(name))
                 advance()
-            } else if take("[") {
+            } else if consume("[") {
                 switch token.kind {
                 case .text(let name): steps.append(.name(name))
                 case .number(let number):
-                    guard let index = Int(exactly: number), index >= 0 else { throw unexpected("an index from 0 on") }
+                    guard let index = Int(exactly: number), index >= 0 else {
+                        throw unexpected("an index of 0 or more")
+                    }
                     steps.append(.index(index))
                 case .name, .duration, .symbol, .end: throw unexpected("a name in quotes or an index")
                 }
@@ -118,18 +121,18 @@ struct FilterParser {
         case .name("contains"), .name("startsWith"):
             let offset = token.offset
             guard field.kind == nil || field.kind == .text else {
-                throw FilterError(offset: offset, message: "this is for texts, and the field is none")
+                throw FilterError(offset: offset, message: "the operator requires a string field")
             }
             let comparison: Filter.Comparison = token.kind == .name("contains") ? .contains : .startsWith
             advance()
-            guard case .text(let text) = token.kind else { throw unexpected("a text in quotes") }
+            guard case .text(let text) = token.kind else { throw unexpected("a string in quotes") }
             advance()
             return .compare(field, comparison, .text(text))
         case .name("in"):
             advance()
             try expect("[")
             var values = [try value(for: field)]
-            while take(",") { values.append(try value(for: field)) }
+            while consume(",") { values.append(try value(for: field)) }
             try expect("]")
             return .isIn(field, values)
         case .name, .text, .number, .duration, .end: break
@@ -149,14 +152,14 @@ struct FilterParser {
         case .name("null"): (value, kind) = (.missing, nil)
         case .name(let name):
             throw FilterError(
-                offset: token.offset, message: "a text stands in quotes: \"\(name.shortened(to: 40))\"")
+                offset: token.offset, message: "a string must be in quotes: \"\(name.shortened(to: 40))\"")
         case .symbol, .end: throw unexpected("a value")
         }
         if let wanted = field.kind, value != .missing, kind != wanted {
-            throw FilterError(offset: token.offset, message: "this field is compared with \(wanted.noun)")
+            throw FilterError(offset: token.offset, message: "the field must be compared with \(wanted.noun)")
         }
         if field.kind == nil, kind == .duration {
-            throw FilterError(offset: token.offset, message: "durations are compared with age alone")
+            throw FilterError(offset: token.offset, message: "only age can be compared with a duration")
         }
         advance()
         return value

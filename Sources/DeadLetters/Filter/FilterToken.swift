@@ -1,6 +1,6 @@
 import Text
 
-/// A word of a filter, with the place of its first byte.
+/// A token of a filter with the offset of its first byte.
 package struct FilterToken: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
         case name(String)
@@ -8,7 +8,7 @@ package struct FilterToken: Equatable, Sendable {
         case number(Double)
         /// In milliseconds.
         case duration(Double)
-        /// An operator or a bracket.
+        /// An operator, parenthesis or bracket.
         case symbol(String)
         case end
     }
@@ -16,14 +16,14 @@ package struct FilterToken: Equatable, Sendable {
     package var kind: Kind
     package var offset: Int
 
-    /// As it is named in an error.
+    /// The token's text in an error.
     package var shown: String {
         switch kind {
         case .name(let name), .symbol(let name): "'\(name.shortened(to: 40))'"
-        case .text: "a text"
+        case .text: "a string"
         case .number: "a number"
         case .duration: "a duration"
-        case .end: "the end"
+        case .end: "the end of the filter"
         }
     }
 }

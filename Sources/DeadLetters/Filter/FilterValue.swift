@@ -1,11 +1,11 @@
-/// What a field holds, or what it is compared with.
+/// The value of a field or of a comparison's right-hand side.
 package enum FilterValue: Equatable, Sendable {
     case text(String)
     case number(Double)
     case milliseconds(Double)
     case boolean(Bool)
-    /// There is no such field, or it is null.
+    /// The field does not exist or is null.
     case missing
-    /// An object or array: there, and equal to nothing.
+    /// An object or array, which equals nothing.
     case other
 }

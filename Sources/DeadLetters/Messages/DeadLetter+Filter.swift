@@ -2,9 +2,9 @@ package import AMQP
 package import JSON
 
 extension DeadLetter {
-    /// What a filter's field holds.
+    /// Returns the value of a filter's field.
     ///
-    /// - Parameter root: of the body, unless that is no JSON.
+    /// - Parameter root: root of the body; nil if the body is not JSON.
     package func value(
         of field: FilterField, headers: FieldTable?, root: JSONValue?, nowUnixMilliseconds: Int64
     ) -> FilterValue {

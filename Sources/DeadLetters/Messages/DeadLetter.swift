@@ -2,32 +2,33 @@ import AMQP
 import Delivery
 import JSON
 
-/// A dead letter as an operator sees it, without its body. Everything in it came from outside and may be anything.
+/// A dead letter without its body, for operators. The content is untrusted.
 package struct DeadLetter: Sendable {
-    /// That of the notification, where the worker could tell; else the message's own.
+    /// The id of the notification if the worker could read it, otherwise the message-id.
     package var id: String
-    /// What was wrong, in two words: `apns` and `BadDeviceToken`; `broker` where the broker itself gave the message up.
+    /// Class and code of the failure, such as `apns` and `BadDeviceToken`. The class is `broker` if the broker
+    /// dead-lettered the message.
     package var failureClass: String
     package var code: String
     package var app: String?
-    /// The `type` of the AMQP message, which says what schema its producer wrote it by.
+    /// The AMQP property `type`, which names the schema of the request.
     package var schema: String?
     package var outcome: String?
-    /// A sentence.
+    /// The failure as a sentence.
     package var reason: String?
     /// JSON pointer into the body.
     package var path: String?
     package var status: Int64?
     package var attempts: Int64?
-    /// The queue of requests that it came from; nil where no source confirms it.
+    /// The original request queue; nil if no trusted source confirms it.
     package var queue: String?
-    /// Whole; shown shortened.
+    /// Complete; shortened for output.
     package var deviceToken: String?
     /// UNIX milliseconds.
     package var failedAt: Int64?
     package var bodyBytes: Int
 
-    /// - Parameter bodyBytes: of a body that was not kept.
+    /// - Parameter bodyBytes: size of a body that was not kept.
     package init(_ copy: RepublishableMessage, bodyBytes: Int? = nil) {
         let headers = copy.headers
         func text(_ name: String) -> String? { headers[name]?.stringValue }
@@ -56,7 +57,7 @@ package struct DeadLetter: Sendable {
         if id == "-" { id = root["id"]?.string ?? id }
     }
 
-    /// Reads what the body of a result says (`schemas/result.schema.json`): results have no such headers.
+    /// Reads the values from a result's body (`schemas/result.schema.json`), since results lack these headers.
     package mutating func readResult(_ body: [UInt8]) {
         guard let root = try? JSONDocument(body).root else { return }
         outcome = root["outcome"]?.string
@@ -69,7 +70,7 @@ package struct DeadLetter: Sendable {
         failedAt = root["finished_at"]?.int64
     }
 
-    /// Since it failed; nil when that is not told or lies ahead.
+    /// Time since the failure; nil if its time is unknown or in the future.
     package func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: failedAt, at: nowUnixMilliseconds)
     }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Which dead letters are meant: those that a filter takes, or that were named, or all.
+/// Selects dead letters by filter and by ID. Without both, selects all.
 package struct DeadLetterChoice: Sendable {
     package var filter: Filter?
     /// Empty: any.
@@ -11,7 +11,7 @@ package struct DeadLetterChoice: Sendable {
         self.ids = ids
     }
 
-    package func takes(_ letter: DeadLetter, _ copy: RepublishableMessage, nowUnixMilliseconds: Int64) -> Bool {
+    package func matches(_ letter: DeadLetter, _ copy: RepublishableMessage, nowUnixMilliseconds: Int64) -> Bool {
         if !ids.isEmpty, !ids.contains(letter.id), !ids.contains(copy.messageID ?? "") { return false }
         guard let filter else { return true }
         let document = try? JSONDocument(copy.body)

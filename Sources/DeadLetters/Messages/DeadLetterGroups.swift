@@ -1,4 +1,4 @@
-/// How many dead letters have something in common, in bounded memory.
+/// Counts dead letters by common properties, in bounded memory.
 package struct DeadLetterGroups: Sendable {
     package enum Key: String, CaseIterable, Sendable {
         case `class`, code, app, schema, path, queue, outcome, age
@@ -7,15 +7,15 @@ package struct DeadLetterGroups: Sendable {
     }
 
     package struct Group: Equatable, Sendable {
-        /// One for each key.
+        /// One value per key.
         package var values: [String]
         package var count: Int
-        /// Milliseconds since the oldest and the newest failed; nil where none says when.
+        /// Milliseconds since the oldest and the newest failure; nil if no message has the time.
         package var oldestAge: Int64?
         package var newestAge: Int64?
     }
 
-    /// Groups that are told apart; what comes beyond counts as one.
+    /// Maximum number of groups. Messages beyond it share one group.
     static let groupsMax = 10_000
 
     package let keys: [Key]
@@ -49,7 +49,7 @@ package struct DeadLetterGroups: Sendable {
         groups[values] = group
     }
 
-    /// The biggest first; those of one size in the order of their names.
+    /// Largest group first; groups of the same size in the order of their values.
     package var sorted: [Group] {
         groups.values.sorted { one, other in
             one.count != other.count ? one.count > other.count : one.values.lexicographicallyPrecedes(other.values)

@@ -3,12 +3,13 @@ import Crypto
 import Delivery
 package import JSON
 
-/// A message as a line of JSON, from which it can be made again byte for byte: how dead letters are exported.
+/// A message as one line of JSON, in the format of `martlet dead-letters export`. The message can be restored byte for
+/// byte.
 ///
-/// A body that is UTF-8 stands in `body`, any other in `body_base64`. Headers are texts, whole numbers, truth values,
-/// `null` and arrays as JSON has them; other types are objects with one member that names the type.
+/// A UTF-8 body is the member `body`; any other body is `body_base64`. Header values that are strings, integers,
+/// booleans, null and arrays are JSON values. A value of another type is an object with one member that names the type.
 package enum MessageLine {
-    /// Longest line that is read, in bytes.
+    /// Maximum length of a line in bytes.
     package static let bytesMax = 128 << 20
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 128)
 
@@ -31,7 +32,7 @@ package enum MessageLine {
             json.key(name)
             json.string(text)
         }
-        // Beyond the numbers that JSON readers agree on lies no time.
+        // Larger numbers exceed what JSON readers agree on, and are not realistic times.
         if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
         if let priority = copy.priority { json.member("priority", Int64(priority)) }
         json.endObject()
@@ -73,7 +74,7 @@ package enum MessageLine {
             json.beginObject()
             switch value {
             case .bytes(let bytes): json.member("base64", Base64.encode(bytes))
-            // As text, since JSON has no numbers for all of them.
+            // As a string, since JSON numbers cannot express all values.
             case .timestamp(let seconds): json.member("timestamp", "\(seconds)")
             case .double(let number): json.member("double", "\(number)")
             case .decimal: json.member("decimal", decimal(value))
@@ -86,7 +87,7 @@ package enum MessageLine {
         }
     }
 
-    /// - Throws: what is wrong with the line, for whoever wrote it.
+    /// - Throws: the mistake in the line.
     package static func message(_ line: [UInt8]) throws(Mistake) -> RepublishableMessage {
         let document: JSONDocument
         do {
@@ -102,39 +103,39 @@ package enum MessageLine {
         if let body = root["body"], let bytes = body.withUTF8({ Array($0) }) {
             copy = RepublishableMessage(body: bytes)
         } else if let body = root["body_base64"] {
-            guard let bytes = body.string.flatMap(Base64.decode) else { throw mistake(body, "this is no base64") }
+            guard let bytes = body.string.flatMap(Base64.decode) else { throw mistake(body, "invalid base64") }
             copy = RepublishableMessage(body: bytes)
         } else {
-            throw mistake(root, "an exported message is an object with \"body\" or \"body_base64\"")
+            throw mistake(root, "expected an object with \"body\" or \"body_base64\"")
         }
         if let properties = root["properties"] {
             for (name, path) in texts {
                 guard let value = properties[key: name] else { continue }
                 guard let text = value.string, text.utf8.count <= 255 else {
-                    throw mistake(value, "\(name) is a text of at most 255 bytes")
+                    throw mistake(value, "\(name) must be a string of at most 255 bytes")
                 }
                 copy[keyPath: path] = text
             }
             if let value = properties["timestamp"] {
                 guard let seconds = value.int64.flatMap({ UInt64(exactly: $0) }) else {
-                    throw mistake(value, "timestamp is a whole number of seconds")
+                    throw mistake(value, "timestamp must be an integer number of seconds")
                 }
                 copy.timestampSeconds = seconds
             }
             if let value = properties["priority"] {
                 guard let priority = value.int64.flatMap({ UInt8(exactly: $0) }) else {
-                    throw mistake(value, "priority is a whole number from 0 to 255")
+                    throw mistake(value, "priority must be an integer from 0 to 255")
                 }
                 copy.priority = priority
             }
         }
         if let headers = root["headers"] {
-            guard let table = table(headers) else { throw mistake(headers, "a header cannot be read") }
+            guard let table = table(headers) else { throw mistake(headers, "invalid header") }
             copy.headers = table
         }
         if let value = root["provenance"] {
             guard let provenance = value.string.flatMap(Provenance.init) else {
-                throw mistake(value, "provenance is worker, broker or unknown")
+                throw mistake(value, "provenance must be worker, broker or unknown")
             }
             copy.provenance = provenance
         }
@@ -174,8 +175,8 @@ package enum MessageLine {
         }
     }
 
-    /// A decimal as a number with its scale, such as `1234e-2`: each has one such text, and each text one value. Empty for
-    /// values of other types.
+    /// Formats a decimal as an integer with its scale, such as `1234e-2`. The conversion is unique in both directions.
+    /// Returns an empty string for values of other types.
     package static func decimal(_ value: FieldValue) -> String {
         if case .decimal(let scale, let number) = value { "\(number)e-\(scale)" } else { "" }
     }

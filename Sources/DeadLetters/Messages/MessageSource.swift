@@ -1,6 +1,6 @@
 package import BrokerTopology
 
-/// The queues that a command reads, and the names of what they hold.
+/// The queues that a command reads, and the words for their messages.
 package enum MessageSource: Equatable, Sendable {
     case deadLetters
     /// Results that no queue is bound for.
@@ -8,7 +8,7 @@ package enum MessageSource: Equatable, Sendable {
     /// Requests that wait for their next attempt.
     case waits
 
-    /// The broker's management shows it as the name of the connections.
+    /// The command, also the name of its connections in RabbitMQ's management.
     package var command: String {
         switch self {
         case .deadLetters: "martlet dead-letters"
@@ -43,12 +43,12 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// What makes room where a scan sees only a part.
+    /// A remedy if the scan window is smaller than the queue.
     package var roomAdvice: String {
         switch self {
-        case .deadLetters: "redrive, or drop with --export, some of them first"
+        case .deadLetters: "redrive or drop some of them first"
         case .unrouted: "replay some of them first"
-        case .waits: "bring some of them back first"
+        case .waits: "return some of them first"
         }
     }
 
@@ -60,7 +60,7 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// For people: the queue, or what several are called together.
+    /// The name of the queue for people; a pattern for several queues.
     package func place(_ names: TopologyNames) -> String {
         switch self {
         case .deadLetters: names.deadQueue
@@ -74,15 +74,16 @@ package enum MessageSource: Equatable, Sendable {
         return switch self {
         case .deadLetters: "Send \(count) dead letters of \(place) as requests?"
         case .unrouted: "Publish \(count) results of \(place) again?"
-        case .waits: "Bring \(count) requests back from \(place)?"
+        case .waits: "Return \(count) requests from \(place) to their request queues?"
         }
     }
 
-    /// The exchange through which a message gets into its queue again with its routing key; nil: the default exchange.
+    /// The exchange that routes a message to its queue again by its routing key; nil: the default exchange.
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {
         case .unrouted: names.unroutedExchange
-        // The broker returns a waiting request that exceeds a limit of deliveries to its request queue: none is renewed.
+        // The broker returns a waiting request that exceeds a delivery limit to its request queue. Waiting requests are
+        // never renewed.
         case .deadLetters, .waits: nil
         }
     }

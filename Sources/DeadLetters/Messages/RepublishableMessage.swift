@@ -1,10 +1,10 @@
 package import AMQP
 package import Delivery
 
-/// A message with all that can be published again: body, properties and headers.
+/// The parts of a message that are published again: body, properties and headers.
 ///
-/// It has no expiration, at which the broker would drop the copy, and not the user that published the message: the broker
-/// accepts only the user that publishes now (https://www.rabbitmq.com/docs/validated-user-id).
+/// The expiration is omitted: the broker would drop the new message. The user ID is omitted: the broker accepts only
+/// the user of the connection (https://www.rabbitmq.com/docs/validated-user-id).
 package struct RepublishableMessage: Equatable, Sendable {
     package var body: [UInt8]
     package var messageID: String?
@@ -17,9 +17,10 @@ package struct RepublishableMessage: Equatable, Sendable {
     /// Seconds since 1970-01-01 UTC.
     package var timestampSeconds: UInt64?
     package var priority: UInt8?
-    /// Without what the broker writes at each delivery, and what would route a copy further.
+    /// Without headers that the broker sets at each delivery, and without CC and BCC, which would route the new message
+    /// further.
     package var headers = FieldTable()
-    /// The source that confirms its origin.
+    /// The trusted source of the origin headers.
     package var provenance = Provenance.unknown
 
     package init(body: [UInt8]) { self.body = body }
@@ -45,10 +46,11 @@ package struct RepublishableMessage: Equatable, Sendable {
 
     private static let headersLeftOut = ["x-delivery-count", "x-acquired-count", "CC", "BCC"]
 
-    /// As it is, straight to a queue. What was read from a file may hold any header.
+    /// Returns the message for a queue. A message from a file may contain any header.
     ///
-    /// A copy whose provenance is known carries the user that publishes it, so that its provenance stays known. If the
-    /// broker vouches, the headers of a worker's provenance are left out: that user would vouch for them, too.
+    /// If the provenance is known, the message carries the user ID of its publisher, which preserves the provenance. If
+    /// the provenance is the broker, a worker's provenance headers are omitted: the user ID would make them trusted
+    /// too.
     package func message(to queue: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: messageID ?? "", contentType: contentType,

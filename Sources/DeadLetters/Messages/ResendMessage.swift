@@ -1,24 +1,24 @@
 package import AMQP
 package import BrokerTopology
 
-/// An unrouted result or a waiting request, published again as it is.
+/// Builds a message that publishes an unrouted result or a waiting request again.
 package enum ResendMessage {
     package enum Refusal: Error, Equatable {
-        /// The topology has no way from this exchange to the queue.
+        /// The topology does not route this exchange to the queue.
         case foreignExchange(String)
         /// The topology has no such request queue.
         case unknownRequestQueue(String)
 
         package var text: String {
             switch self {
-            case .foreignExchange(let exchange): "it was not published to the exchange for results but to '\(exchange)'"
-            case .unknownRequestQueue(let queue): "its destination '\(queue)' is not a request queue of this topology"
+            case .foreignExchange(let exchange): "published to '\(exchange)' instead of the result exchange"
+            case .unknownRequestQueue(let queue): "'\(queue)' is not a request queue of this topology"
             }
         }
     }
 
-    /// For the exchange for results, with its own routing key. One that a command renewed has come through the exchange
-    /// for unrouted results.
+    /// Returns the result for the result exchange, with its original routing key. A result that was renewed by a scan
+    /// has the exchange for unrouted results.
     package static func result(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)
         -> OutgoingMessage
@@ -31,8 +31,8 @@ package enum ResendMessage {
         return result
     }
 
-    /// For the queue that the wait queue would return it to: its routing key. Headers are those of the wait, so that a
-    /// worker recognizes the request if it receives it twice.
+    /// Returns the request for its request queue, which is its routing key. The wait headers stay, so that a worker
+    /// recognizes a duplicate.
     package static func request(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)
         -> OutgoingMessage

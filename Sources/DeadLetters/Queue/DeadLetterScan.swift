@@ -3,73 +3,73 @@ import BrokerTopology
 package import Configuration
 package import EventLoop
 
-/// One way through a queue, from its head to what was its end when this began. What is said of dead letters here holds for
-/// unrouted results and waiting requests, too.
+/// One pass through a queue, from its head to its end at the start of the scan. The comments about dead letters
+/// also apply to unrouted results and waiting requests.
 ///
-/// Takes them with a window of its own and holds on to what is not acknowledged, until `close` gives all of it back at
-/// once: unharmed, in order, in front of what has come meanwhile. Giving back counts as a delivery in vain up to
-/// RabbitMQ 4.2, and a queue with a delivery limit (20 by default from 4.0 on) throws away what exceeds it: a scan ends
-/// before that, and what stands at the very limit goes back as a new message.
+/// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
+/// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a
+/// failed delivery, and a queue with a delivery limit (20 by default since 4.0) discards messages that exceed it. A
+/// scan therefore stops before the limit, and publishes messages at the limit again.
 ///
-/// What is given back stands in front of the queue, behind what was given back before and is there still (RabbitMQ 3.10).
-/// So that nobody's order changes, a scan always takes as many as it can hold, however few are wanted. The exception is a
-/// wait queue at a limited rate: order does not matter there, and a request that is held is not returned in time.
+/// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
+/// order, a scan always consumes as many messages as the window holds. The exception is a wait queue at a limited rate:
+/// its order does not matter, and a held request does not return in time.
 package final class DeadLetterScan {
-    /// Dead letters that are held at most: AMQP's largest prefetch.
+    /// Maximum number of held dead letters: the largest prefetch of AMQP.
     package static let windowMax = 65_535
-    /// Those that have come and were not looked at; at this many bytes the connection is not read until some are.
+    /// Bytes of received, unread messages at which the connection stops reading.
     static let bufferBytesMax = 64 << 20
-    /// Larger bodies are not kept.
+    /// Maximum size of a body that is kept.
     package static let messageBytesMax = 16 << 20
-    /// RabbitMQ takes back after 30 minutes what is held (`consumer_timeout`).
+    /// Maximum duration. RabbitMQ requeues held messages after 30 minutes (`consumer_timeout`).
     package static let heldSecondsMax = 1500
-    /// Deliveries in vain below the queue's limit at which a scan ends.
+    /// Distance to the queue's delivery limit at which a scan ends.
     package static let deliveriesSpared = 5
     private static let deadlineSeconds = 15
-    /// How long a message waits to be sent: a connection that is lost ends the scan anyway.
+    /// Maximum wait for a publish. A lost connection ends the scan anyway.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
-    /// So many looks in a row without anything that came: somebody else has taken the rest.
-    private static let quietLooksMax = 20
-    /// The same for a wait queue, which requests leave by themselves.
-    private static let quietLooksOfWaitsMax = 2
-    private static let givenBackLookMilliseconds = 20
-    private static let givenBackLooksMax = 500
+    /// Polls without a new message after which the scan ends: another consumer holds the rest.
+    private static let quietPollsMax = 20
+    /// As `quietPollsMax`, for a wait queue, whose requests expire.
+    private static let quietPollsOfWaitsMax = 2
+    private static let requeuePollMilliseconds = 20
+    private static let requeuePollsMax = 500
 
     package enum End: Equatable {
-        /// All that were there at the beginning have been seen.
+        /// Every message present at the start has been read.
         case complete
-        /// The caller had enough.
+        /// The caller stopped the scan.
         case enough
-        /// So many are held that the broker sends no more.
+        /// The held messages fill the window, so that the broker sends no more.
         case windowFull
         case tooLong
         case interrupted(Interruption.Signal)
         case lost(AMQPError)
-        /// One was delivered in vain so often that the queue is about to throw it away.
+        /// A message is close to the delivery limit.
         case worn(deliveries: Int)
     }
 
     package let queue: String
-    /// Dead letters that were ready at the beginning.
+    /// Ready messages at the start.
     package private(set) var total = 0
-    /// Other consumers at the beginning, which may hold some that are not seen.
+    /// Other consumers at the start. They may hold messages that the scan does not see.
     package private(set) var otherConsumers = 0
-    /// Those that were looked at; more may have come.
+    /// Messages returned by `next`.
     package private(set) var seen = 0
-    /// Those that the caller has acknowledged.
+    /// Messages that the caller has acknowledged.
     package private(set) var acknowledgedCount = 0
     private var arrivedCount = 0
     package private(set) var end: End?
-    /// Of those held, so many are being dealt with and will be acknowledged.
+    /// Held messages in processing, which will be acknowledged.
     package var takenCount = 0
 
     package let loop: EventLoop
     private let source: MessageSource
     private let names: TopologyNames
-    /// nil: none.
+    /// nil: no limit.
     private let deliveryLimit: Int?
-    /// Messages that the scan holds at most.
+    /// Maximum number of held messages.
     package let window: Int
     private let connector: BrokerConnector
     private let control: BrokerConnection
@@ -87,13 +87,13 @@ package final class DeadLetterScan {
     private var isPaused = false
     private var worn: [IncomingMessage] = []
     private var waiter: UnsafeContinuation<Void, Never>?
-    private var quietLooks = 0
+    private var quietPolls = 0
     private var hasLostChannel = false
 
-    /// Whether the caller has looked at every message of the queue. Other consumers may hold some.
+    /// Whether the caller has read every message of the queue. False if other consumers may hold some.
     package var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
-    /// Whether what has come and was not looked at goes back unseen.
+    /// Whether received, unread messages are requeued.
     package var isCutShort: Bool {
         switch end {
         case nil, .complete, .windowFull: false
@@ -102,7 +102,7 @@ package final class DeadLetterScan {
     }
 
     /// - Parameters:
-    ///   - connectionHandler: receives the status of the connection that returns messages.
+    ///   - connectionHandler: receives the status of the control connection.
     ///   - publisherHandler: receives a refused user ID.
     package init(
         of queue: String, _ source: MessageSource, _ connector: BrokerConnector, on loop: EventLoop,
@@ -125,20 +125,20 @@ package final class DeadLetterScan {
             loop: loop, connectors: connector.connectors(on: loop), configuration: connector.connection(named: name))
         var configuration = ConsumerConfiguration(queue: queue, prefetch: window)
         configuration.messageBytesMax = Self.messageBytesMax
-        // What is held is not kept here.
+        // The consumer does not keep the bodies of held messages.
         configuration.bodyBytesInFlightMax = .max
         consumer = Consumer(on: consumed, configuration: configuration)
     }
 
-    /// Before `open`.
+    /// Checks that another queue exists. Call it before `open`.
     ///
-    /// - Throws: `notFound` when there is no such queue.
-    package func look(for queue: String) async throws(AMQPError) {
+    /// - Throws: `notFound` if the queue does not exist.
+    package func verifyQueue(_ queue: String) async throws(AMQPError) {
         startControl()
         _ = try await admin.status(ofQueue: queue)
     }
 
-    /// Looks how many there are and begins to take them.
+    /// Reads the number of messages, and starts consuming.
     package func open() async throws(AMQPError) {
         startControl()
         let status = try await admin.status(ofQueue: queue)
@@ -188,36 +188,36 @@ package final class DeadLetterScan {
         override func statusChanged(_ status: BrokerStatus) { scan.changed(status) }
     }
 
-    /// The next dead letter; nil when the scan has ended.
+    /// Returns the next dead letter; nil at the end of the scan.
     package func next() async -> IncomingMessage? {
         while true {
             if let message = popBuffer() { return message }
             guard end == nil else { return nil }
             let before = arrivedCount
             await change(within: .milliseconds(Self.quietMilliseconds))
-            if before == arrivedCount, end == nil { await lookWhetherMoreWillCome() } else { quietLooks = 0 }
+            if before == arrivedCount, end == nil { await checkForMoreMessages() } else { quietPolls = 0 }
         }
     }
 
-    /// It was published elsewhere, or is to be forgotten.
+    /// Acknowledges a message that was published elsewhere or is to be removed.
     package func acknowledge(_ tag: DeliveryTag) {
         acknowledgedCount += 1
         consumer.acknowledge(tag)
     }
 
-    /// Whether an acknowledgement would still reach the broker.
+    /// Whether the channel of a delivery is still open, so that an acknowledgement reaches the broker.
     package func holds(_ tag: DeliveryTag) -> Bool { consumer.holds(tag) }
 
     package func stop(_ reason: End = .enough) { finish(reason) }
 
-    /// Publishes on the connection beside that of the scan.
+    /// Publishes on the control connection.
     package func publish(_ message: OutgoingMessage) async -> PublishOutcome {
         await publisher.publishWithoutRefusedUserID(message)
     }
 
-    /// Gives back what is held and ends the connections.
+    /// Requeues the held messages and closes the connections.
     ///
-    /// - Returns: whether all that was acknowledged is surely taken away.
+    /// - Returns: whether the broker has certainly removed all acknowledged messages.
     @discardableResult package func close() async -> Bool {
         finish(.enough)
         resumeReading()
@@ -226,20 +226,20 @@ package final class DeadLetterScan {
             await renewWorn()
             isSettled = await untilSettled() && isSettled
         }
-        // The end of the channel is ours from here on.
+        // From here on, the scan itself closes the channel.
         isSettled = isSettled && !hasLostChannel
         let held = consumer.unsettledCount
-        // What is held goes back together, in order, when its channel ends.
+        // The broker requeues held messages together, in order, when their channel closes.
         await consumed.close()
-        await untilGivenBack(held)
+        await waitUntilRequeued(held)
         await control.close()
         if let interruptionEnd { interruption.remove(interruptionEnd) }
         interruptionEnd = nil
         return isSettled
     }
 
-    /// The answer stands behind all that is on its way, which may be the whole queue: as long as more comes it is waited
-    /// for.
+    /// Waits until the broker has applied all acknowledgements. Its reply follows all messages in flight, possibly the
+    /// whole queue. The wait continues while messages arrive.
     private func untilSettled() async -> Bool {
         var before: Int
         repeat {
@@ -287,11 +287,11 @@ package final class DeadLetterScan {
     }
 
     private func finish(_ reason: End) {
-        // What was seen to the end may still be given up.
+        // A scan that read every message can still be interrupted.
         if !isCutShort, reason != .enough { end = reason }
         end = end ?? reason
         switch reason {
-        // The answer to a late `basic.cancel` says that what was acknowledged is.
+        // The reply to a later `basic.cancel` confirms the acknowledgements.
         case .complete, .enough: break
         case .windowFull, .tooLong, .interrupted, .lost, .worn: consumer.pause()
         }
@@ -309,17 +309,17 @@ package final class DeadLetterScan {
         waiter = nil
     }
 
-    /// Others may have taken some meanwhile, or the window is full.
-    private func lookWhetherMoreWillCome() async {
+    /// Ends the scan if no more messages will arrive: other consumers have them, or the window is full.
+    private func checkForMoreMessages() async {
         if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }
             return
         }
         do {
             let status = try await admin.status(ofQueue: queue)
-            quietLooks = status.messages == 0 ? quietLooks + 1 : 0
-            // Those on their way to us are no longer ready, and a busy broker takes its time to read them.
-            if quietLooks >= (source == .waits ? Self.quietLooksOfWaitsMax : Self.quietLooksMax) { finish(.complete) }
+            quietPolls = status.messages == 0 ? quietPolls + 1 : 0
+            // Messages in flight to this consumer are not ready, and a busy broker sends them with delay.
+            if quietPolls >= (source == .waits ? Self.quietPollsOfWaitsMax : Self.quietPollsMax) { finish(.complete) }
         } catch {
             finish(.lost(error))
         }
@@ -332,17 +332,18 @@ package final class DeadLetterScan {
         }
     }
 
-    /// The broker gives back some time after the channel has ended: whoever looks next should see all of it.
-    private func untilGivenBack(_ count: Int) async {
-        for _ in 0..<Self.givenBackLooksMax where count > 0 {
+    /// Waits until the broker has requeued all messages. It requeues them some time after the channel closes, and the
+    /// next scan should see all.
+    private func waitUntilRequeued(_ count: Int) async {
+        for _ in 0..<Self.requeuePollsMax where count > 0 {
             guard let status = try? await admin.status(ofQueue: queue), status.messages < count else { return }
-            await loop.sleep(for: .milliseconds(Self.givenBackLookMilliseconds))
+            await loop.sleep(for: .milliseconds(Self.requeuePollMilliseconds))
         }
     }
 
-    /// One more delivery in vain, and the queue would throw them away.
+    /// Publishes messages again that the queue would discard after one more failed delivery.
     private func renewWorn() async {
-        // A body that was too large is not here to be published.
+        // The body of an oversized message was not kept.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {
             var renewed = RepublishableMessage(message, connector.provenance(of: message)).message(to: queue)
             if let exchange = source.renewalExchange(names) {

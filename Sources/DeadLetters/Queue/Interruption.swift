@@ -1,8 +1,8 @@
 package import EventLoop
 import Glibc
 
-/// SIGINT, SIGTERM and the end of the terminal as a wish to end in order: what was begun is finished. The second one ends
-/// the process at once, and so does the first while a command only waits for its broker.
+/// Handles SIGINT, SIGTERM and SIGHUP as a request to stop in order: started work is completed. A second signal
+/// terminates the process immediately. The first signal does so too if no work has started.
 public final class Interruption {
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -12,24 +12,24 @@ public final class Interruption {
         case terminate = 143
     }
 
-    /// The first signal; nil before.
+    /// The first signal; nil without one.
     package private(set) var signal: Signal?
-    /// Whether something has begun that is to be finished. Before, the first signal ends the process at once.
+    /// Whether started work must be completed. Until then, the first signal terminates the process.
     package var hasBegun = false
-    /// What has begun, outermost first.
+    /// Handlers of started work, outermost first.
     private var handlers: [InterruptionHandler] = []
-    /// What is done even when the process ends at once.
+    /// Runs before an immediate termination.
     package var atOnce: () -> Void = {}
-    /// While an editor has the terminal, Ctrl-C is a key of the editor's.
+    /// Whether to ignore SIGINT: an editor that has the terminal handles Ctrl-C as a key.
     package var leavesControlC = false
     private var source: SignalSource?
 
-    /// To be called before other threads are started.
-    package static func block() { SignalSource.block(heeded) }
+    /// Blocks the signals. Call it before other threads start.
+    package static func block() { SignalSource.block(handledSignals) }
 
     package init(on loop: EpollLoop) {
-        // Without a source the signals stay blocked, and the work ends by itself.
-        source = try? SignalSource(loop: loop, signals: Self.heeded) { [weak self] in self?.received($0) }
+        // Without a source, the signals stay blocked and the work completes.
+        source = try? SignalSource(loop: loop, signals: Self.handledSignals) { [weak self] in self?.received($0) }
     }
 
     package func end() {
@@ -38,13 +38,14 @@ public final class Interruption {
         handlers = []
     }
 
-    /// Reports the first signal to this handler too, until `remove`.
+    /// Adds a handler of the first signal.
     package func add(_ handler: InterruptionHandler) { handlers.append(handler) }
 
     package func remove(_ handler: InterruptionHandler) { handlers.removeAll { $0 === handler } }
 
-    /// Without the end of the terminal where that was to be outlived (`nohup`): blocked, it would be seen all the same.
-    private static var heeded: [Int32] {
+    /// The handled signals. SIGHUP is excluded if it is ignored (`nohup`): a signalfd would receive it while it is
+    /// blocked.
+    private static var handledSignals: [Int32] {
         var action = sigaction()
         sigaction(SIGHUP, nil, &action)
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1 ? [SIGINT, SIGTERM] : signals

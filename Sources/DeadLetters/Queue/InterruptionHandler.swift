@@ -1,7 +1,7 @@
-/// Ends something that a command has begun, at the first signal. Called on the loop's thread.
+/// Stops work of a command at the first signal. Called on the loop's thread.
 open class InterruptionHandler {
     public init() {}
 
-    /// - Parameter signal: ends the process once the command has ended.
+    /// - Parameter signal: determines the exit status after the command has completed.
     open func interrupted(_ signal: Interruption.Signal) {}
 }

@@ -1,9 +1,9 @@
 package import BrokerManagement
 package import BrokerTopology
 
-/// Decides from the broker's bindings whether results can be replayed without a loss.
+/// Decides from the broker's bindings whether results can be replayed without loss.
 package struct ReplayBindings {
-    /// Bindings of the exchange for results.
+    /// Bindings of the result exchange.
     var ofResults: [Topology.Binding]
     /// Bindings of the exchange for unrouted results.
     var ofUnrouted: [Topology.Binding]
@@ -13,16 +13,17 @@ package struct ReplayBindings {
         self.ofUnrouted = ofUnrouted
     }
 
-    /// Why no result must be replayed, with the remedy; nil if results can be replayed.
+    /// Returns the reason against a replay, with a remedy; nil if results can be replayed.
     package func obstacle(_ names: TopologyNames) -> String? {
         let watching = ofResults.compactMap(\.queue).first { $0.hasPrefix(names.watchQueuePrefix) }
         if let watching {
-            return "queue \(watching) of martlet watch or martlet publish --wait would take the results, and is "
-                + "deleted with that command: end the command (a killed one keeps its queue for a minute) and run this again"
+            return "queue \(watching) of martlet watch or martlet publish --wait would receive the results and is "
+                + "deleted with that command: stop the command and try again (after a kill, wait a minute)"
         }
         guard ofUnrouted.contains(where: { $0.queue == names.unroutedQueue }) else {
             let (queue, exchange) = (names.unroutedQueue, names.unroutedExchange)
-            return "queue \(queue) is not bound to exchange \(exchange), so a result without a queue would be lost: "
+            return
+                "queue \(queue) is not bound to exchange \(exchange), and a result without a bound queue would be lost: "
                 + "martlet topology apply"
         }
         return nil

@@ -1,13 +1,13 @@
-/// How many messages are on their way to the broker at once, each as a task of a group.
+/// Limits the number of concurrent publishes, each a task of a group.
 package struct PublishWindow {
-    /// Published and not confirmed.
+    /// Maximum number of unconfirmed messages.
     private static let inFlightMax = 256
 
     private var inFlight = 0
 
     package init() {}
 
-    /// Waits until one more has room, which is added then.
+    /// Waits until there is room for one more task. The caller must then add a task.
     package mutating func makeRoom(in group: inout TaskGroup<Void>) async {
         if inFlight == Self.inFlightMax {
             _ = await group.next()

@@ -1,23 +1,23 @@
 import JSON
 
-/// What became of the dead letters that were chosen, counted.
+/// Counts of the chosen messages by outcome.
 package struct RedriveCounts: Equatable, Sendable {
     package var seen = 0
-    /// Published, confirmed and taken away; in a dry run, those that would be.
+    /// Published, confirmed and removed; in a dry run, those that would be.
     package var redriven = 0
-    /// A worker would refuse them again; they stay.
+    /// Stay in the queue: a worker would refuse them again.
     package private(set) var invalid = 0
-    /// The same by class and code of the refusal.
+    /// `invalid` by class and code of the refusal.
     package private(set) var refusals: [String: Int] = [:]
-    /// The id of one that can be corrected.
+    /// The id of the first refused message that can be edited.
     package private(set) var firstRefused: String?
-    /// Not published; they stay.
+    /// Stay in the queue: not published.
     package var failed = 0
-    /// Published without an answer from the broker; they stay.
+    /// Stay in the queue: published, but not confirmed.
     package var unknown = 0
-    /// Published and confirmed, and still there.
+    /// Published and confirmed, but still in the queue.
     package var left = 0
-    /// No queue is bound for them; they are in the queue for unrouted results.
+    /// Still in the queue for unrouted results: no queue is bound.
     package var unroutable = 0
 
     package init(
@@ -38,19 +38,19 @@ package struct RedriveCounts: Equatable, Sendable {
     package var chosen: Int { redriven + invalid + failed + unknown + left + unroutable }
     package var areSomeAmiss: Bool { chosen > redriven }
 
-    /// Reasons that a line for people names.
+    /// Maximum number of reasons in the text.
     private static let reasonsMax = 5
 
     /// - Parameters:
     ///   - reason: class and code, as a dead letter has them.
-    ///   - id: nil where the body cannot be edited.
+    ///   - id: nil if the body cannot be edited.
     package mutating func refuse(_ reason: String, _ id: String?) {
         invalid += 1
         firstRefused = firstRefused ?? id
         refusals[reason, default: 0] += 1
     }
 
-    /// The most frequent first.
+    /// Most frequent first.
     private var reasons: [(key: String, value: Int)] {
         refusals.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
     }
@@ -64,12 +64,12 @@ package struct RedriveCounts: Equatable, Sendable {
 
     package func line(isDryRun: Bool, verb: String = MessageSource.deadLetters.resent) -> String {
         var parts = ["\(isDryRun ? "would be " : "")\(verb) \(redriven)"]
-        if invalid > 0 { parts.append("would fail again \(invalid), which stay (\(reasonsText))") }
-        if failed > 0 { parts.append("not published \(failed), which stay") }
-        if unknown > 0 { parts.append("perhaps published \(unknown), which stay: run it again") }
-        if unroutable > 0 { parts.append("without a queue \(unroutable), which stay") }
-        if left > 0 { parts.append("published and not taken away \(left): run it again") }
-        return parts.joined(separator: ", ") + "; looked at \(seen)"
+        if invalid > 0 { parts.append("would fail again \(invalid), kept in the queue (\(reasonsText))") }
+        if failed > 0 { parts.append("not published \(failed), kept in the queue") }
+        if unknown > 0 { parts.append("possibly published \(unknown), kept in the queue: run the command again") }
+        if unroutable > 0 { parts.append("no bound queue \(unroutable), kept in the queue") }
+        if left > 0 { parts.append("published but not removed \(left): run the command again") }
+        return parts.joined(separator: ", ") + "; read \(seen)"
     }
 
     package func json(isDryRun: Bool, _ source: MessageSource = .deadLetters) -> String {

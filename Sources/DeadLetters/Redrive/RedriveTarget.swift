@@ -1,9 +1,9 @@
 package import BrokerTopology
 
-/// Where a dead letter goes back to.
+/// The destination of a redriven dead letter.
 package struct RedriveTarget: Sendable {
     package let names: TopologyNames
-    /// nil: where each came from.
+    /// nil: the original request queue of each dead letter.
     package let queue: String?
 
     package init(names: TopologyNames, queue: String?) {
@@ -11,7 +11,7 @@ package struct RedriveTarget: Sendable {
         self.queue = queue
     }
 
-    /// nil when that is no queue of requests any more, and there are several.
+    /// Returns nil if the original queue is not a configured request queue, and there are several.
     package func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
         if let origin = letter.queue, names.requestQueuesAndShards.contains(origin) { return origin }

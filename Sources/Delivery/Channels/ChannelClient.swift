@@ -3,11 +3,12 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// Manages the broadcast channels of apps by one connection pool. Nothing that APNs may have carried out is sent again: a
-/// request to make a channel that is not answered may have made one (Apple, "Sending channel management requests to
-/// APNs").
+/// Manages the broadcast channels of apps through one connection pool.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// The client never repeats a request that APNs may have executed: an unanswered request to create a channel may have
+/// created one (Apple, "Sending channel management requests to APNs").
+///
+/// Loop-bound.
 public final class ChannelClient {
     private let pool: APNSPool
     private let failure: ConnectFailure
@@ -15,8 +16,8 @@ public final class ChannelClient {
     /// To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - configuration: with the host of channel management as its authority.
-    ///   - tokens: where a key's provider tokens come from; nil: it signs its own.
+    ///   - configuration: The pool; its authority is the host of channel management.
+    ///   - tokens: The source of a key's provider tokens; nil if the pool signs its own.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil
     ) {
@@ -27,14 +28,16 @@ public final class ChannelClient {
         failure = ConnectFailure(of: pool)
     }
 
+    /// Sends a request and returns its result.
+    ///
     /// - Parameters:
-    ///   - bundleID: of an app that the pool's credential is for.
-    ///   - id: `apns-request-id` of all that is sent for it, so that Apple's support finds it together.
-    public func ask(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelResult {
+    ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.
+    ///   - id: The `apns-request-id` of all HTTP requests for `request`, by which Apple's support finds them.
+    public func perform(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelResult {
         guard case .create(let policy) = request else { return await send(request, bundleID, id) }
-        // To know afterwards what is new, should no answer come.
+        // If no answer arrives, the difference to this list shows the new channels.
         let before = await send(.list, bundleID, id)
-        guard before.outcome == .done else { return before.insteadOfACreate }
+        guard before.outcome == .done else { return before.asCreateFailure }
         var result = await send(request, bundleID, id)
         if result.outcome == .done { result.storagePolicy = policy }
         guard result.outcome == .unknown else { return result }
@@ -46,10 +49,10 @@ public final class ChannelClient {
 
     private static func sentence(ofNew channels: [String]?) -> String {
         switch channels?.count {
-        case nil: "Look at martlet channels list before you make another."
-        case 0: "No channel was made up to now."
-        case 1: "One channel is new since then, by this request or somebody else's."
-        case let count?: "\(count) channels are new since then, one of them perhaps by this request."
+        case nil: "Run martlet channels list before you create another channel."
+        case 0: "No channel has been created so far."
+        case 1: "One channel was created since then, by this request or by another client."
+        case let count?: "\(count) channels were created since then, one of them perhaps by this request."
         }
     }
 
@@ -60,29 +63,29 @@ public final class ChannelClient {
             return ChannelResult(answer, to: request)
         case .unknown(let reason, _):
             return request.isChange
-                ? ChannelResult(.unknown, sentence: "It is not known whether APNs has done it: \(reason).")
-                : ChannelResult(.failed, sentence: "APNs has not answered: \(reason).")
+                ? ChannelResult(.unknown, sentence: "APNs may have executed the request: \(reason).")
+                : ChannelResult(.failed, sentence: "APNs did not answer: \(reason).")
         case .notSent(.certificateRefused(let refusal)):
             return ChannelResult(.refused, sentence: HoldReason(refusal).sentence)
         case .notSent(.noConnection):
-            let sentence = failure.error.map { HoldReason($0).sentence } ?? "No connection could be had in time."
+            let sentence = failure.error.map { HoldReason($0).sentence } ?? "No connection to APNs opened in time."
             return ChannelResult(.unreachable, sentence: sentence)
         case .notSent(let reason):
-            return ChannelResult(.refused, sentence: "It was not sent: \(reason).")
+            return ChannelResult(.refused, sentence: "The request was not sent: \(reason).")
         }
     }
 
-    /// There is a new provider token, or none for one that was refused.
+    /// Applies a new provider token, or the answer that there is none to replace a refused one.
     public func take(_ update: ProviderTokenUpdate) { pool.take(update) }
 
-    /// Ends the connection.
+    /// Closes the connection.
     public func close() { pool.close() }
 }
 
 extension ChannelResult {
     fileprivate init(_ answer: PushAnswer, to request: ChannelRequest) {
         if case .delete(let id) = request, answer.reason == .channelNotRegistered {
-            // Gone is what was asked for.
+            // The channel is gone, as requested.
             self.init(.done)
             (status, reason, channelID) = (answer.status, answer.reason?.text, id)
             return
@@ -101,7 +104,7 @@ extension ChannelResult {
         case .delete(let id): channelID = id
         case .list: channels = channel.channels
         }
-        // What was asked for has to be there.
+        // The answer must contain the requested value.
         let isWhole =
             switch request {
             case .create: channelID != nil
@@ -109,13 +112,13 @@ extension ChannelResult {
             case .delete: true
             case .list: channels != nil
             }
-        if !isWhole { (outcome, sentence) = (unanswered, "APNs' answer cannot be read.") }
+        if !isWhole { (outcome, sentence) = (unanswered, "The answer of APNs is unreadable.") }
     }
 
-    /// Of the list before one.
-    fileprivate var insteadOfACreate: ChannelResult {
+    /// The result of a create request that was not sent, since listing the channels first failed.
+    fileprivate var asCreateFailure: ChannelResult {
         var result = self
-        result.sentence = "No channel was made: the channels before could not be listed: \(sentence ?? "")"
+        result.sentence = "No channel was created: cannot list the existing channels: \(sentence ?? "")"
         return result
     }
 }

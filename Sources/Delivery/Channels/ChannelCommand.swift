@@ -5,18 +5,20 @@ import Crypto
 import JSON
 import JSONSchema
 
-/// A command that came over AMQP (`schemas/channel-command.schema.json`).
+/// A channel command received over AMQP (`schemas/channel-command.schema.json`).
 struct ChannelCommand {
     static let bytesMax = 16_384
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8)
 
     let id: UUIDValue
     let app: String
-    /// nil: that of the app.
+    /// nil for the app's default environment.
     let environment: APNSEnvironment?
     let request: ChannelRequest
 
-    /// - Throws: what is wrong with it, in the words of requests.
+    /// Reads and validates a command.
+    ///
+    /// - Throws: The violation, with the classes and codes of requests.
     init(_ delivery: IncomingMessage) throws(RequestViolation) {
         guard !delivery.isOversized else {
             throw RequestViolation(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
@@ -31,7 +33,7 @@ struct ChannelCommand {
         app = root["app"]?.string ?? ""
         environment = root["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) }
         let channel = root["channel_id"]?.string ?? ""
-        // The schema has made sure of what belongs to each.
+        // The schema guarantees the members that each command needs.
         request =
             switch root["command"]?.string {
             case "create": .create(root["storage_policy"]?.string.flatMap { .init(word: $0) } ?? .none)
@@ -55,7 +57,7 @@ struct ChannelCommand {
 }
 
 extension ChannelRequest.StoragePolicy {
-    /// In commands and replies.
+    /// The value in commands and replies.
     public var word: String {
         switch self {
         case .none: "none"
@@ -70,7 +72,7 @@ extension ChannelRequest.StoragePolicy {
 }
 
 extension ChannelRequest {
-    /// In commands and replies.
+    /// The value in commands and replies.
     public var word: String {
         switch self {
         case .create: "create"

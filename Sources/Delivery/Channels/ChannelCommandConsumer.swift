@@ -6,14 +6,15 @@ import Crypto
 import EventLoop
 public import Telemetry
 
-/// Takes commands for broadcast channels from a queue, one at a time, and replies to each before it acknowledges it.
+/// Consumes commands for broadcast channels from a queue, one at a time. Replies to each command before it acknowledges
+/// the command.
 ///
-/// As a lane it consumes on one connection and publishes on another. Its outages are told in the log and in its status;
-/// pushes go on without it.
+/// Like a lane, it consumes on one connection and publishes on another. The log and its status report its outages,
+/// which do not affect pushes.
 ///
-/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+/// `@unchecked Sendable`: loop-bound.
 public final class ChannelCommandConsumer: @unchecked Sendable {
-    /// Where the channels of one app are managed.
+    /// The client and environment that manage the channels of one app.
     public struct Place {
         public var manager: ChannelClient
         public var environment: APNSEnvironment
@@ -23,11 +24,11 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         }
     }
 
-    /// How it stands, for operators.
+    /// The state of the consumer, for operators.
     public struct Status: Sendable, Hashable {
         public var isConsuming: Bool
         public var isPublishing: Bool
-        /// What keeps it from either, a sentence each.
+        /// Why it cannot consume or publish, one sentence each.
         public var reasons: [String]
 
         public init(isConsuming: Bool, isPublishing: Bool, reasons: [String]) {
@@ -41,9 +42,9 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     }
 
     private enum Work {
-        /// To: busy.
+        /// No command is in progress. To: busy.
         case idle
-        /// One command is carried out. The others, delivered after a connection was lost, follow it. To: idle.
+        /// One command is in progress. The others, which arrived after a connection was lost, follow it. To: idle.
         case busy(next: [IncomingMessage])
     }
 
@@ -63,20 +64,20 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private var outages: BrokerOutageLog
     private var counts: LabeledCounters<Count>
     private var work = Work.idle
-    /// Of `close`, while commands are left.
+    /// Waits of `close` for the commands in progress.
     private let closing = ContinuationList<Void>()
-    /// Was replied to, but could not be acknowledged: it comes again.
+    /// A command that has a reply but could not be acknowledged: the broker redelivers it.
     private var repliedTo: IncomingMessage?
-    /// When all is left as it is; nil: not yet.
+    /// When `close` gives up the remaining commands; nil until `close` is called.
     private var deadline: MonotonicTime?
 
     /// To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - consuming: to be started and closed by it, as is the next.
-    ///   - replyPrefix: of the queues that replies may go to beside direct reply-to; nil: to none.
-    ///   - completeRemedy: as of a lane's configuration.
-    ///   - find: where the channels of an app are managed, in its own environment or the one that is named.
+    ///   - consuming: The connection for commands. The consumer starts and closes both connections.
+    ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil for no queues.
+    ///   - completeRemedy: Completes the commands in a remedy, as in `LaneConfiguration`.
+    ///   - find: Returns the client of an app for the given environment, or for the app's default environment if nil.
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
         metrics: MetricsRegistry, log: Log, completeRemedy: @escaping @Sendable (String) -> String = { $0 },
@@ -94,39 +95,39 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         consumer = Consumer(on: consuming, configuration: configuration)
         publisher = Publisher(on: publishing)
         replies = ReplyPublisher(
-            publisher, asking: BrokerAdmin(on: consuming), metrics: metrics, log: log,
+            publisher, admin: BrokerAdmin(on: consuming), metrics: metrics, log: log,
             completeRemedy: completeRemedy)
         outages = BrokerOutageLog(of: "channels ", queues: [names.channelsQueue], completeRemedy: completeRemedy)
         counts = LabeledCounters(
-            metrics, "martlet_channel_commands_total", help: "Commands for broadcast channels, by what became of them."
+            metrics, "martlet_channel_commands_total", help: "Commands for broadcast channels, by command and outcome."
         ) { ["command": $0.command, "outcome": $0.outcome] }
     }
 
     public func start() {
         for connection in [consuming, publishing] { connection.start(BrokerEvents(self)) }
-        consumer.start(Commands(self))
+        consumer.start(CommandEvents(self))
         publisher.start(BrokerEvents(self))
         replies.start()
     }
 
-    /// Passes commands to the service.
-    private final class Commands: ConsumerHandler {
-        private let service: ChannelCommandConsumer
+    /// Forwards deliveries and status changes to the command consumer.
+    private final class CommandEvents: ConsumerHandler {
+        private let commands: ChannelCommandConsumer
 
-        init(_ service: ChannelCommandConsumer) { self.service = service }
+        init(_ commands: ChannelCommandConsumer) { self.commands = commands }
 
-        override func delivered(_ message: consuming IncomingMessage) { service.delivered(message) }
+        override func delivered(_ message: consuming IncomingMessage) { commands.delivered(message) }
 
-        override func statusChanged(_ status: BrokerStatus) { service.logOutages() }
+        override func statusChanged(_ status: BrokerStatus) { commands.logOutages() }
     }
 
-    /// Has the service log outages.
+    /// Forwards status changes to the command consumer, which logs outages.
     private final class BrokerEvents: SessionHandler {
-        private let service: ChannelCommandConsumer
+        private let commands: ChannelCommandConsumer
 
-        init(_ service: ChannelCommandConsumer) { self.service = service }
+        init(_ commands: ChannelCommandConsumer) { self.commands = commands }
 
-        override func statusChanged(_ status: BrokerStatus) { service.logOutages() }
+        override func statusChanged(_ status: BrokerStatus) { commands.logOutages() }
     }
 
     private func logOutages() {
@@ -141,16 +142,18 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
             reasons: [
                 (consuming.status.failure ?? consumer.status.failure).map(completeRemedy),
                 (publishing.status.failure ?? publisher.status.failure).map(completeRemedy),
-                replies.failure.map { "the reply to a command cannot be published: \($0)" },
+                replies.failure.map { "cannot publish the reply to a command: \($0)" },
             ].compactMap(\.self))
     }
 
-    /// Takes no more commands, finishes the one it has, and closes. What is not replied to by then is delivered again. Of
-    /// several calls the earliest deadline counts, and all return at the end.
+    /// Stops consuming, finishes the command in progress, and closes both connections.
+    ///
+    /// The broker redelivers commands that have no reply at the deadline. If `close` is called several times, the
+    /// earliest deadline applies.
     public func close(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
         self.deadline = min(self.deadline ?? deadline, deadline)
-        // One that came meanwhile is carried out: given back unread, a `create` would look as if it had been begun.
+        // Execute a command that still arrives: if it were requeued, a `create` would seem to have been executed.
         await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
         await finishCommands()
         await consumer.untilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
@@ -160,13 +163,13 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
 
     private var isLate: Bool { deadline.map { $0 <= loop.now.monotonic } ?? false }
 
-    /// Returns once no command is left, or at the deadline.
+    /// Returns when no command is in progress, or at the deadline.
     private func finishCommands() async {
         guard case .busy = work, let deadline, !isLate else { return giveUp() }
         await closing.wait(on: loop, for: loop.now.monotonic.duration(to: deadline), timeoutValue: { self.giveUp() })
     }
 
-    /// Requeues the commands that were not begun, and ends every wait for the one that was.
+    /// Requeues the commands that have not begun, and ends all waits for the command in progress.
     private func giveUp() {
         if case .busy(let next) = work {
             work = .busy(next: [])
@@ -182,11 +185,11 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         case .busy(let next): work = .busy(next: next + [delivery])
         case .idle:
             work = .busy(next: [])
-            Task(executorPreference: loop) { await self.carryOut(delivery) }
+            Task(executorPreference: loop) { await self.execute(delivery) }
         }
     }
 
-    private func carryOut(_ first: IncomingMessage) async {
+    private func execute(_ first: IncomingMessage) async {
         var delivery: IncomingMessage? = first
         while let command = delivery {
             await handle(command)
@@ -219,7 +222,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private struct Answer {
         var body: [UInt8] = []
         var app: String?
-        /// nil: there is nobody to be told.
+        /// nil if the command has no valid reply-to.
         var address: ReplyAddress?
         let properties: EchoedProperties
 
@@ -248,32 +251,34 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
             answer.app = read.app
             _ = try reply.get()
             let place = try find(read.app, read.environment).get()
-            let report = await ask(read, at: place, mayHaveBeenDone: delivery.isRedelivered)
-            told(read, report.outcome.rawValue)
-            answer.body = ChannelReply.body(report, to: read, in: place.environment)
+            let result = await perform(read, at: place, mayHaveBeenDone: delivery.isRedelivered)
+            recordOutcome(read, result.outcome.rawValue)
+            answer.body = ChannelReply.body(result, to: read, in: place.environment)
         } catch {
-            told(command, "invalid", error.sentence)
+            recordOutcome(command, "invalid", error.sentence)
             answer.body = ChannelReply.body(error, to: command)
         }
         return answer
     }
 
-    /// What was delivered before may have been carried out: no second channel is made.
-    private func ask(
+    /// Performs the command. A redelivered `create` only lists the channels, since a worker may already have created
+    /// one.
+    private func perform(
         _ command: ChannelCommand, at place: Place, mayHaveBeenDone: Bool
     ) async -> ChannelResult {
         guard mayHaveBeenDone, case .create = command.request else {
-            return await place.manager.ask(command.request, of: command.app, id: command.id)
+            return await place.manager.perform(command.request, of: command.app, id: command.id)
         }
-        var report = await place.manager.ask(.list, of: command.app, id: command.id)
-        report.outcome = .unknown
-        report.sentence =
-            "It was delivered before and may have been carried out, so nothing was made now: look at the channels that "
-            + "there are, then send a new command."
-        return report
+        var result = await place.manager.perform(.list, of: command.app, id: command.id)
+        result.outcome = .unknown
+        result.sentence =
+            "The command was redelivered and may already have been executed, so no channel was created now: check the "
+            + "existing channels, then send a new command."
+        return result
     }
 
-    private func told(_ command: ChannelCommand?, _ outcome: String, _ error: String? = nil) {
+    /// Counts and logs the outcome of a command.
+    private func recordOutcome(_ command: ChannelCommand?, _ outcome: String, _ error: String? = nil) {
         let word = command?.request.word ?? "-"
         counts.add(Count(command: word, outcome: outcome))
         log.info(

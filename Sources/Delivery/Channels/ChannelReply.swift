@@ -4,26 +4,28 @@ import APNSProtocol
 import Crypto
 import JSON
 
-/// What a command is answered with (`schemas/channel-reply.schema.json`).
+/// The reply to a channel command (`schemas/channel-reply.schema.json`).
 package enum ChannelReply {
     package static let type = "push.channel-reply.v1"
 
-    /// - Parameter environment: where it was done.
-    static func body(_ report: ChannelResult, to command: ChannelCommand, in environment: APNSEnvironment) -> [UInt8] {
+    /// Returns the body of the reply to an executed command.
+    ///
+    /// - Parameter environment: The environment of the channels.
+    static func body(_ result: ChannelResult, to command: ChannelCommand, in environment: APNSEnvironment) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("id", "\(command.id)")
         json.member("app", command.app)
         json.member("environment", environment.rawValue)
         json.member("command", command.request.word)
-        report.write(to: &json, of: command.request)
+        result.write(to: &json, of: command.request)
         json.endObject()
         return json.bytes
     }
 
-    /// Nothing was done.
+    /// Returns the body of the reply to an invalid command, which was not executed.
     ///
-    /// - Parameter command: nil: it could not be read.
+    /// - Parameter command: The command; nil if it could not be read.
     static func body(_ violation: RequestViolation, to command: ChannelCommand?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

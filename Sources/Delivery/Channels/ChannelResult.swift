@@ -1,31 +1,31 @@
 public import APNS
 
-/// What became of one request of channel management.
+/// The result of a channel management request.
 public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
-        /// APNs has refused it, or it was not sent at all.
+        /// APNs refused the request, or the request was not sent.
         case refused
-        /// No answer came that can be read, to what changes nothing.
+        /// A request that changes nothing got no readable answer.
         case failed
-        /// No answer came: it may have been carried out.
+        /// No answer arrived: APNs may have executed the request.
         case unknown
-        /// No connection to APNs could be had.
+        /// No connection to APNs could be opened.
         case unreachable
     }
 
     public var outcome: Outcome
-    /// APNs' answer.
+    /// The HTTP status of APNs' answer; nil without an answer.
     public var status: Int?
     public var reason: String?
-    /// Of the channel that was made, read or deleted.
+    /// The ID of the channel that was created, read or deleted.
     public var channelID: String?
     public var storagePolicy: ChannelRequest.StoragePolicy?
-    /// IDs of all channels, where they were asked for.
+    /// The IDs of all channels; nil unless they were listed.
     public var channels: [String]?
-    /// Channels that were made since an unanswered request to make one; nil when that is not known either.
+    /// Channels that were created since an unanswered create request; nil if they could not be listed.
     public var madeSince: [String]?
-    /// What was wrong, for whoever asked.
+    /// The failure, for the requester; nil if there was none.
     public var sentence: String?
 
     init(_ outcome: Outcome, sentence: String? = nil) {

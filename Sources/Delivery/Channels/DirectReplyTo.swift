@@ -1,7 +1,7 @@
 import Crypto
 
-/// The names that the broker makes of `amq.rabbitmq.reply-to` (https://www.rabbitmq.com/docs/direct-reply-to): after the
-/// prefix the Base64 of an Erlang process identifier, a dot, and the Base64 of a key.
+/// The names that the broker substitutes for `amq.rabbitmq.reply-to` (https://www.rabbitmq.com/docs/direct-reply-to).
+/// The prefix is followed by the Base64 of an Erlang process identifier, a dot, and the Base64 of a key.
 ///
 /// RabbitMQ 3.10 decodes the identifier with `binary_to_term` and crashes the channel that used a malformed name.
 enum DirectReplyTo {
@@ -15,8 +15,9 @@ enum DirectReplyTo {
         return isProcessIdentifier(process[...]) && !key.isEmpty
     }
 
-    /// The External Term Format of a process identifier (https://www.erlang.org/doc/apps/erts/erl_ext_dist): the version,
-    /// a tag, the node as an atom, and numbers of a fixed length.
+    /// Whether the bytes are a process identifier in the External Term Format
+    /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist): the version, a tag, the node as an atom, and numbers of a
+    /// fixed length.
     private static func isProcessIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         guard rest.popFirst() == 131, let tag = rest.popFirst(), let atomTag = rest.popFirst() else { return false }
@@ -30,7 +31,7 @@ enum DirectReplyTo {
         guard isUTF8 || [UInt8(ascii: "d"), UInt8(ascii: "s")].contains(atomTag), var atomBytes = rest.popFirst() else {
             return false
         }
-        // The length has two bytes or one. Names of nodes are shorter than 256 bytes either way.
+        // The length field has one or two bytes. Node names are shorter than 256 bytes in both cases.
         if [UInt8(ascii: "d"), UInt8(ascii: "v")].contains(atomTag) {
             guard atomBytes == 0, let low = rest.popFirst() else { return false }
             atomBytes = low
@@ -39,7 +40,7 @@ enum DirectReplyTo {
         return !isUTF8 || String(validating: rest.prefix(Int(atomBytes)), as: UTF8.self) != nil
     }
 
-    /// The bytes of padded Base64 (RFC 4648, 4); nil for any other text.
+    /// Returns the bytes of padded Base64 (RFC 4648, section 4); nil for any other text.
     private static func decoded(_ text: Substring) -> [UInt8]? {
         let padding = text.utf8.reversed().prefix(2).prefix { $0 == UInt8(ascii: "=") }.count
         guard text.utf8.count % 4 == 0, !text.contains(where: { $0 == "-" || $0 == "_" }) else { return nil }

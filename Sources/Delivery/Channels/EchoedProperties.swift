@@ -1,26 +1,27 @@
 import AMQP
 
-/// What a reply gives back of its command, so that who asked knows it again.
+/// The properties of a command that its reply repeats, so that the requester can match the reply.
 struct EchoedProperties {
     let messageID: String?
     let correlationID: String?
-    /// One of them is no text: it would come back as another, or be too long, after the command was carried out.
+    /// Set if a property is not UTF-8. The reply would repeat another text, or one that is too long, after the command
+    /// was executed.
     let violation: RequestViolation?
 
     init(_ properties: MessageProperties) {
         var violation: RequestViolation?
-        func whole(_ text: String?, _ name: String) -> String? {
+        func validated(_ text: String?, _ name: String) -> String? {
             guard let text, text.hasReplacements else { return text }
-            violation = RequestViolation(.property, name, "Nothing was done: \(name) has to be text in UTF-8.")
+            violation = RequestViolation(.property, name, "Nothing was done: \(name) must be UTF-8 text.")
             return nil
         }
-        messageID = whole(properties.messageID, "message-id")
-        correlationID = whole(properties.correlationID, "correlation-id")
+        messageID = validated(properties.messageID, "message-id")
+        correlationID = validated(properties.correlationID, "correlation-id")
         self.violation = violation
     }
 }
 
 extension String {
-    /// What a peer sends and is no UTF-8 is read so.
+    /// Whether the text contains U+FFFD, which replaces bytes of a peer that are not UTF-8.
     var hasReplacements: Bool { unicodeScalars.contains("\u{FFFD}") }
 }

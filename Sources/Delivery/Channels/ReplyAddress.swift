@@ -1,22 +1,24 @@
 import BrokerTopology
 
-/// Where the reply to a command may go: straight back to who asked (RabbitMQ's direct reply-to), or to a queue whose name
-/// begins as the configuration allows. Never to a queue of this topology: whoever may publish commands could write into
-/// it what the worker's user may.
+/// The destination of a reply: a consumer of RabbitMQ's direct reply-to, or a queue whose name has the configured
+/// prefix.
+///
+/// Queues of this topology are not allowed: a client that may publish commands could otherwise write to them with the
+/// rights of the worker's user.
 struct ReplyAddress: Equatable {
-    /// The broker's own limit for names.
+    /// The broker's limit for names, in bytes.
     private static let bytesMax = 255
 
     let queue: String
-    /// Not a queue, but a consumer that is there or has gone.
+    /// Whether the address is a consumer of direct reply-to and not a queue.
     var isDirect: Bool { queue.hasPrefix(DirectReplyTo.prefix) }
 
     /// - Parameters:
-    ///   - replyTo: as the command has it.
-    ///   - prefix: of the queues that are allowed; nil: none are.
+    ///   - replyTo: The `reply-to` property of the command.
+    ///   - prefix: The prefix of the allowed queues; nil if none is allowed.
     init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
-            throw Self.violation("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
+            throw Self.violation("Nothing was done: reply-to is missing: set it to receive the outcome.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOwn(replyTo) } ?? false
         let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)
@@ -24,7 +26,7 @@ struct ReplyAddress: Equatable {
             !replyTo.hasReplacements
         else {
             let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""
-            throw Self.violation("Nothing was done: reply-to has to be amq.rabbitmq.reply-to\(queues).")
+            throw Self.violation("Nothing was done: reply-to must be amq.rabbitmq.reply-to\(queues).")
         }
         queue = replyTo
     }

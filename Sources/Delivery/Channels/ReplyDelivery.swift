@@ -1,39 +1,39 @@
 import AMQP
 
-/// One reply on its way: where it is published, how often, and when once more. Pure.
+/// The publishes of one reply: destination, repeats and delays. Pure.
 ///
-/// First to who asked. Whom it cannot reach stops nobody: it goes to the exchange of results then, and there it is repeated
-/// until the broker has it, as what becomes of pushes is.
+/// The reply first goes to the requester. If the requester cannot be reached, the reply goes to the results exchange,
+/// where it is repeated until the broker confirms it, like a result.
 struct ReplyDelivery {
     enum Step: Hashable {
         case done
-        /// It goes to the exchange of results from now on: why.
+        /// The reply goes to the results exchange from now on, for this reason.
         case redirected(String)
         case again(milliseconds: Int)
-        /// No broker would take it, whatever is left out.
+        /// No broker would accept the reply, even without its optional parts.
         case impossible(PublishRefusal)
     }
 
-    /// Repeats of what the queue of who asked does not take, or may have taken, before it is told elsewhere. One that it had
-    /// taken after all is told twice, which does no harm.
+    /// The repeats at the requester's queue after which the reply is redirected. If the queue had accepted the reply
+    /// after all, the reply is published twice, which is harmless.
     static let repeatsMax = 3
-    /// Delay before a repeat; doubles up to the largest.
+    /// The first delay before a repeat. It doubles up to the maximum.
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
 
-    /// INTERNAL_ERROR (AMQP 0-9-1, 1.2): the broker failed at what it was asked.
+    /// INTERNAL_ERROR (AMQP 0-9-1, section 1.2): the broker failed to process the method.
     private static let internalErrorReplyCode: UInt16 = 541
 
     private(set) var message: OutgoingMessage
-    /// Of the place where it is published now.
+    /// The repeats at the current destination.
     private(set) var repeats = 0
     private var delay = delayMilliseconds
     private let address: ReplyAddress?
     private let results: (exchange: String, routingKey: String)
 
     /// - Parameters:
-    ///   - message: but where to.
-    ///   - address: nil: nobody is to be told but who reads the results.
+    ///   - message: The reply; its exchange and routing key are ignored.
+    ///   - address: The requester; nil to publish to the results exchange only.
     init(
         _ message: OutgoingMessage, to address: ReplyAddress?, orElse results: (exchange: String, routingKey: String)
     ) {
@@ -41,37 +41,39 @@ struct ReplyDelivery {
         (self.message.exchange, self.message.routingKey) = address.map { ("", $0.queue) } ?? results
     }
 
-    private var isToWhoAsked: Bool { message.exchange.isEmpty }
+    private var isForRequester: Bool { message.exchange.isEmpty }
 
-    /// Who has to be there, which the broker is asked before each publish: what RabbitMQ hands to direct reply-to it returns
-    /// all the same (3.10 does), as it returns what nobody is there for. Who goes in between loses the reply, which direct
-    /// reply-to never promised.
+    /// The consumer of direct reply-to whose existence the publisher checks before each publish; nil for any other
+    /// destination.
+    ///
+    /// The check is needed because RabbitMQ (3.10) returns a delivered reply just like an undeliverable one. A consumer
+    /// that leaves between check and publish loses its reply, which direct reply-to permits.
     var consumer: String? {
-        guard isToWhoAsked, let address, address.isDirect else { return nil }
+        guard isForRequester, let address, address.isDirect else { return nil }
         return address.queue
     }
 
-    /// For operators; the names of direct reply-to are a secret of who asked.
+    /// The destination for operators. Names of direct reply-to are secrets of the requester and are omitted.
     var destination: String { consumer == nil ? message.destination : "direct reply-to" }
 
-    mutating func consumerHasGone() -> Step { redirect("who asked has gone") }
+    mutating func consumerMissing() -> Step { redirect("receiver not found") }
 
     mutating func ended(_ outcome: PublishOutcome) -> Step {
         switch outcome {
         case .confirmed: return .done
         case .returned where consumer != nil: return .done
-        case .returned where isToWhoAsked: return consumerHasGone()
-        case .nacked where isToWhoAsked && repeats >= Self.repeatsMax:
+        case .returned where isForRequester: return consumerMissing()
+        case .nacked where isForRequester && repeats >= Self.repeatsMax:
             return redirect(outcome.advice)
-        // What only somebody's hand can help, such as a permission that is lacking, is not waited for.
+        // Errors that need an operator, such as a missing permission, are not retried.
         // A channel that RabbitMQ crashed for this address would crash again.
         case .unknown(let error)
-        where isToWhoAsked
+        where isForRequester
             && (repeats >= Self.repeatsMax || !error.isRetriable || error.replyCode == Self.internalErrorReplyCode):
             return redirect(outcome.advice)
         case .refused(let refusal):
             let whole = message
-            // They are the producer's.
+            // The requester set these properties, so one of them may cause the refusal.
             (message.correlationID, message.messageID) = (nil, Self.noID)
             let step = redirect(refusal.rawValue)
             return message == whole ? .impossible(refusal) : step
@@ -82,12 +84,12 @@ struct ReplyDelivery {
         }
     }
 
-    /// Stands for the `message-id` where there is none to give back.
+    /// The `message-id` of a reply to a command without one.
     static let noID = "-"
 
-    private mutating func redirect(_ why: String) -> Step {
+    private mutating func redirect(_ reason: String) -> Step {
         (message.exchange, message.routingKey) = results
         (repeats, delay) = (0, Self.delayMilliseconds)
-        return .redirected(why)
+        return .redirected(reason)
     }
 }

@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Publishes replies to commands until the broker has them.
+/// Publishes replies to commands and repeats them until the broker confirms them.
 final class ReplyPublisher {
     private let publisher: Publisher
     private let admin: BrokerAdmin
@@ -11,12 +11,13 @@ final class ReplyPublisher {
     private let repeats: Counter
     private var outage = Outage()
     private let pauses = ContinuationList<Void>()
-    /// Why a reply cannot be published; nil while they can.
+    /// Why the current reply cannot be published; nil while publishing works.
     private(set) var failure: String?
 
-    /// - Parameter admin: on another connection than the publisher's, which an alarm silences.
+    /// - Parameter admin: Checks for consumers. Uses another connection than the publisher, whose connection a resource
+    ///   alarm blocks.
     init(
-        _ publisher: Publisher, asking admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
+        _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
         completeRemedy: @escaping @Sendable (String) -> String
     ) {
         self.completeRemedy = completeRemedy
@@ -26,44 +27,46 @@ final class ReplyPublisher {
 
     func start() { admin.start() }
 
-    /// - Parameter isLate: whether it is to be given up.
-    /// - Returns: whether the reply is done with.
+    /// Publishes a reply, and repeats it until it is confirmed, impossible, or late.
+    ///
+    /// - Parameter isLate: Whether to give up.
+    /// - Returns: false if the reply was given up.
     func publish(_ reply: ReplyDelivery, until isLate: () -> Bool) async -> Bool {
         var reply = reply
         defer { ended() }
         while !isLate() {
             let destination = reply.destination
-            let (step, words) = await publishOnce(&reply)
+            let (step, advice) = await publishOnce(&reply)
             switch step {
             case .done:
                 return true
-            case .redirected(let why):
-                // Somebody may want to know of the channel all the same.
+            case .redirected(let reason):
+                // The log identifies the reply, which may contain the ID of a new channel.
                 log.warning(
                     .channelReplyReturned,
                     [
                         .messageID: .string(reply.message.messageID),
-                        .error: .string(completeRemedy("\(destination): \(why)")),
+                        .error: .string(completeRemedy("\(destination): \(reason)")),
                     ])
             case .impossible(let refusal):
                 log.error(.channelReplyReturned, [.error: .string(refusal.rawValue)])
                 return true
             case .again(let milliseconds):
                 repeats.add()
-                if reply.repeats > ReplyDelivery.repeatsMax { stuck(completeRemedy("\(destination): \(words)")) }
+                if reply.repeats > ReplyDelivery.repeatsMax { stuck(completeRemedy("\(destination): \(advice)")) }
                 await pauses.wait(on: publisher.loop, for: .milliseconds(milliseconds), timeoutValue: {})
             }
         }
         return false
     }
 
-    /// Ends the waits before a repeat, so that `publish` asks again whether it is late.
+    /// Ends the waits before repeats, so that `publish` checks `isLate` again.
     func endPauses() { pauses.resume(returning: ()) }
 
-    private func publishOnce(_ reply: inout ReplyDelivery) async -> (ReplyDelivery.Step, words: String) {
+    private func publishOnce(_ reply: inout ReplyDelivery) async -> (ReplyDelivery.Step, advice: String) {
         if let consumer = reply.consumer {
             do throws(AMQPError) {
-                guard try await admin.queueExists(consumer) else { return (reply.consumerHasGone(), "") }
+                guard try await admin.queueExists(consumer) else { return (reply.consumerMissing(), "") }
             } catch {
                 return (reply.ended(.unknown(error)), error.advice)
             }

@@ -4,18 +4,19 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// Pushes single requests without a broker: each is read and checked as a lane does it, sent once, and told as a result.
+/// Pushes single requests without a broker. Each request is validated as in a lane, pushed once, and reported as a
+/// result.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// Loop-bound.
 public final class DirectPush {
-    /// What became of a request.
-    public struct Told: Sendable {
+    /// The outcome of a request.
+    public struct Report: Sendable {
         public var outcome: Outcome
-        /// As a result says it (`schemas/result.schema.json`).
+        /// The result as JSON (`schemas/result.schema.json`).
         public var result: [UInt8]
-        /// For whoever asked.
+        /// The outcome as a sentence.
         public var sentence: String
-        /// No connection to APNs could be had.
+        /// Whether no connection to APNs could be opened.
         public fileprivate(set) var isUnreachable = false
     }
 
@@ -23,15 +24,15 @@ public final class DirectPush {
     private let apps: AppDirectory
     private let reader: RequestReader
     private let pools: [APNSPool]
-    /// By pool.
+    /// The last failure to connect of each pool.
     private let failures: [ConnectFailure]
-    /// There is no second try.
+    /// One attempt, without retries and holds.
     private let policy = OutcomePolicy(
         schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
 
     /// To be called on the loop's thread.
     ///
-    /// - Parameter connectors: one for each pool.
+    /// - Parameter connectors: One connector for each pool.
     public init(loop: EventLoop, configuration: LaneConfiguration, connectors: [ByteConnector]) {
         loop.assertOnLoop()
         self.loop = loop
@@ -45,51 +46,53 @@ public final class DirectPush {
         failures = pools.map { ConnectFailure(of: $0) }
     }
 
-    /// - Parameter id: of a body that has none.
-    public func send(_ body: [UInt8], id: UUIDValue) async -> Told {
+    /// Pushes a request and returns its outcome.
+    ///
+    /// - Parameter id: The id of a request whose body has none.
+    public func send(_ body: [UInt8], id: UUIDValue) async -> Report {
         let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, loop.now)
         record.id = id
         switch reader.read(record) {
-        case .failure(let refusal): return told(FinalOutcome(invalid: refusal), record)
-        case .success(let notification): return await send(notification, record)
+        case .failure(let violation): return report(FinalOutcome(invalid: violation), record)
+        case .success(let request): return await send(request, record)
         }
     }
 
-    private func send(_ notification: PushRequest, _ record: DeliveryRecord) async -> Told {
+    private func send(_ request: PushRequest, _ record: DeliveryRecord) async -> Report {
         let sentAt = loop.now.unixMilliseconds
-        let outcome = await pools[notification.route.pool].send(notification.push)
+        let outcome = await pools[request.route.pool].send(request.push)
         let subject = OutcomePolicy.Subject(
-            notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+            request: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
         if case .notSent = outcome {} else { record.sent(atMilliseconds: sentAt) }
         let isUnreachable =
             switch outcome {
             case .notSent(.noConnection), .notSent(.notWritten): true
             case .answered, .notSent, .unknown: false
             }
-        let failure = isUnreachable ? failures[notification.route.pool].error : nil
-        var told = told(
+        let failure = isUnreachable ? failures[request.route.pool].error : nil
+        var report = report(
             failure.map { policy.hold(HoldReason($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
             record)
-        told.isUnreachable = isUnreachable
-        return told
+        report.isUnreachable = isUnreachable
+        return report
     }
 
-    private func told(_ verdict: Verdict, _ record: DeliveryRecord) -> Told {
+    private func report(_ verdict: Verdict, _ record: DeliveryRecord) -> Report {
         switch verdict {
-        case .conclude(let finalOutcome): told(finalOutcome, record)
-        // Not with this policy, and not before `close`.
-        case .wait, .quarantine, .requeue: told(FinalOutcome(outcome: .unknown), record)
+        case .conclude(let finalOutcome): report(finalOutcome, record)
+        // Impossible with this policy and before `close`.
+        case .wait, .quarantine, .requeue: report(FinalOutcome(outcome: .unknown), record)
         }
     }
 
-    private func told(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> Told {
-        Told(
+    private func report(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> Report {
+        Report(
             outcome: finalOutcome.outcome,
             result: ResultMessage.body(record, finalOutcome, apps, loop.now.unixMilliseconds),
             sentence: finalOutcome.sentence)
     }
 
-    /// Ends the connections.
+    /// Closes the connections.
     public func close() {
         for pool in pools { pool.close() }
     }
@@ -99,16 +102,16 @@ extension FinalOutcome {
     fileprivate var sentence: String {
         if let deadLetter { return deadLetter.sentence }
         switch (outcome, answer) {
-        case (.accepted, _): return "APNs has taken it."
-        case (.expired, nil): return "Its expiration has passed; it was not sent."
+        case (.accepted, _): return "APNs accepted the push."
+        case (.expired, nil): return "The request expired before it was sent."
         case (_, let answer?): return "APNs answered \(answer.status) \(answer.reason ?? "without a reason")."
-        case (_, nil): return "It was not sent."
+        case (_, nil): return "The request was not sent."
         }
     }
 }
 
 extension IncomingMessage {
-    /// One that no broker has delivered, without properties.
+    /// Creates a message without properties that no broker delivered.
     init(unpublished body: [UInt8]) {
         self.init(
             tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false,

@@ -1,46 +1,49 @@
 import AMQP
 import EventLoop
 
-/// A delivery, as far as it tells a redelivery from a copy.
+/// The attributes of a delivery that distinguish a redelivery from a duplicate.
 struct DuplicateCandidate: Hashable {
     var channel: DuplicateMemory.Channel
-    /// The trip that it comes from, or 0: what comes twice with the same was published twice for want of a confirm.
+    /// The wait id of the round that it returns from, or 0. Two deliveries with the same id were published twice
+    /// because a confirm was missing.
     var waitID: UInt32 = 0
-    /// The trip before, when that one led to the quarantine.
+    /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?
-    /// When it was moved there, by the clock of whoever moved it.
+    /// When the request was moved to the quarantine, by the clock of the worker that moved it.
     var movedAt: MonotonicTime?
-    /// As the broker says; only then it can be what a lost channel held.
+    /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that a lost channel
+    /// held.
     var isRedelivered = false
-    /// Times that it was delivered without an end, before a move to the quarantine if that was its last trip, as the broker
-    /// says; 255 and more are one.
+    /// The failed deliveries that the broker counted, before the move to the quarantine if that was the last round. At
+    /// most 255.
     var deliveryCount: UInt8 = 0
-    /// Of its properties: two publishes of the same body are told apart where these differ.
+    /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
-    /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well. In the
-    /// quarantine counting begins anew, so that there only the first delivery can be what was held before.
-    func isAgain(_ held: DuplicateTable.Held) -> Bool {
-        let isIt =
+    /// Whether the delivery can be the held one again after its channel was lost, and no other worker had it since. The
+    /// count of deliveries restarts in the quarantine, so only the first delivery there can be the held one.
+    func isRedelivery(of held: DuplicateTable.Held) -> Bool {
+        let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
-        return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
+        return isSame && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
-    /// Whether it can be what a channel held that was lost then: what had moved to the quarantine before is another.
+    /// Whether the delivery can be one that a channel held when it was lost. A request that moved to the quarantine
+    /// before the loss is another delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
-        // A message says it in whole milliseconds.
+        // The header has whole milliseconds.
         return movedAt + .milliseconds(1) > loss
     }
 
-    /// Whether it comes from the wait which that one is just being sent to.
-    func isBack(_ held: DuplicateTable.Held) -> Bool {
+    /// Whether the delivery returns from the wait to which the held one is being published.
+    func returnsFromWait(of held: DuplicateTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }
 
-    /// Whether it is a repeated publish of what is known already. When the broker delivers it again, another process may
-    /// have had it.
-    func isRepeated(_ held: DuplicateTable.Held) -> Bool { !isRedelivered && waitID != 0 && waitID == held.waitID }
+    /// Whether the delivery is a repeated publish of the held one. A redelivery is not, since another process may have
+    /// had it.
+    func isRepublish(of held: DuplicateTable.Held) -> Bool { !isRedelivered && waitID != 0 && waitID == held.waitID }
 }
 
 extension DuplicateCandidate {

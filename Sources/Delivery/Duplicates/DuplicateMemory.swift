@@ -4,37 +4,38 @@ import EventLoop
 import Hashing
 import Threads
 
-/// The requests that a process has delivered or is delivering, so that none is pushed twice because it came twice: from its
-/// producer, from a wait queue, or from the broker after a lost channel. All lanes share it; its locks are the only ones on
-/// the path of a request (decision 11).
+/// The requests in flight and the last settled requests of a process. It prevents a second push of a request that
+/// arrives twice: from its producer, from a wait queue, or from the broker after a lost channel.
 ///
-/// A **duplicate** is a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
+/// All lanes share the memory. Its locks are the only ones on the path of a request (decision 11). A **duplicate** is a
+/// delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
 ///
 /// `@unchecked Sendable`: `channelsOpened` and `lostChannels` are used under their lock.
 public final class DuplicateMemory: @unchecked Sendable {
-    /// One opening of a channel on which deliveries come.
+    /// One opening of a consumer's channel.
     public struct Channel: Sendable, Hashable {
-        /// Repeats after 65,536 openings: too late for a confusion.
+        /// Repeats after 65,536 openings, long after the first channel with the number was forgotten.
         let number: UInt16
     }
 
-    /// What is known of the request of a delivery.
+    /// The state of a delivery's request in the memory.
     enum Admission: Equatable {
-        /// Nothing. The delivery ends with `settle` or `forget`.
+        /// The request is unknown, or must be processed again. The delivery ends with `settle` or `forget`.
         case first
-        /// The first delivery of the request is in flight: `join` it.
+        /// The first delivery of the request is in flight. The caller calls `join`.
         case inFlight
-        /// APNs has accepted the request: only a result is due.
+        /// APNs accepted the request. Only a result must be published.
         case accepted
-        /// The verdict was published before the channel of the delivery was lost: only an acknowledgement is due.
+        /// The verdict was published before the channel of the delivery was lost. Only an acknowledgement is needed.
         case settled
     }
 
-    /// How the first delivery ended, for a delivery that joined it.
+    /// The end of the first delivery, for a delivery that joined it.
     enum FirstEnd: Equatable {
         /// The delivery is a duplicate and shares the verdict.
         case shared(Verdict)
-        /// The delivery is the first one again, since its channel was lost or it was published twice, and ends with it.
+        /// The delivery is the first one again, since its channel was lost or it was published twice. Only an
+        /// acknowledgement is needed.
         case same
     }
 
@@ -42,19 +43,22 @@ public final class DuplicateMemory: @unchecked Sendable {
     ///
     /// `@unchecked Sendable`: `relation` is written under the lock of the stripe, before the waiter can be resumed.
     class Waiter: @unchecked Sendable {
-        /// Of the lane.
+        /// Identifies the lane.
         let owner: ObjectIdentifier?
         fileprivate(set) var relation = Relation.duplicate
 
         init(owner: ObjectIdentifier?) { self.owner = owner }
 
-        /// Called once, on any thread. nil: begin again, since the first delivery was requeued undecided, or has gone to the
-        /// wait from which this one is back, or since the lane ends.
+        /// Called once, on any thread.
+        ///
+        /// - Parameter end: nil if the delivery must begin again: the first one was requeued without an outcome, or was
+        ///   published to the wait from which this one returned, or the lane ends.
         func firstEnded(_ end: FirstEnd?) {}
 
         final func resume(_ verdict: Verdict?) {
             switch (relation, verdict) {
-            // There may be no other first: if its publish was repeated, its wait id identifies the repeat.
+            // An early delivery begins again and becomes the first one. If its publish was repeated, the wait id
+            // identifies the repeat.
             case (.early, _), (_, nil): firstEnded(nil)
             case (.same, _?): firstEnded(.same)
             case (.duplicate, let verdict?): firstEnded(.shared(verdict))
@@ -62,19 +66,20 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// What a delivery is to the first one.
+    /// The relation of a delivery to the first one.
     enum Relation {
         case duplicate
+        /// The delivery is the first one again.
         case same
-        /// It is back from the wait to which the first one is just being sent.
+        /// The delivery returned from the wait to which the first one is still being published.
         case early
     }
 
-    /// Settled requests that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
-    /// evenly.
+    /// The minimum of settled requests that are remembered. Each stripe has a sixteenth more than its share, since keys
+    /// spread unevenly.
     public static let settledMax = 100_000
-    /// An acknowledgement that was decided so shortly before its channel was lost may not have arrived: it is gathered with
-    /// others, then sent.
+    /// The time before the loss of a channel in which an acknowledgement may have been lost, since acknowledgements are
+    /// batched.
     static let lateAcknowledgementSecondsMax = 5
     private static let stripeCount = 16
 
@@ -84,7 +89,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     private var channelsOpened: UInt16 = 0
     private var lostChannels = LostChannels()
 
-    /// - Parameter settledMax: for tests.
+    /// - Parameter settledMax: The minimum of settled requests that are remembered. Tests set it.
     init(settledMax: Int) {
         let share = settledMax / Self.stripeCount
         stripes = (0..<Self.stripeCount).map { _ in DuplicateStripe(settledMax: share + share / 16 + 1) }
@@ -92,7 +97,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     public convenience init() { self.init(settledMax: Self.settledMax) }
 
-    /// Memory of the tables.
+    /// The memory of the tables, in bytes.
     var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
 
     func key(id: UUIDValue, of content: MessageContent) -> DeduplicationKey {
@@ -101,7 +106,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     func fingerprint(of properties: MessageProperties) -> UInt32 { mixer.fingerprint(of: properties) }
 
-    /// Returns a channel on which deliveries will come.
+    /// Registers the opening of a channel.
     func openChannel() -> Channel {
         channelLock.withLock {
             channelsOpened &+= 1
@@ -109,12 +114,14 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// The deliveries of the channel that were not acknowledged come again.
+    /// Records the loss of a channel: the broker redelivers its unacknowledged deliveries.
     func lose(_ channel: Channel, now: MonotonicTime) {
         channelLock.withLock { lostChannels.add(channel, at: now) }
     }
 
-    /// - Parameter channels: that lanes of the process have open at the same time, and that an outage loses at once.
+    /// Sizes the memory of lost channels.
+    ///
+    /// - Parameter channels: The channels that the lanes of the process have open together, and may lose in one outage.
     func expect(channels: Int) {
         channelLock.withLock { lostChannels.expect(channels: channels) }
     }
@@ -123,6 +130,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.time(of: channel) }
     }
 
+    /// Looks up a request, and registers the delivery as the first one if it is.
     func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) -> Admission {
         stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
@@ -131,17 +139,19 @@ public final class DuplicateMemory: @unchecked Sendable {
                 return .first
             case .delivering:
                 return .inFlight
-            case .settled(let isAccepted, let held, let time, let hasCopies):
-                if candidate.isRepeated(held) {
-                    stripe.table.noteTwin(key, on: candidate.channel)
+            case .settled(let isAccepted, let held, let time, let hasDuplicates):
+                if candidate.isRepublish(of: held) {
+                    stripe.table.setTwin(key, on: candidate.channel)
                     return .settled
                 }
-                if candidate.isAgain(held), let lost = lost(held, candidate, settledAt: time, hasCopies: hasCopies) {
-                    // Once: a further one is a duplicate.
+                if candidate.isRedelivery(of: held),
+                    let lost = lost(held, candidate, settledAt: time, hasDuplicates: hasDuplicates)
+                {
+                    // Once only: another such delivery is a duplicate.
                     stripe.table.move(key, from: lost, to: candidate)
                     return .settled
                 }
-                if candidate.waitID == 0 { stripe.table.noteCopy(key) }
+                if candidate.waitID == 0 { stripe.table.markDuplicated(key) }
                 if isAccepted { return .accepted }
                 stripe.table.begin(key, candidate)
                 return .first
@@ -149,59 +159,63 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the channel with which the acknowledgement was lost, or may have been, so that the broker delivers the request
-    /// again. In doubt the delivery is a duplicate: if there are some, only a delivery settled after the loss is the same.
+    /// Returns the lost channel whose loss may have dropped the acknowledgement, so that the broker delivers the
+    /// request again.
+    ///
+    /// In doubt, the delivery is a duplicate. If the request has duplicates, only a delivery settled after the loss
+    /// qualifies.
     private func lost(
-        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasCopies: Bool
+        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasDuplicates: Bool
     ) -> Channel? {
-        let late = Duration.seconds(hasCopies ? 0 : Self.lateAcknowledgementSecondsMax)
+        let late = Duration.seconds(hasDuplicates ? 0 : Self.lateAcknowledgementSecondsMax)
         return lost(held, candidate) { settledAt.duration(to: $0) <= late }
     }
 
     private func lost(
-        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, when isSo: (MonotonicTime) -> Bool = { _ in true }
+        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate,
+        when isRelevant: (MonotonicTime) -> Bool = { _ in true }
     ) -> Channel? {
         func isLost(_ channel: Channel) -> Bool {
-            lossTime(of: channel).map { candidate.mayFollow($0) && isSo($0) } ?? false
+            lossTime(of: channel).map { candidate.mayFollow($0) && isRelevant($0) } ?? false
         }
         if isLost(held.channel) { return held.channel }
         return held.twin.flatMap { isLost($0) ? $0 : nil }
     }
 
-    /// Has the waiter resumed once the first delivery ends. Returns false if none is in flight.
+    /// Registers a waiter, which is resumed when the first delivery ends. Returns false if none is in flight.
     func join(_ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ waiter: Waiter) -> Bool {
         stripe(of: key).withLock { stripe in
             guard case .delivering(let held) = stripe.table.find(key) else { return false }
-            if candidate.isRepeated(held) {
+            if candidate.isRepublish(of: held) {
                 waiter.relation = .same
-                stripe.table.noteTwin(key, on: candidate.channel)
-            } else if candidate.isAgain(held), let lost = lost(held, candidate) {
+                stripe.table.setTwin(key, on: candidate.channel)
+            } else if candidate.isRedelivery(of: held), let lost = lost(held, candidate) {
                 waiter.relation = .same
                 stripe.table.move(key, from: lost, to: candidate)
-            } else if candidate.isBack(held) {
+            } else if candidate.returnsFromWait(of: held) {
                 waiter.relation = .early
             } else {
-                stripe.table.noteCopy(key)
+                stripe.table.markDuplicated(key)
             }
             stripe.wait(for: key, waiter)
             return true
         }
     }
 
-    /// The lane ends: its deliveries no longer wait for those of other lanes.
+    /// Resumes all waiters of a lane that ends.
     func endWaits(of owner: ObjectIdentifier) {
         for stripe in stripes {
             for waiter in stripe.withLock({ $0.takeWaiters(of: owner) }) { waiter.resume(nil) }
         }
     }
 
-    /// The request is about to be published for a wait queue, from which it may return before the broker confirms the
+    /// Records that the request is about to be published to a wait queue. It may return before the broker confirms the
     /// publish.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
-    /// The broker confirmed the publishes of the verdict.
+    /// Records the verdict, whose messages the broker confirmed.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict, now: MonotonicTime) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.settle(key, isAccepted: verdict.isAccepted, now: now)
@@ -210,7 +224,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         for waiter in waiters { waiter.resume(verdict) }
     }
 
-    /// The request returned to the broker undecided.
+    /// Removes a request that returned to the broker without an outcome.
     func forget(_ key: DeduplicationKey) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.forget(key)
@@ -220,7 +234,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     }
 
     private func stripe(of key: DeduplicationKey) -> DuplicateStripe {
-        // The table takes the low bits of the other half.
+        // The table uses the low bits of the other half.
         stripes[Int(truncatingIfNeeded: key.high) & (Self.stripeCount - 1)]
     }
 }

@@ -1,10 +1,10 @@
 import EventLoop
 import Threads
 
-/// One share of the memory of duplicates, with the deliveries that wait for those in flight. Lanes contend for its lock only
-/// when they handle requests of the same share at the same moment.
+/// One share of the memory of duplicates, with the deliveries that wait for deliveries in flight. Lanes contend for its
+/// lock only when they handle requests of the same share simultaneously.
 ///
-/// `@unchecked Sendable`: the content is reached under the lock only.
+/// `@unchecked Sendable`: the content is accessed only under the lock.
 final class DuplicateStripe: @unchecked Sendable {
     struct Content {
         var table: DuplicateTable

@@ -1,36 +1,37 @@
 import EventLoop
 
-/// The messages that are being delivered and the last that were settled, so that a copy is known for one.
+/// The requests in flight and the last settled requests, by their deduplication key.
 ///
-/// Pure: one share of ``DuplicateMemory``, which says what its answers mean. Memory is bounded: what was settled makes room
-/// in the order in which it was.
+/// Pure: one share of ``DuplicateMemory``, which interprets the entries. Memory is bounded: new settled requests
+/// replace the oldest ones.
 struct DuplicateTable {
     enum Found: Equatable {
-        /// Unknown.
+        /// The request is unknown.
         case nothing
-        /// Being delivered.
+        /// The first delivery is in flight.
         case delivering(Held)
-        /// `isAccepted`: APNs has it, otherwise it ended in another way or was sent to wait. `hasCopies`: others of it came.
-        case settled(isAccepted: Bool, Held, at: MonotonicTime, hasCopies: Bool)
+        /// The first delivery was settled. `isAccepted`: APNs accepted the request; otherwise it has another outcome or
+        /// waits. `hasDuplicates`: duplicates of the request arrived.
+        case settled(isAccepted: Bool, Held, at: MonotonicTime, hasDuplicates: Bool)
     }
 
-    /// On which channel it came, and from which trip. 16 bytes, in this order.
+    /// The channel and round of the first delivery. 16 bytes, in this order.
     struct Held: Equatable {
-        /// Of its properties.
+        /// The fingerprint of the properties.
         var fingerprint: UInt32
         var waitID: UInt32
         var channel: DuplicateMemory.Channel
-        /// The low half of that of the wait which it was sent to, once it was; it may come back before the broker has
-        /// confirmed that.
+        /// The low half of the wait id to which the request is published; 0 before that. The request may return before
+        /// the broker confirms the publish.
         var next: UInt16 = 0
-        /// Where its trip, published a second time, came; that one was or will be acknowledged.
+        /// The channel of the same round that was published twice; that delivery was or will be acknowledged.
         var twin: DuplicateMemory.Channel?
-        /// Times that it had been delivered without an end before.
+        /// The failed deliveries before this one.
         var deliveryCount: UInt8
 
-        fileprivate init(_ arrival: DuplicateCandidate) {
-            (channel, waitID, deliveryCount) = (arrival.channel, arrival.waitID, arrival.deliveryCount)
-            fingerprint = arrival.fingerprint
+        fileprivate init(_ candidate: DuplicateCandidate) {
+            (channel, waitID, deliveryCount) = (candidate.channel, candidate.waitID, candidate.deliveryCount)
+            fingerprint = candidate.fingerprint
         }
     }
 
@@ -38,7 +39,7 @@ struct DuplicateTable {
         let rawValue: UInt8
         static let settled = State(rawValue: 1)
         static let accepted = State(rawValue: 2)
-        static let hasCopies = State(rawValue: 4)
+        static let hasDuplicates = State(rawValue: 4)
     }
 
     private static let noPlace = UInt16.max
@@ -48,20 +49,20 @@ struct DuplicateTable {
         var key: DeduplicationKey
         var held: Held
         var state: State = []
-        /// Place in `order` once it is settled.
+        /// The index in `order` of a settled entry.
         var place = noPlace
-        /// When it was settled, in whole seconds.
+        /// When the entry was settled, in whole seconds.
         var seconds: Int32 = 0
     }
 
-    /// An index into `entries`, with a part of its key and how far it is from home, so that hardly an entry is looked at in
-    /// vain: they are spread over more memory than a processor keeps at hand.
+    /// An index into `entries`, with a part of its key and its distance from the home slot. Both avoid most reads of
+    /// entries that do not match, since the entries exceed the caches of a processor.
     private struct Slot: Equatable {
         static let free = Slot(word: .max)
-        /// For four million messages under way in a share.
+        /// Enough for four million requests in flight in a share.
         private static let indexBits: UInt32 = 22
         private static let distanceBits: UInt32 = 4
-        /// Stands for itself and all that are larger.
+        /// Represents this distance and all larger ones.
         private static let distanceMax: UInt32 = 1 << distanceBits - 1
         private static let markShift = indexBits + distanceBits
 
@@ -70,11 +71,11 @@ struct DuplicateTable {
         private init(word: UInt32) { self.word = word }
 
         init(_ index: Int32, _ key: DeduplicationKey, distance: Int) {
-            precondition(index < 1 << Self.indexBits - 1, "more messages under way than any prefetch allows")
+            precondition(index < 1 << Self.indexBits - 1, "more requests in flight than any prefetch allows")
             word = Self.mark(of: key) << Self.markShift | Self.part(distance) | UInt32(bitPattern: index)
         }
 
-        /// The same nearer to home.
+        /// Returns the slot with another distance.
         func at(distance: Int) -> Slot {
             Slot(word: word & ~(Self.distanceMax << Self.indexBits) | Self.part(distance))
         }
@@ -83,45 +84,45 @@ struct DuplicateTable {
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
-        /// nil: the key tells.
+        /// nil if too large for the slot: compute the distance from the key.
         var distance: Int? {
             let distance = word >> Self.indexBits & Self.distanceMax
             return distance < Self.distanceMax ? Int(distance) : nil
         }
 
-        func mayBe(_ key: DeduplicationKey) -> Bool { word >> Self.markShift == Self.mark(of: key) }
+        func mayMatch(_ key: DeduplicationKey) -> Bool { word >> Self.markShift == Self.mark(of: key) }
 
-        /// Of bits that do not decide where it is looked for.
+        /// Returns bits of the key that do not select its home slot.
         private static func mark(of key: DeduplicationKey) -> UInt32 {
             UInt32(truncatingIfNeeded: key.low >> (32 + markShift))
         }
     }
 
-    /// Entries that are not settled, for which there is room at once.
+    /// The initial capacity for entries in flight.
     private static let deliveringReserve = 128
     private static let nanosecondsOfSecond: Int64 = 1_000_000_000
 
     let settledMax: Int
     private var entries: [Entry] = []
     private var free: [Int32] = []
-    /// Settled entries, as a ring.
+    /// The settled entries, as a ring.
     private var order: [Int32] = []
     private var oldest = 0
     /// Open addressing with linear probing.
     private var slots: [Slot]
 
-    /// - Parameter settledMax: below 65,535.
+    /// - Parameter settledMax: The maximum of settled entries; below 65,535.
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
         var slotCount = 1
         while slotCount < self.settledMax * 2 { slotCount *= 2 }
         slots = Array(repeating: .free, count: slotCount)
-        // Arrays that double would take half as much again.
+        // Arrays that grow by doubling would use half as much memory again.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)
     }
 
-    /// What its arrays hold.
+    /// The memory of the arrays, in bytes.
     var bytes: Int {
         entries.capacity * MemoryLayout<Entry>.stride
             + (free.capacity + order.capacity) * MemoryLayout<Int32>.stride
@@ -135,18 +136,18 @@ struct DuplicateTable {
         let time = MonotonicTime(nanoseconds: Int64(entry.seconds) * Self.nanosecondsOfSecond)
         return .settled(
             isAccepted: entry.state.contains(.accepted), entry.held, at: time,
-            hasCopies: entry.state.contains(.hasCopies))
+            hasDuplicates: entry.state.contains(.hasDuplicates))
     }
 
-    /// It is being delivered from now on.
-    mutating func begin(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) {
+    /// Registers a first delivery.
+    mutating func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) {
         if let index = index(of: key) {
-            entries[index].state.formIntersection(.hasCopies)
-            entries[index].held = Held(arrival)
+            entries[index].state.formIntersection(.hasDuplicates)
+            entries[index].held = Held(candidate)
             entries[index].place = Self.noPlace
             return
         }
-        let entry = Entry(key: key, held: Held(arrival))
+        let entry = Entry(key: key, held: Held(candidate))
         let index: Int32
         if let reused = free.popLast() {
             index = reused
@@ -158,30 +159,30 @@ struct DuplicateTable {
         insert(index, key)
     }
 
-    /// Another message that is the same has come.
-    mutating func noteCopy(_ key: DeduplicationKey) {
-        if let index = index(of: key) { entries[index].state.insert(.hasCopies) }
+    /// Records that a duplicate arrived.
+    mutating func markDuplicated(_ key: DeduplicationKey) {
+        if let index = index(of: key) { entries[index].state.insert(.hasDuplicates) }
     }
 
-    /// The same trip, published a second time, has come.
-    mutating func noteTwin(_ key: DeduplicationKey, on channel: DuplicateMemory.Channel) {
+    /// Records the channel of the same round that was published twice.
+    mutating func setTwin(_ key: DeduplicationKey, on channel: DuplicateMemory.Channel) {
         if let index = index(of: key) { entries[index].held.twin = channel }
     }
 
-    /// Another delivery answers for what came on the lost channel.
-    mutating func move(_ key: DeduplicationKey, from lost: DuplicateMemory.Channel, to arrival: DuplicateCandidate) {
+    /// Replaces the delivery of the lost channel by its redelivery.
+    mutating func move(_ key: DeduplicationKey, from lost: DuplicateMemory.Channel, to candidate: DuplicateCandidate) {
         guard let index = index(of: key) else { return }
         let before = entries[index].held
-        entries[index].held = Held(arrival)
+        entries[index].held = Held(candidate)
         entries[index].held.next = before.next
         guard let twin = before.twin else { return }
-        entries[index].held.deliveryCount = max(before.deliveryCount, arrival.deliveryCount)
+        entries[index].held.deliveryCount = max(before.deliveryCount, candidate.deliveryCount)
         let isFirst = before.channel == lost
-        entries[index].held.channel = isFirst ? arrival.channel : before.channel
-        entries[index].held.twin = isFirst ? twin : arrival.channel
+        entries[index].held.channel = isFirst ? candidate.channel : before.channel
+        entries[index].held.twin = isFirst ? twin : candidate.channel
     }
 
-    /// It is about to be sent to wait.
+    /// Records that the request is about to be published to a wait queue.
     mutating func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         if let index = index(of: key) { entries[index].held.next = UInt16(truncatingIfNeeded: waitID) }
     }
@@ -193,7 +194,7 @@ struct DuplicateTable {
         entries[index].place = remember(Int32(index))
     }
 
-    /// Nothing was decided: as if it had never been here.
+    /// Removes a request without an outcome.
     mutating func forget(_ key: DeduplicationKey) {
         guard let index = index(of: key) else { return }
         remove(index)
@@ -206,7 +207,7 @@ struct DuplicateTable {
         }
         let place = oldest
         let forgotten = Int(order[place])
-        // Unless it is being delivered again, or was settled again since.
+        // Keep an entry that is in flight again, or was settled again.
         if entries[forgotten].place == UInt16(place) { remove(forgotten) }
         order[place] = index
         oldest = (oldest + 1) % settledMax
@@ -214,7 +215,8 @@ struct DuplicateTable {
         return UInt16(place)
     }
 
-    /// The entry that is forgotten after the next, and the slot of the next: their memory is older than any other.
+    /// Prefetches the slot of the entry that is forgotten next, and the entry that is forgotten after it. Their memory
+    /// is the least recently used.
     private func prefetchOldest() {
         let next = entries[Int(order[oldest])].key
         let afterNext = Int(order[(oldest + 1) % settledMax])
@@ -226,7 +228,7 @@ struct DuplicateTable {
         var slot = home(key)
         while slots[slot] != .free {
             let index = slots[slot].index
-            if slots[slot].mayBe(key), entries[index].key == key { return index }
+            if slots[slot].mayMatch(key), entries[index].key == key { return index }
             slot = next(slot)
         }
         return nil
@@ -260,16 +262,16 @@ struct DuplicateTable {
         for slot in old where slot != .free { put(Int32(slot.index), entries[slot.index].key) }
     }
 
-    /// Takes it out and closes the gap that it leaves in the probing.
+    /// Removes an entry and closes its gap in the probe sequence.
     private mutating func remove(_ index: Int) {
         var gap = home(entries[index].key)
         while slots[gap].index != index { gap = next(gap) }
         var slot = next(gap)
         while slots[slot] != .free {
-            let way = distance(from: gap, to: slot)
+            let shift = distance(from: gap, to: slot)
             let distance = distanceFromHome(at: slot)
-            if distance >= way {
-                slots[gap] = slots[slot].at(distance: distance - way)
+            if distance >= shift {
+                slots[gap] = slots[slot].at(distance: distance - shift)
                 gap = slot
             }
             slot = next(slot)

@@ -1,22 +1,22 @@
 import EventLoop
 
-/// The channels that were lost last, with the time of each loss. Pure; of more than its bound it forgets the oldest.
+/// The last lost channels, with the time of each loss. Pure. Beyond its bound it forgets the oldest channels.
 struct LostChannels {
-    /// Outages whose lost channels are remembered: one loses every channel of every lane at once.
+    /// The outages whose lost channels are remembered. One outage loses every channel of every lane.
     static let outagesMax = 4
     static let countMin = 256
-    /// Half of the numbers that channels have, so that no two of those remembered share one.
+    /// Half of the channel numbers, so that no two remembered channels share a number.
     static let countLimit = 1 << 15
 
     private(set) var countMax = countMin
-    /// As a ring, the oldest first from `oldest` on.
+    /// A ring whose oldest element is at `oldest`.
     private var order: [UInt16] = []
     private var oldest = 0
     private var times: [UInt16: MonotonicTime] = [:]
 
-    /// Raises the bound to the channels that this many can lose.
+    /// Raises the bound to the losses of `outagesMax` outages.
     ///
-    /// - Parameter channels: that are open at the same time.
+    /// - Parameter channels: The channels that are open together.
     mutating func expect(channels: Int) {
         let wanted = min(channels, Self.countLimit) * Self.outagesMax
         guard wanted > countMax, countMax < Self.countLimit else { return }
@@ -36,6 +36,6 @@ struct LostChannels {
         times[channel.number] = time
     }
 
-    /// When it was lost; nil if it was not, or too many were lost since.
+    /// Returns when the channel was lost; nil if it was not lost, or was forgotten since.
     func time(of channel: DuplicateMemory.Channel) -> MonotonicTime? { times[channel.number] }
 }

@@ -3,16 +3,16 @@ import APNS
 import EventLoop
 
 extension Lane {
-    /// After the drain, the time that the broker has to apply the settlements.
+    /// The time for the broker to apply the settlements after the drain.
     public static let settleDeadlineSeconds = 2
-    /// After that, the time that the broker has to answer the close of each of the two connections.
+    /// The time for the broker to answer the close of each of the two connections after that.
     public static let closeDeadlineSeconds = 1
 
-    /// The time that the broker has to stop the consumers of a lane.
+    /// The time for the broker to stop the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
-    /// Pauses, and returns when the broker has sent the last delivery, or does not answer. A drain would return the deliveries
-    /// that come later, and each would count as a failed delivery.
+    /// Pauses the lane. Returns when the broker has sent the last delivery, or does not answer in time. A drain would
+    /// requeue deliveries that arrive later, and each would count as a failed delivery.
     public func stopConsuming() async {
         _ = pause(.everything)
         await stopConsumers(deadlineSeconds: Self.cancelDeadlineSeconds)
@@ -25,7 +25,8 @@ extension Lane {
         for consumer in consumers where pipeline.lifecycle != .ended { await consumer.stopConsuming(by: deadline) }
     }
 
-    /// After `stopConsuming`, waits for the end of all deliveries, or for a drain, which is to follow.
+    /// Waits after `stopConsuming` until all deliveries have ended, a drain begins, or the deadline passes. A drain
+    /// must follow.
     public func finish(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
         while pipeline.hasDeliveries, !pipeline.lifecycle.isDraining, loop.now.monotonic < deadline {
@@ -33,13 +34,13 @@ extension Lane {
         }
     }
 
-    /// Consumes no more, ends the deliveries in flight, acknowledges and closes. Deliveries that are left at the deadline stay
-    /// unacknowledged, so that the broker delivers them again.
+    /// Stops consuming, settles the deliveries in flight, and closes the connections. Deliveries that remain at the
+    /// deadline stay unacknowledged, so the broker delivers them again.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard pipeline.stop() else { return DrainReport(unfinished: pipeline.inFlight) }
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [pipeline] in pipeline.end() }
-        // First, since a delivery that returns would come to this lane again. Deliveries in transit are processed: their
-        // return would count as a failed delivery.
+        // Stop the consumers first: the broker could deliver a requeued delivery to this lane again. Process deliveries
+        // in transit, since a requeue would count as a failed delivery.
         await stopConsumers(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
         pipeline.leave()
         while pipeline.inFlight > 0, pipeline.lifecycle != .ended {

@@ -2,7 +2,8 @@ public import APNS
 public import EventLoop
 public import Telemetry
 
-/// One thread's share of a worker: consumes from the queues, pushes through APNs, and publishes the outcome of each request.
+/// One thread's share of a worker: consumes from the queues, pushes through APNs, and publishes the outcome of each
+/// request.
 ///
 /// The lane's executor is its event loop. The lane starts, pauses and drains its `DeliveryPipeline`, which handles the
 /// deliveries. Lanes share the memory of duplicates and nothing else.
@@ -13,13 +14,13 @@ public actor Lane {
     let pipeline: DeliveryPipeline
     let configuration: LaneConfiguration
 
-    /// How the lane connects.
+    /// The connectors of a lane.
     ///
-    /// `@unchecked Sendable`: made on the lane's loop and used on it alone, which every connection asserts.
+    /// `@unchecked Sendable`: created and used only on the lane's loop, which every connection asserts.
     public struct Connectors: @unchecked Sendable {
         public var consumer: [ByteConnector]
         public var publisher: [ByteConnector]
-        /// One for each pool.
+        /// One connector for each pool.
         public var apns: [ByteConnector]
 
         public init(consumer: [ByteConnector], publisher: [ByteConnector], apns: [ByteConnector]) {
@@ -32,10 +33,10 @@ public actor Lane {
     /// To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - tokens: the sources of provider tokens, one for each key of the process; a pool without one signs its own.
-    ///   - duplicates: the same for all lanes of a process.
-    ///   - onSpans: called on the loop, at most once a second, with the spans of deliveries that have ended.
-    ///   - onStateChange: called on the loop when the state of the lane may have changed.
+    ///   - tokens: The sources of provider tokens, one for each key of the process; a pool without one signs its own.
+    ///   - duplicates: The memory of duplicates that all lanes of the process share.
+    ///   - onSpans: Called on the loop, at most once a second, with the spans of completed deliveries.
+    ///   - onStateChange: Called on the loop when the state of the lane may have changed.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,
         tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, duplicates: DuplicateMemory, log: Log,
@@ -43,7 +44,7 @@ public actor Lane {
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
-        precondition(configuration.pools.count == connectors.apns.count, "each pool has a connector")
+        precondition(configuration.pools.count == connectors.apns.count, "each pool needs a connector")
         self.loop = loop
         self.configuration = configuration
         pipeline = DeliveryPipeline(
@@ -53,22 +54,23 @@ public actor Lane {
                 onStateChange: onStateChange))
     }
 
-    /// Connects and begins to consume.
+    /// Connects and starts to consume.
     public func start() { pipeline.start() }
 
-    /// Pauses or resumes, until the opposite is asked for or the process ends. Pushes in flight are settled as ever.
+    /// Pauses or resumes a scope until the opposite call or the end of the process. Pushes in flight are settled
+    /// normally.
     ///
     /// - Returns: false if the lane has no such key, certificate or topic.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }
 
-    /// Gives the pools of a key its new provider token, or the answer that there is none for a refused one.
+    /// Applies a provider token update to the pools of a key.
     public func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         for pool in pipeline.dispatcher.pools where pool.configuration.credential.name == credential {
             pool.take(update)
         }
     }
 
-    /// Checks payloads against these schemas from the next delivery on.
+    /// Replaces the payload schemas from the next delivery on.
     public func apply(_ payloadSchemas: PayloadSchemas) { pipeline.reader.replace(payloadSchemas) }
 
     public func status() -> LaneStatus { pipeline.status(configuration) }

@@ -3,56 +3,56 @@ public import APNS
 public import BrokerTopology
 import EventLoop
 
-/// All that a lane needs to know. Values only: each lane makes its own objects from them.
+/// The configuration of a lane. It has only values, from which each lane creates its own objects.
 public struct LaneConfiguration: Sendable {
-    /// The quarantine hands out one message at a time, so that a message which kills workers takes no neighbour along.
+    /// The quarantine delivers one request at a time, so that a request that crashes workers affects no other.
     public static let quarantinePrefetch = 1
-    /// Expired requests are not pushed: their results alone are waited for.
+    /// Small, since expired requests are not pushed and only wait for the confirm of their results.
     static let expiredPrefetch = 32
-    /// Consumers of a lane that take from none of its request queues: of the quarantine, and of expired messages.
+    /// The consumers of a lane for the quarantine and for expired requests.
     package static let consumersBesidesRequests = 2
     static let messageDepthMaxDefault = 128
 
     public var names: TopologyNames
-    /// The queues that requests are taken from, each before its shards; pushes of the first, and of its shards, go first.
-    /// At least one.
+    /// The request queues by descending priority of their pushes, each before its shards, which share its priority. At
+    /// least one.
     public var requestQueues: [RequestQueue]
-    /// Its connections add lane and role to the name.
+    /// The broker connection. Each connection of the lane appends its lane and purpose to the name.
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
     public var apps: AppDirectory
-    /// For the same apps.
+    /// The payload schemas of the same apps.
     public var payloadSchemas = PayloadSchemas()
-    /// Connection pools, as the apps number them.
+    /// The connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()
-    /// Whether a push whose answer never came is sent again, with the same id.
+    /// Whether a push with an unknown outcome is repeated, with the same id.
     public var resendsUnknown = true
-    /// Arrays and objects inside each other in a message.
+    /// The maximum nesting of arrays and objects in a request.
     public var messageDepthMax = messageDepthMaxDefault
     /// Host, process and version, for operators.
     public var worker: String
     /// The last part of `worker`.
     public var version = "-"
-    /// Which of the process' lanes it is, counted from 0: for log lines.
+    /// The index of the lane in the process, for log lines.
     public var number = 0
-    /// Lanes of the process, among which limits of a whole worker are shared out.
+    /// The lanes of the process, which share the limits of the worker.
     public var laneCount = 1
-    /// Completes the commands in a remedy, so that they work as they stand.
+    /// Completes the commands in a remedy with their options, so that they can be pasted.
     public var completeRemedy: @Sendable (String) -> String = { $0 }
 
-    /// What a consumer of a lane takes.
+    /// The kind of queue that a consumer consumes from.
     enum QueueRole { case requests, quarantine, expired }
 
-    /// - Parameter consumer: counted from 0, as in ``consumers``.
+    /// - Parameter consumer: An index into ``consumers``.
     func role(ofConsumer consumer: Int) -> QueueRole {
         guard consumer >= requestQueues.count else { return .requests }
         return consumer == requestQueues.count ? .quarantine : .expired
     }
 
-    /// Of each request queue, then of the quarantine, then of the queue of expired messages. Request queues share the bytes
-    /// that may be in flight; each of the others may have as many as one of them.
+    /// The consumers of the request queues, then of the quarantine, then of expired requests. The request queues share
+    /// the bytes in flight equally. Each of the others may have as many bytes as one request queue.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
         let expired = RequestQueue(name: names.expiredQueue, prefetch: Self.expiredPrefetch)
@@ -66,7 +66,8 @@ public struct LaneConfiguration: Sendable {
         }
     }
 
-    /// Of each consumer's pushes: shards have that of their queue, the quarantine the last. What expired is not pushed.
+    /// The priority of each consumer's pushes. Shards have the priority of their queue; the quarantine has the lowest.
+    /// Expired requests are not pushed.
     var priorities: [Int] {
         var next = 0
         let ofQueues = requestQueues.map { queue in
@@ -80,7 +81,7 @@ public struct LaneConfiguration: Sendable {
         names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, requestQueues: [RequestQueue],
         apps: AppDirectory, pools: [PoolConfiguration], worker: String
     ) {
-        precondition(!requestQueues.isEmpty, "a lane consumes from at least one queue")
+        precondition(!requestQueues.isEmpty, "a lane needs at least one request queue")
         self.names = names
         self.requestQueues = requestQueues
         self.broker = broker
@@ -91,7 +92,7 @@ public struct LaneConfiguration: Sendable {
         publisher.waitingMax = max(publisher.waitingMax, requestQueues.reduce(0) { $0 + $1.prefetch } * 2)
     }
 
-    /// - Parameter inFlightMax: prefetch of each of the queues in `names`: 1 to 65,535.
+    /// - Parameter inFlightMax: The prefetch of each request queue in `names`: 1 to 65,535.
     public init(
         names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, inFlightMax: Int, apps: AppDirectory,
         pools: [PoolConfiguration], worker: String
@@ -111,7 +112,7 @@ extension LaneConfiguration {
         return configuration
     }
 
-    /// Of apps, this lane's share.
+    /// This lane's share of the limits of all apps.
     var limits: AppLimits {
         AppLimits(
             (0..<apps.count).map { apps[$0].limits.share(ofLane: number, among: laneCount) },
@@ -119,7 +120,7 @@ extension LaneConfiguration {
             waitSecondsMax: schedule.waits.last?.seconds ?? WaitDelay.secondsMax)
     }
 
-    /// The number of each pool's endpoint, counted from 0.
+    /// The index of each pool's endpoint.
     var endpointOfPool: [Int] {
         var endpoints: [String] = []
         return pools.map { pool in
@@ -130,11 +131,11 @@ extension LaneConfiguration {
         }
     }
 
-    /// Whether there is such a key, certificate or topic.
-    public func knows(_ scope: PauseScope) -> Bool {
+    /// Whether the lane has this key, certificate or topic.
+    public func contains(_ scope: PauseScope) -> Bool {
         switch scope {
         case .everything: true
-        case .key, .certificate: pools.contains { scope.means($0.credential.name) }
+        case .key, .certificate: pools.contains { scope.matches($0.credential.name) }
         case .topic(let topic): !apps.routes(of: topic).isEmpty
         }
     }

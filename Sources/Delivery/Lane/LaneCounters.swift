@@ -2,30 +2,31 @@ public import APNS
 public import APNSProtocol
 public import Telemetry
 
-/// What a lane counts, in cells of its own.
+/// The counters of a lane, in cells that only this lane writes.
 public final class LaneCounters: Sendable {
-    /// Where the cells are told of, summed over all lanes.
+    /// The registry that exports the cells, summed over all lanes.
     public let registry: MetricsRegistry
-    /// Deliveries that an open breaker or a pause did not let through.
+    /// Deliveries that an open breaker or a pause held.
     public let held: Counter
-    /// Messages that moved to the quarantine, or ended there.
+    /// Requests that moved to the quarantine, or were completed there.
     public let quarantined: Counter
     public let acknowledged: Counter
-    /// Deliveries that the broker itself was to move to its dead letters.
+    /// Deliveries rejected without requeue, which the broker dead-letters.
     public let rejected: Counter
-    /// Deliveries given back to the broker undecided.
+    /// Deliveries requeued without an outcome.
     public let requeued: Counter
-    /// Copies of a message that was delivered already, or is being.
+    /// Duplicates of a request that is in flight or was settled.
     public let duplicates: Counter
-    /// Pushes whose answer never came.
+    /// Pushes without an answer.
     public let unknownOutcomes: Counter
-    /// Publishes that had to be repeated.
+    /// Repeated publishes.
     public let publishRepeats: Counter
     public let inFlight: Gauge
-    /// From the publish of a request to its first delivery, where the producer said when it was.
+    /// The time from a request's timestamp to its first delivery. Requests without a timestamp do not count.
     public let age: Histogram
+    /// The time from a publish to its confirm.
     public let confirms: Histogram
-    /// From a delivery to its settlement.
+    /// The time from a delivery to its settlement.
     public let whole: Histogram
     private let stream: Histogram
     private let answer: Histogram
@@ -35,25 +36,25 @@ public final class LaneCounters: Sendable {
         func counter(_ name: String, _ help: String, _ labels: MetricsRegistry.Labels = [:]) -> Counter {
             registry.counter("martlet_\(name)", help: help, labels: labels)
         }
-        held = counter("held_total", "Deliveries that an open breaker or a pause did not let through.")
-        quarantined = counter("quarantined_total", "Messages delivered again and again that were set apart.")
+        held = counter("held_total", "Deliveries held by an open breaker or a pause.")
+        quarantined = counter("quarantined_total", "Requests moved to the quarantine or completed there.")
         let settled = "Deliveries settled at the broker, by kind."
         acknowledged = counter("acks_total", settled, ["kind": "ack"])
         rejected = counter("acks_total", settled, ["kind": "reject"])
         requeued = counter("acks_total", settled, ["kind": "requeue"])
-        duplicates = counter("duplicates_total", "Copies that were not sent again.")
-        unknownOutcomes = counter("unknown_outcomes_total", "Pushes whose answer never came.")
+        duplicates = counter("duplicates_total", "Duplicates that were not pushed again.")
+        unknownOutcomes = counter("unknown_outcomes_total", "Pushes without an answer.")
         publishRepeats = Self.publishRepeats(registry)
-        inFlight = registry.gauge("martlet_inflight", help: "Deliveries on their way.")
+        inFlight = registry.gauge("martlet_inflight", help: "Deliveries in flight.")
         age = registry.histogram(
-            "martlet_message_age_seconds", help: "From a request's timestamp to its first delivery.",
+            "martlet_message_age_seconds", help: "Time from a request's timestamp to its first delivery.",
             bounds: Histogram.waitNanoseconds)
         confirms = registry.histogram(
-            "martlet_publish_confirm_seconds", help: "From a publish to the broker's confirm.")
+            "martlet_publish_confirm_seconds", help: "Time from a publish to the broker's confirm.")
         func stage(_ name: String) -> Histogram {
             registry.histogram(
                 "martlet_process_seconds",
-                help: "How long deliveries took: waiting for a stream, for the answer of APNs, and in total.",
+                help: "Duration of deliveries: waiting for a stream, for the answer of APNs, and in total.",
                 labels: ["stage": name])
         }
         stream = stage("stream")
@@ -61,30 +62,30 @@ public final class LaneCounters: Sendable {
         whole = stage("total")
     }
 
-    /// Of one who publishes.
+    /// Returns the counter of repeated publishes.
     static func publishRepeats(_ registry: MetricsRegistry) -> Counter {
         registry.counter(
-            "martlet_publish_repeats_total", help: "Publishes repeated for want of a confirm.", labels: [:])
+            "martlet_publish_repeats_total", help: "Publishes repeated because they were not confirmed.", labels: [:])
     }
 
-    /// Where a pool of this credential counts.
+    /// Returns the metrics of a pool.
     func metrics(of credential: Credential.Name, _ environment: APNSEnvironment) -> PoolMetrics {
         func counter(_ name: String, _ help: String) -> Counter {
             registry.counter("martlet_apns_\(name)_total", help: help, labels: credential.labels(in: environment))
         }
         return PoolMetrics(
-            stream: stream, answer: answer, connects: counter("connects", "Connections begun."),
+            stream: stream, answer: answer, connects: counter("connects", "Attempts to connect."),
             resent: counter("resent", "Pushes sent again by their connection pool."))
     }
 
-    /// Deliveries that ended so, of all lanes.
+    /// Returns the number of requests with this outcome, of all lanes.
     public func count(of outcome: Outcome) -> Int {
         registry.count(of: "martlet_messages_total", with: ("outcome", outcome.rawValue))
     }
 }
 
 extension Credential.Name {
-    /// By which metrics tell pools apart.
+    /// Returns the labels that identify a pool.
     public func labels(in environment: APNSEnvironment) -> MetricsRegistry.Labels {
         switch self {
         case .key(let id, _): ["environment": environment.rawValue, "key_id": id]

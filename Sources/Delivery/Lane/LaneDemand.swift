@@ -1,8 +1,8 @@
 /// The queues from which a lane wants deliveries.
 enum LaneDemand {
     case everything
-    /// The quarantine and expired requests, while APNs is unreachable. Expired requests are not pushed. The quarantine delivers
-    /// one request at a time, and each interruption of consumption may count as a failed delivery, of which it allows few.
+    /// Only the quarantine and expired requests, while APNs is unreachable. Expired requests are not pushed. The
+    /// quarantine permits few failed deliveries, and each pause of its consumer may count as one.
     case quarantineAndExpired
     case nothing
 

@@ -4,11 +4,11 @@ enum LaneLifecycle: Equatable {
     case running
     /// An operator paused the lane. To: running, stopping, ended.
     case paused
-    /// The lane drains: it asks for no more deliveries and delivers those in transit. To: leaving, ended.
+    /// The lane drains: its consumers stop, and it processes the deliveries in transit. To: leaving, ended.
     case stopping
-    /// No more deliveries come. Requests that are not sent yet return to the broker. To: ended.
+    /// No more deliveries can arrive. Requests that are not pushed yet return to the broker. To: ended.
     case leaving
-    /// The deadline of the drain has passed, or the connections are closed: nothing is published any more.
+    /// The deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
     case ended
 
     var isDraining: Bool {
@@ -18,6 +18,6 @@ enum LaneLifecycle: Equatable {
         }
     }
 
-    /// Whether requests that are not sent yet return to the broker.
+    /// Whether requests that are not pushed yet return to the broker.
     var isLeaving: Bool { self == .leaving || self == .ended }
 }

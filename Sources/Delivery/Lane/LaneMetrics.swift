@@ -5,7 +5,7 @@ import BrokerTopology
 import EventLoop
 import Telemetry
 
-/// The metrics of a lane. No label is foreign text.
+/// The metrics of a lane. No label value is text of a peer.
 ///
 /// Loop-bound.
 final class LaneMetrics {
@@ -30,23 +30,23 @@ final class LaneMetrics {
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
 
-    /// Apps with a label of their own, in the order of the configuration.
+    /// The number of apps with their own label value. The first ones of the configuration have it.
     static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
     static let otherApps = "other"
 
     private static let outcomes = Outcome.allCases
     private static let environments = APNSEnvironment.allCases
 
-    /// The metrics without such labels.
+    /// The metrics without labels of apps and queues.
     let counters: LaneCounters
-    /// By queue, twice: redeliveries have odd numbers.
+    /// Two cells for each queue; redeliveries have odd indices.
     private var deliveries: CounterTable
-    /// By app, the unknown one first, and outcome.
+    /// A cell for each app and outcome; the unknown app is first.
     private var messages: CounterTable
-    /// By app and environment.
+    /// A cell for each app and environment.
     private var accepted: CounterTable
     private var publishes: CounterTable
-    /// By app, twice: waits at the broker have odd numbers.
+    /// Two cells for each app; waits at the broker have odd indices.
     private var waits: CounterTable
     private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>
@@ -63,10 +63,10 @@ final class LaneMetrics {
             app.map { $0 < Self.appsNamedMax ? apps[$0].bundleID : Self.otherApps } ?? "-"
         }
         deliveries = CounterTable(
-            registry, "martlet_deliveries_total", help: "Messages taken, by queue.", count: queues.count * 2
+            registry, "martlet_deliveries_total", help: "Deliveries, by queue.", count: queues.count * 2
         ) { ["queue": queues[$0 / 2], "redelivered": $0 % 2 == 1 ? "true" : "false"] }
         messages = CounterTable(
-            registry, "martlet_messages_total", help: "Messages that ended, by outcome and configured app.",
+            registry, "martlet_messages_total", help: "Completed requests, by outcome and configured app.",
             count: (appCount + 1) * Self.outcomes.count
         ) { number in
             let (app, outcome) = number.quotientAndRemainder(dividingBy: Self.outcomes.count)
@@ -82,11 +82,11 @@ final class LaneMetrics {
             ]
         }
         publishes = CounterTable(
-            registry, "martlet_publish_total", help: "What became of publishes.", count: PublishOutcome.words.count
+            registry, "martlet_publish_total", help: "Publishes, by result.", count: PublishOutcome.words.count
         ) { ["result": PublishOutcome.words[$0]] }
         waits = CounterTable(
             registry, "martlet_app_limited_total",
-            help: "Deliveries that waited because of limits of their app, in the worker or at the broker.",
+            help: "Deliveries that waited for a permit of their app, in the worker or at the broker.",
             count: appCount * 2
         ) { ["app": name(of: $0 / 2), "place": $0 % 2 == 1 ? "broker" : "worker"] }
         refused = LabeledCounters(registry, Self.answersName, help: Self.answersHelp) {
@@ -99,18 +99,18 @@ final class LaneMetrics {
             registry, "martlet_dead_total", help: "Dead letters published, by class and code."
         ) { ["class": $0.first, "code": $0.second] }
         retries = LabeledCounters(
-            registry, "martlet_retry_total", help: "Messages published to a wait queue, by delay and reason."
+            registry, "martlet_retry_total", help: "Requests published to a wait queue, by delay and reason."
         ) { ["delay": $0.first, "reason": $0.second] }
         brokerFailures = LabeledCounters(
             registry, "martlet_amqp_failures_total",
-            help: "Connections and channels that were lost, refused or ended by the broker, by its reply code."
+            help: "Connections and channels that were lost, or refused or closed by the broker, by reply code."
         ) { ["role": $0.purpose.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
         brokerConnects = LabeledCounters(
             registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."
         ) { ["role": $0.rawValue] }
     }
 
-    /// - Parameter isConnection: else a channel on it.
+    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
     func brokerChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {
         case .waiting(let error, _):
@@ -125,7 +125,7 @@ final class LaneMetrics {
         deliveries.add(source * 2 + (isRedelivered ? 1 : 0))
     }
 
-    /// A request waits for a permit of its app.
+    /// Counts a request that waits for a permit of its app.
     func waits(_ app: AppDirectory.Index, atBroker: Bool) {
         waits.add(app * 2 + (atBroker ? 1 : 0))
     }

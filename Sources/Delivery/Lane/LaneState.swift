@@ -1,8 +1,8 @@
-/// Whether a lane takes deliveries, and why not. Each obstacle ends by itself once its cause is gone.
+/// Whether a lane consumes requests, and the reasons if it does not. Each reason disappears with its cause.
 ///
 /// A snapshot, computed from the lane's lifecycle, connections, routes and publishes.
 public struct LaneState: Sendable, Hashable {
-    /// The lane takes no more deliveries and settles those that it holds.
+    /// The lane consumes no more requests and settles the deliveries in flight.
     public var isDraining = false
     /// An operator has paused the lane.
     public var isPaused = false
@@ -17,21 +17,21 @@ public struct LaneState: Sendable, Hashable {
     /// Why the connection for publishing cannot be used.
     public var brokerFailure: String?
 
-    /// Whether the lane takes deliveries and can publish their outcomes.
+    /// Whether the lane consumes requests and can publish their outcomes.
     public var isReady: Bool { wantsMessages && isConsuming && isPublishing }
 
-    /// Whether the lane asks the broker for requests.
+    /// Whether the lane wants to consume requests.
     public var wantsMessages: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
 
-    /// Why the lane is not ready, a sentence each.
+    /// Why the lane is not ready, one sentence each.
     public var reasons: [String] {
         var reasons: [String] = []
-        if isDraining { reasons.append("it drains: it takes no more messages and settles those that it holds") }
-        if isPaused { reasons.append("an operator has paused it: martlet resume") }
-        if let publishingFailure { reasons.append("what became of messages cannot be published: \(publishingFailure)") }
-        if isUnreachable { reasons.append("no endpoint of APNs accepts a connection, see breakers in its status") }
-        if !isConsuming { reasons.append(consumingFailure ?? "it is not consuming yet") }
-        if !isPublishing { reasons.append(brokerFailure ?? "it is not connected for publishing yet") }
+        if isDraining { reasons.append("draining: consumes no more requests and settles those in flight") }
+        if isPaused { reasons.append("paused by an operator: run: martlet resume") }
+        if let publishingFailure { reasons.append("cannot publish outcomes: \(publishingFailure)") }
+        if isUnreachable { reasons.append("no endpoint of APNs accepts a connection; see breakers in its status") }
+        if !isConsuming { reasons.append(consumingFailure ?? "not consuming yet") }
+        if !isPublishing { reasons.append(brokerFailure ?? "not connected for publishing yet") }
         return reasons
     }
 }

@@ -7,16 +7,16 @@ import Telemetry
 public struct LaneStatus: Sendable {
     public var number: Int
     public var state: LaneState
-    /// Deliveries that have begun and not ended.
+    /// The deliveries in flight.
     public var inFlight: Int
     public var queues: [Queue]
-    /// Messages that were published and are not confirmed.
+    /// Messages that are published but not confirmed.
     public var unconfirmed: Int
     /// Messages that wait to be published.
     public var unpublished: Int
     public var pools: [PoolStatus]
     public var breakers: [OpenBreaker]
-    /// Keys and topics that an operator has paused, as breakers are named.
+    /// The scopes that an operator paused, named like breakers.
     public var pauses: [String]
     /// Apps that have more to push than their limits allow.
     public var limitedApps: [LimitedApp] = []
@@ -25,17 +25,17 @@ public struct LaneStatus: Sendable {
     public struct Queue: Sendable, Hashable {
         public var name: String
         public var isConsumed: Bool
-        /// Deliveries that are not settled.
+        /// The unacknowledged deliveries.
         public var unsettled: Int
     }
 
     /// A route that is held, and the reason.
     public struct OpenBreaker: Sendable, Hashable {
-        /// Host, key and topic, as far as it reaches.
+        /// The endpoint, and the credential and topic if the breaker is that specific.
         public var route: String
-        /// One word, as in dead letters.
+        /// The reason code, as in dead letters.
         public var code: String
-        /// What was seen and what may mend it.
+        /// The failure and its remedy.
         public var sentence: String
         public var secondsOpen: Int
     }
@@ -43,12 +43,12 @@ public struct LaneStatus: Sendable {
     /// An app at its limits.
     public struct LimitedApp: Sendable, Hashable {
         public var bundleID: String
-        /// Its pushes without an outcome.
+        /// The pushes in flight.
         public var inFlight: Int
-        /// Its requests that wait in the worker for a permit.
+        /// The requests that wait in the worker for a permit.
         public var waiting: Int
         public var secondsLimited: Int
-        /// Until the last of those that wait at the broker is to be back.
+        /// The seconds until the last request that waits at the broker is due.
         public var secondsBehind: Int
 
         public init(bundleID: String, inFlight: Int, waiting: Int, secondsLimited: Int, secondsBehind: Int) {

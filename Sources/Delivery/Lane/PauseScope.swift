@@ -2,7 +2,7 @@ import APNS
 
 /// The part of a worker that an operator pauses.
 public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
-    /// The worker takes no deliveries.
+    /// The worker consumes no requests.
     case everything
     /// Pushes with the key of this key ID are held, as by an open breaker.
     case key(String)
@@ -22,10 +22,11 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PauseScope {
-    func means(_ credential: Credential.Name) -> Bool {
+    /// Whether the scope is this credential.
+    func matches(_ credential: Credential.Name) -> Bool {
         switch (self, credential) {
-        case (.key(let meant), .key(let id, _)): meant == id
-        case (.certificate(let meant), .certificate(let name)): meant == name
+        case (.key(let keyID), .key(let id, _)): keyID == id
+        case (.certificate(let pausedName), .certificate(let name)): pausedName == name
         default: false
         }
     }

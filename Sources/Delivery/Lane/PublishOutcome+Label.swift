@@ -1,9 +1,10 @@
 import AMQP
 
 extension PublishOutcome {
+    /// The values of the label `result`.
     static let words = ["confirmed", "returned", "nacked", "unknown", "not_sent", "refused"]
 
-    /// The index of its word.
+    /// The index in `words`.
     var number: Int {
         switch self {
         case .confirmed: 0

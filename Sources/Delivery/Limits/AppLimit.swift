@@ -1,139 +1,149 @@
 import EventLoop
 
-/// Says when pushes of one app that has limits may leave one lane. A message whose turn is near waits for it here, if few
-/// do; every other waits at the broker until its turn is due, so that it makes one trip however long that is.
+/// The limits of one app in one lane: decides when its requests may be pushed.
 ///
-/// Pure: it is told the time and what happens. The rate is GCRA, the generic cell rate algorithm.
+/// A request whose scheduled slot is near waits in the lane, if few others do. Any other request waits at the broker
+/// until its slot, so one wait suffices regardless of its length.
+///
+/// Pure: its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
+/// algorithm.
 struct AppLimit {
-    /// After a pause, what the rate allows in so much time may leave at once.
+    /// The burst after a pause: the pushes that the rate allows in this time may be sent together.
     static let burstMilliseconds: Int64 = 100
-    /// A turn is near that is due within this.
+    /// A slot within this time is near.
     static let nearMilliseconds: Int64 = 1000
-    /// Who waits here, and has had no turn by then, goes to the broker after all: pushes take longer than they did.
-    static let hereSecondsMax: Int64 = 5
-    /// What ends sooner was not pushed at all, and says nothing of how long pushes take.
+    /// The longest wait in the lane. A request that has no permit by then moves to the broker, since pushes take longer
+    /// than estimated.
+    static let laneWaitSecondsMax: Int64 = 5
+    /// A push that ends sooner was not sent, so it does not count in the duration of pushes.
     static let pushMillisecondsMin: Int64 = 1
-    /// When pushes in flight will end is a guess; none is waited for longer on the strength of it.
-    static let guessedSecondsMax: Int64 = 600
-    /// An app is no longer limited when none of its messages had to go to the broker for so long.
+    /// The longest wait that is planned from an estimate of when pushes in flight end.
+    static let estimatedSecondsMax: Int64 = 600
+    /// An app is no longer limited if none of its requests had to wait at the broker for this time.
     static let quietSecondsMin: Int64 = 60
 
     enum Permit: Hashable {
+        /// Push now.
         case now
-        /// It waits here, behind those that do already: `nextPermit` calls it.
-        case here
-        case later(milliseconds: Int64)
+        /// Wait in the lane, behind earlier requests, for `nextPermit`.
+        case inLane
+        /// Wait at the broker for this time.
+        case atBroker(milliseconds: Int64)
     }
 
+    /// A request that needs a permit.
     struct Arrival {
-        /// Its turn was planned before: it goes ahead of those that come for the first time.
-        var isBack = false
-        /// Until it is too late; nil: it never is.
+        /// Whether the request returned from a planned wait. It then precedes new requests.
+        var hasWaited = false
+        /// The seconds until the deadline of the request; nil if it has none.
         var secondsLeft: Int64?
-        /// Whether one more message may wait here, whatever its app.
+        /// Whether another request of any app may wait in the lane.
         var hasRoom = true
     }
 
     private let inFlightMax: Int
-    /// Between two pushes; 0 where no rate is set.
+    /// The time between two pushes; 0 without a rate.
     private let interval: Int64
     private let waitingMax: Int
-    /// How long one waits here at most: with few pushes a second the next may be due later than in `hereSecondsMax`.
-    private let hereMax: Int64
-    /// As far ahead turns are planned.
+    /// The longest wait in the lane. At a low rate it exceeds `laneWaitSecondsMax`, since the next slot may be later.
+    private let laneWaitMax: Int64
+    /// How far ahead slots are planned.
     private let plannedMax: Int64
 
     private(set) var inFlight = 0
-    /// When the next push is due by the rate, which it may be ahead of by a burst.
+    /// When the next push is due by the rate. It may be sent up to a burst earlier.
     private var due = Self.never
-    /// The last turn that a message at the broker waits for.
+    /// The last slot for which a request waits at the broker.
     private var planned = Self.never
-    /// Of those that wait here, since when.
-    private var here = FIFO<Int64>()
-    /// What a push takes from its turn to its outcome, of late.
+    /// The start times of the waits in the lane.
+    private var waiting = FIFO<Int64>()
+    /// The moving average of the time from a permit to the outcome of the push.
     private var duration: Int64 = 50_000_000
     private(set) var limitedSince: MonotonicTime?
-    private var lastSentAway = Self.never
+    private var lastSentToBroker = Self.never
 
-    // Times and durations are in nanoseconds; half of the range, so that sums stay in it.
+    // Times and durations are in nanoseconds. Half of the range, so that sums do not overflow.
     private static let never = Int64.min / 2
     private static let burst = burstMilliseconds * 1_000_000
     private static let near = nearMilliseconds * 1_000_000
 
     /// - Parameters:
-    ///   - limits: of this lane.
-    ///   - waitingMax: messages that may wait here.
-    ///   - waitSecondsMax: the longest wait that the broker has a queue for.
+    ///   - limits: The limits of this lane.
+    ///   - waitingMax: The maximum of requests that wait in the lane.
+    ///   - waitSecondsMax: The longest delay of a wait queue.
     init(_ limits: PushLimits, waitingMax: Int, waitSecondsMax: Int) {
         inFlightMax = limits.inFlightMax ?? .max
         interval = limits.perSecondMax.map { Int64(1e9 / max($0, 1e-6)) } ?? 0
         self.waitingMax = waitingMax
-        hereMax = max(Self.hereSecondsMax * 1_000_000_000, 2 * interval)
+        laneWaitMax = max(Self.laneWaitSecondsMax * 1_000_000_000, 2 * interval)
         let longest = Int64(waitSecondsMax)
-        plannedMax = (limits.inFlightMax == nil ? longest : min(longest, Self.guessedSecondsMax)) * 1_000_000_000
+        plannedMax = (limits.inFlightMax == nil ? longest : min(longest, Self.estimatedSecondsMax)) * 1_000_000_000
     }
 
-    var waitingCount: Int { here.count }
+    /// The number of requests that wait in the lane.
+    var waitingCount: Int { waiting.count }
 
-    /// How far ahead turns are planned; zero when nothing waits at the broker.
+    /// Returns how far ahead slots are planned; zero if no request waits at the broker.
     func backlog(_ now: MonotonicTime) -> Duration { .nanoseconds(max(0, planned - now.nanoseconds)) }
 
-    /// A message has come. Where its turn is `now` it counts as in flight until `ended`.
+    /// Requests a permit. After `now`, the request counts as in flight until `ended`.
     mutating func request(_ arrival: Arrival, _ now: MonotonicTime) -> Permit {
         let now = now.nanoseconds
-        if here.isEmpty, isOpen(now) {
+        if waiting.isEmpty, isOpen(now) {
             begin(now)
             return .now
         }
-        let next = nextTurn(now)
-        let isAhead = arrival.isBack || planned - now <= Self.near
-        // Who is back must not lose its turn to a new one that came just before it.
-        let near = arrival.isBack ? max(Self.near, interval) : Self.near
-        if isAhead, next - now <= near, here.count < waitingMax, arrival.hasRoom {
-            here.append(now)
-            return .here
+        let next = nextSlot(now)
+        let isAhead = arrival.hasWaited || planned - now <= Self.near
+        // A returned request must not lose its slot to a new one that arrived just before.
+        let near = arrival.hasWaited ? max(Self.near, interval) : Self.near
+        if isAhead, next - now <= near, waiting.count < waitingMax, arrival.hasRoom {
+            waiting.append(now)
+            return .inLane
         }
-        return sendAway(next, secondsLeft: arrival.secondsLeft, now)
+        return sendToBroker(next, secondsLeft: arrival.secondsLeft, now)
     }
 
-    /// What becomes of the first of those that wait here; nil: it waits on. To be asked again after each answer, at
-    /// `nextPermitTime`, and when a push has ended.
+    /// Removes the first waiting request if it gets a permit or must move to the broker; returns nil while it waits.
+    ///
+    /// To be called at `nextPermitTime`, when a push has ended, and again after each permit.
     mutating func nextPermit(_ now: MonotonicTime) -> Permit? {
         let now = now.nanoseconds
-        guard let since = here.first else { return nil }
+        guard let since = waiting.first else { return nil }
         if isOpen(now) {
-            here.removeFirst()
+            waiting.removeFirst()
             begin(now)
             return .now
         }
-        guard now - since >= hereMax else { return nil }
-        here.removeFirst()
-        return sendAway(nextTurn(now), secondsLeft: nil, now)
+        guard now - since >= laneWaitMax else { return nil }
+        waiting.removeFirst()
+        return sendToBroker(nextSlot(now), secondsLeft: nil, now)
     }
 
-    /// When the first of those that wait here is to be called, if no push ends before.
+    /// When to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? {
-        guard let since = here.first else { return nil }
-        let latest = since + hereMax
+        guard let since = waiting.first else { return nil }
+        let latest = since + laneWaitMax
         return MonotonicTime(nanoseconds: inFlight < inFlightMax ? min(due - Self.burst, latest) : latest)
     }
 
-    /// Nobody waits here any more.
-    mutating func forgetWaiting() { here = FIFO() }
+    /// Removes all requests that wait in the lane.
+    mutating func forgetWaiting() { waiting = FIFO() }
 
-    /// A push has had its outcome, or was not sent after all.
+    /// Records that a permitted push has an outcome, or was not sent.
     mutating func ended(begunAt: MonotonicTime, _ now: MonotonicTime) {
         inFlight -= 1
         let took = begunAt.duration(to: now).nanosecondsSaturated
         guard took >= Self.pushMillisecondsMin * 1_000_000 else { return }
-        // One that hung says little of the others.
+        // Limit the weight of a single slow push.
         duration += (min(took, 2 * duration) - duration) / 8
     }
 
-    /// Whether it is no longer limited, and for how long it was.
+    /// Ends the limited state if the app has been below its limits for long enough. Returns the time for which it was
+    /// limited; nil if the state has not changed.
     mutating func endLimited(_ now: MonotonicTime) -> Duration? {
         let quiet = now.nanoseconds - Self.quietSecondsMin * 1_000_000_000
-        guard let since = limitedSince, here.isEmpty, max(lastSentAway, planned) <= quiet else { return nil }
+        guard let since = limitedSince, waiting.isEmpty, max(lastSentToBroker, planned) <= quiet else { return nil }
         limitedSince = nil
         return since.duration(to: now)
     }
@@ -145,24 +155,26 @@ struct AppLimit {
         if interval > 0 { due = max(due, now) + interval }
     }
 
-    /// Behind those that wait here.
-    private func nextTurn(_ now: Int64) -> Int64 {
-        let byRate = max(now, due - Self.burst) + Int64(here.count) * interval
-        let endsNeeded = inFlightMax == .max ? 0 : max(0, inFlight + here.count + 1 - inFlightMax)
+    /// Returns the next slot behind the requests that wait in the lane.
+    private func nextSlot(_ now: Int64) -> Int64 {
+        let byRate = max(now, due - Self.burst) + Int64(waiting.count) * interval
+        let endsNeeded = inFlightMax == .max ? 0 : max(0, inFlight + waiting.count + 1 - inFlightMax)
         return max(byRate, now + Int64(endsNeeded) * pace)
     }
 
-    /// Between two pushes, where as many as may be are in flight.
+    /// The estimated time between two pushes while the maximum is in flight.
     private var pace: Int64 { inFlightMax == .max ? 0 : max(1, duration / Int64(inFlightMax)) }
 
-    /// - Parameter next: the soonest turn that is not taken here.
-    private mutating func sendAway(_ next: Int64, secondsLeft: Int64?, _ now: Int64) -> Permit {
+    /// Plans a wait at the broker.
+    ///
+    /// - Parameter next: The next slot behind the requests that wait in the lane.
+    private mutating func sendToBroker(_ next: Int64, secondsLeft: Int64?, _ now: Int64) -> Permit {
         if limitedSince == nil { limitedSince = MonotonicTime(nanoseconds: now) }
-        lastSentAway = now
-        let turn = max(next, planned + max(interval, pace))
-        let wait = turn - now
-        // What comes back before its turn takes none: it is planned then.
-        if wait <= plannedMax, secondsLeft.map({ wait / 1_000_000_000 < $0 }) ?? true { planned = turn }
-        return .later(milliseconds: max(1, (wait + 999_999) / 1_000_000))
+        lastSentToBroker = now
+        let slot = max(next, planned + max(interval, pace))
+        let wait = slot - now
+        // A request that returns before its slot is planned again then, so it uses no slot now.
+        if wait <= plannedMax, secondsLeft.map({ wait / 1_000_000_000 < $0 }) ?? true { planned = slot }
+        return .atBroker(milliseconds: max(1, (wait + 999_999) / 1_000_000))
     }
 }

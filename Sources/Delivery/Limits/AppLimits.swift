@@ -1,11 +1,11 @@
 import EventLoop
 
-/// The limits of all apps of a lane that have some.
+/// The limits of all apps of a lane.
 ///
-/// Pure: it is told the time and what happens.
+/// Pure: its methods have the time and the events as parameters.
 struct AppLimits {
-    /// Of the smallest prefetch, the part that messages of one app may take which wait here, and the part of those of all
-    /// apps: the rest is for others.
+    /// The divisors of the smallest prefetch that bound the requests waiting in the lane: for one app, and for all
+    /// apps. The rest of the prefetch remains for other requests.
     static let waitingPartOfAnApp = 8
     static let waitingPart = 2
 
@@ -14,27 +14,27 @@ struct AppLimits {
         case ended(AppDirectory.Index, after: Duration)
     }
 
-    /// By app; empty where none has limits.
+    /// The limit of each app; empty if no app has limits.
     private var apps: [AppLimit?] = []
     private let waitingMax: Int
     private var waitingCount = 0
-    /// Those some of whose messages wait here: few, so they are searched one by one.
+    /// The apps with requests that wait in the lane. They are few, so a linear search suffices.
     private(set) var appsWaiting: [AppDirectory.Index] = []
-    /// Those that are limited now.
+    /// The apps that are limited now.
     private(set) var appsLimited: [AppDirectory.Index] = []
-    /// What has happened since it was last emptied, for the log.
+    /// The changes since the owner last logged and removed them.
     var changes: [Change] = []
 
     /// - Parameters:
-    ///   - limits: by app; of this lane.
-    ///   - prefetch: the smallest of the lane's request queues.
-    ///   - waitSecondsMax: the longest wait that the broker has a queue for.
+    ///   - limits: The limits of each app in this lane.
+    ///   - prefetch: The smallest prefetch of the lane's request queues.
+    ///   - waitSecondsMax: The longest delay of a wait queue.
     init(_ limits: [PushLimits], prefetch: Int, waitSecondsMax: Int) {
         waitingMax = max(1, prefetch / Self.waitingPart)
         guard limits.contains(where: { !$0.isNone }) else { return }
-        let ofAnApp = max(1, prefetch / Self.waitingPartOfAnApp)
+        let waitingMaxOfApp = max(1, prefetch / Self.waitingPartOfAnApp)
         apps = limits.map { limits in
-            limits.isNone ? nil : AppLimit(limits, waitingMax: ofAnApp, waitSecondsMax: waitSecondsMax)
+            limits.isNone ? nil : AppLimit(limits, waitingMax: waitingMaxOfApp, waitSecondsMax: waitSecondsMax)
         }
     }
 
@@ -43,45 +43,45 @@ struct AppLimits {
     subscript(app: AppDirectory.Index) -> AppLimit? { apps[app] }
 
     mutating func request(
-        _ app: AppDirectory.Index, isBack: Bool, secondsLeft: Int64?, _ now: MonotonicTime
+        _ app: AppDirectory.Index, hasWaited: Bool, secondsLeft: Int64?, _ now: MonotonicTime
     ) -> AppLimit.Permit {
         let arrival = AppLimit.Arrival(
-            isBack: isBack, secondsLeft: secondsLeft, hasRoom: waitingCount < waitingMax)
+            hasWaited: hasWaited, secondsLeft: secondsLeft, hasRoom: waitingCount < waitingMax)
         guard let permit = apps[app]?.request(arrival, now) else { return .now }
         switch permit {
         case .now: break
-        case .here:
+        case .inLane:
             waitingCount += 1
             if !appsWaiting.contains(app) { appsWaiting.append(app) }
-        case .later: sentAway(app)
+        case .atBroker: markLimited(app)
         }
         return permit
     }
 
-    /// What becomes of the first message of the app that waits here; nil: it waits on, or none does.
+    /// Returns the permit of the first waiting request of the app; nil while it waits, or if none waits.
     mutating func nextPermit(_ app: AppDirectory.Index, _ now: MonotonicTime) -> AppLimit.Permit? {
         guard let permit = apps[app]?.nextPermit(now) else { return nil }
         waitingCount -= 1
         if apps[app]?.waitingCount == 0 { appsWaiting.removeAll { $0 == app } }
-        if case .later = permit { sentAway(app) }
+        if case .atBroker = permit { markLimited(app) }
         return permit
     }
 
-    /// When one that waits here is to be called, if no push ends before.
+    /// When to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? { appsWaiting.lazy.compactMap { apps[$0]?.nextPermitTime }.min() }
 
     mutating func ended(_ app: AppDirectory.Index, begunAt: MonotonicTime, _ now: MonotonicTime) {
         apps[app]?.ended(begunAt: begunAt, now)
     }
 
-    /// Nobody waits here any more.
+    /// Removes all requests that wait in the lane.
     mutating func forgetWaiting() {
         for app in appsWaiting { apps[app]?.forgetWaiting() }
         appsWaiting = []
         waitingCount = 0
     }
 
-    /// To be called now and then while some are limited.
+    /// Detects apps that are no longer limited. To be called periodically while an app is limited.
     mutating func review(_ now: MonotonicTime) {
         for app in appsLimited {
             guard let length = apps[app]?.endLimited(now) else { continue }
@@ -90,7 +90,7 @@ struct AppLimits {
         }
     }
 
-    private mutating func sentAway(_ app: AppDirectory.Index) {
+    private mutating func markLimited(_ app: AppDirectory.Index) {
         guard !appsLimited.contains(app) else { return }
         appsLimited.append(app)
         changes.append(.began(app))

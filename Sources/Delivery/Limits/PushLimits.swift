@@ -1,6 +1,6 @@
-/// How much of one app a worker pushes; what is nil is not limited. Workers know nothing of each other.
+/// The limits of one app's pushes in a worker; nil means unlimited. Workers do not coordinate their limits.
 public struct PushLimits: Sendable, Hashable {
-    /// Pushes without an outcome yet.
+    /// The maximum of pushes in flight.
     public var inFlightMax: Int?
     public var perSecondMax: Double?
 
@@ -10,10 +10,10 @@ public struct PushLimits: Sendable, Hashable {
 
     var isNone: Bool { inFlightMax == nil && perSecondMax == nil }
 
-    /// What one lane of several has of them. The rate is split evenly, pushes in flight as far as they can be: each lane has
-    /// one at least, since each takes messages.
+    /// Returns the share of one lane. The rate is divided evenly; so are pushes in flight, but each lane may have at
+    /// least one, since each lane consumes requests.
     ///
-    /// - Parameter number: counted from 0.
+    /// - Parameter number: The index of the lane.
     func share(ofLane number: Int, among count: Int) -> PushLimits {
         PushLimits(
             inFlightMax: inFlightMax.map { max(1, $0 / count + (number < $0 % count ? 1 : 0)) },

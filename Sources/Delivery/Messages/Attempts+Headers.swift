@@ -1,12 +1,13 @@
 import AMQP
 
 extension Attempts {
-    /// A header that says more was not written by a worker.
+    /// The largest count that a worker writes.
     private static let countedMax = 1_000_000
 
-    /// A message that the broker delivers again may have been sent by a worker that died.
+    /// Reads the history of a request from its headers. A redelivered request may have been pushed by a worker that
+    /// died.
     ///
-    /// - Parameter now: UNIX milliseconds; what a header says of later times is not true.
+    /// - Parameter now: UNIX milliseconds, the upper bound of times in headers.
     init(of delivery: borrowing IncomingMessage, nowMilliseconds now: Int64) {
         possibleDuplicate = delivery.isRedelivered
         let properties = delivery.properties
@@ -16,11 +17,11 @@ extension Attempts {
         }
         possibleDuplicate =
             possibleDuplicate || properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
-        // A dead letter that somebody moved back begins anew.
+        // A dead letter that was moved to a request queue without `martlet` starts over.
         guard properties.header(MessageHeaderName.outcome) == nil else { return }
         before = count(MessageHeaderName.attempt)
         rounds = count(MessageHeaderName.rounds)
-        // Most messages come for the first time.
+        // Most requests arrive for the first time.
         guard rounds > 0 else { return }
         func id(_ name: String) -> UInt32? {
             properties.header(name)?.integerValue.map(UInt32.init(truncatingIfNeeded:))
@@ -39,7 +40,7 @@ extension Attempts {
 }
 
 extension FieldTable {
-    /// For the next try.
+    /// Appends the history for the next delivery.
     mutating func append(_ attempts: Attempts) {
         append(MessageHeaderName.attempt, .integer(Int64(attempts.before)))
         append(MessageHeaderName.rounds, .integer(Int64(attempts.rounds)))
@@ -52,7 +53,7 @@ extension FieldTable {
         appendTimes(of: attempts)
     }
 
-    /// When the first attempt that counts failed, and since when and how often the request has been held.
+    /// Appends the time of the first failed attempt, and since when and how often the request has been held.
     mutating func appendTimes(of attempts: Attempts) {
         if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
         if let time = attempts.heldSinceMilliseconds {

@@ -1,7 +1,7 @@
 package import AMQP
 import BrokerTopology
 
-/// The last time the broker itself took a message from a queue, as `x-death` has it
+/// The last dead-lettering of a message by the broker, from the header `x-death`
 /// (https://www.rabbitmq.com/docs/dlx#effects-on-messages).
 package struct BrokerDeath {
     /// `rejected`, `expired`, `maxlen`, `delivery_limit`.
@@ -9,11 +9,11 @@ package struct BrokerDeath {
     package var queue: String?
     package var unixMilliseconds: Int64?
 
-    /// nil if the broker never did.
+    /// Returns nil if the broker never dead-lettered the message.
     package init?(_ headers: FieldTable) {
         guard case .array(let entries)? = headers["x-death"] else { return nil }
         let deaths = entries.compactMap { if case .table(let death) = $0 { death } else { nil } }
-        // The first is the last death. RabbitMQ 3.10 turns the order of the others round at each death.
+        // The first entry is the last death. RabbitMQ 3.10 reverses the order of the others at each death.
         guard let last = deaths.first else { return nil }
         let death = Self.deathBefore(last, deaths.dropFirst()) ?? last
         reason = death["reason"]?.stringValue
@@ -23,15 +23,15 @@ package struct BrokerDeath {
         }
     }
 
-    /// Workers hand on what they reject from the queue for expired messages, so that the death before says why. nil if the last
-    /// one was elsewhere.
+    /// Returns the death before the last one if the last one was a rejection from the queue of expired messages:
+    /// workers reject messages there to pass them on. Returns nil otherwise.
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
         else { return nil }
-        // Of whatever prefix: the broker's dead letters alone come to that queue.
+        // The prefix may be any: only the broker's dead letters reach that queue.
         let names = TopologyNames(prefix: String(exchange.dropLast(TopologyNames.brokerDeadLettersSuffix.count)))
         guard last["queue"]?.stringValue == names.expiredQueue else { return nil }
-        // The end of a wait gives nothing up.
+        // A wait that ends is an expiry too, but no reason to give up.
         return others.filter { $0["queue"]?.stringValue.map(names.isWaitQueue) != true }
             .max { seconds($0) < seconds($1) }
     }
@@ -40,8 +40,8 @@ package struct BrokerDeath {
         if case .timestamp(let seconds)? = death["time"] { seconds } else { 0 }
     }
 
-    /// Whether the time to live of a request ended in a queue of requests, also one of other workers with the same prefix, or in
-    /// quarantine; and not that of a channel command, or of a message that waited.
+    /// Whether the time to live of a request ended in a request queue or the quarantine. Request queues of other
+    /// workers with the same prefix count; channel commands and wait queues do not.
     func isExpiry(in names: TopologyNames) -> Bool {
         guard reason == "expired", let queue else { return false }
         return queue == names.quarantineQueue || !names.isReserved(queue)

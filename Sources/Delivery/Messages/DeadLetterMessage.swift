@@ -2,7 +2,8 @@ import AMQP
 import Crypto
 import Text
 
-/// The request's body byte for byte, with headers that say why somebody may have to act (`schemas/dead-letter.schema.json`).
+/// A dead letter: the body of the request, byte for byte, with headers that report the reason
+/// (`schemas/dead-letter.schema.json`).
 enum DeadLetterMessage {
     static func make(
         for record: DeliveryRecord, _ finalOutcome: FinalOutcome, because reason: DeadLetterReason,
@@ -11,7 +12,7 @@ enum DeadLetterMessage {
     ) -> OutgoingMessage {
         var message = record.republished(
             exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)))
-        // By it consumers drop copies, and a result names its dead letter.
+        // Consumers drop duplicates by this id, and match a result with its dead letter.
         message.messageID = record.messageID
         message.headers.append(MessageHeaderName.outcome, .string(finalOutcome.outcome.rawValue))
         message.headers.append(MessageHeaderName.reasonClass, .string(reason.deadClass))

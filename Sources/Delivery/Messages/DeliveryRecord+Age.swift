@@ -1,11 +1,11 @@
 import AMQP
 
 extension DeliveryRecord {
-    /// Longer ones are told as this: a producer may write any time.
+    /// The maximum age, since a producer may set any timestamp.
     private static let ageSecondsMax: Int64 = 30 * 86_400
 
-    /// From when its producer says that it was published, in whole seconds; nil when it does not say so, and for what has
-    /// been in a wait queue since.
+    /// The time since the producer's timestamp, with a resolution of one second. nil without a timestamp, and for a
+    /// request that returned from a wait queue.
     var ageNanoseconds: Int? {
         guard attempts.rounds == 0, let published = delivery.properties.timestampSeconds else { return nil }
         let seconds = receivedAtMilliseconds / 1000 - Int64(clamping: published)

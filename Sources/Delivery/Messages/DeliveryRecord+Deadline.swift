@@ -1,17 +1,18 @@
 import AMQP
 
-/// The AMQP property `expiration` of a request: its time to live in milliseconds, which the broker applies to the request
-/// queue alone. A worker applies it to the whole life of the request.
+/// The AMQP property `expiration` of a request: its time to live in milliseconds. The broker applies it only in the
+/// request queue. A worker applies it to the whole life of the request.
 extension DeliveryRecord {
     /// A longer time to live sets no deadline.
     private static let timeToLiveMillisecondsMax: Int64 = 365 * 86_400_000
-    /// `timestamp` has whole seconds: the request was published up to so much later.
+    /// `timestamp` has whole seconds, so the request may have been published this much later.
     private static let timestampRoundingMilliseconds: Int64 = 999
 
     /// When the request's time to live ends, in UNIX milliseconds; nil if its producer set none.
     ///
-    /// The broker does not say how long the request was queued. So the time begins with the delivery, or with the producer's
-    /// `timestamp` if that is earlier; after a wait it is what the first worker wrote down.
+    /// The broker does not report how long the request was queued. The time to live therefore begins with the delivery,
+    /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is the header of the first
+    /// worker.
     var deadlineMilliseconds: Int64? {
         let properties = delivery.properties
         guard attempts.rounds == 0 else { return properties.header(MessageHeaderName.expiresAt)?.integerValue }
@@ -25,10 +26,10 @@ extension DeliveryRecord {
         return seconds * 1000 + Self.timestampRoundingMilliseconds + timeToLive
     }
 
-    /// The same in UNIX seconds, as APNs counts: rounded up, so that a request that came in time is pushed.
+    /// The deadline in UNIX seconds, the unit of APNs. Rounded up, so that a request that arrived in time is pushed.
     var deadlineSeconds: Int64? { deadlineMilliseconds.map { $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0) } }
 
-    /// For the next delivery of the request: the broker removes the property.
+    /// Appends the deadline for the next delivery of the request, since the broker removes the property.
     func copyDeadline(to headers: inout FieldTable) {
         guard let deadlineMilliseconds else { return }
         headers.append(MessageHeaderName.expiresAt, .integer(deadlineMilliseconds))

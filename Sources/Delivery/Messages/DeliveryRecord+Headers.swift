@@ -4,7 +4,7 @@ import Telemetry
 import Text
 
 extension DeliveryRecord {
-    /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
+    /// The namespace of UUIDv5 ids that are made from a message's text or bytes. A random constant of this project.
     static let namespace = UUIDValue(high: 0x8a1f_0b3e_5c7d_4e21, low: 0x9b64_2f0d_7c35_a9e8)
 
     func bundleID(_ apps: AppDirectory) -> String? {
@@ -15,18 +15,19 @@ extension DeliveryRecord {
         }
     }
 
-    /// For a message whose own is not known, or whose body, and with it its id, is not here.
-    func makeOtherMessageID() -> String {
+    /// Returns a message id for a request whose id is unknown, or whose body was dropped with the id in it.
+    func makeFallbackMessageID() -> String {
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
-        // Nothing of a body that was too large is left to know it by.
+        // An oversized body was dropped, so no id can be derived from it.
         if delivery.isOversized, let random = try? UUIDValue.random() { return random.description }
         return delivery.content.withBody { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 
-    /// Where the message came from, for operators; a message that came back keeps what the first worker wrote.
+    /// Appends the origin of the request, for operators. A request that returned from a worker keeps the origin that
+    /// the first worker wrote.
     func copyOrigin(_ worker: WorkerIdentity, to headers: inout FieldTable) {
         let properties = delivery.properties
-        // An empty value was not written: the delivery's own would be wrong in its place.
+        // A worker does not write empty values. The values of this delivery would be wrong in their place.
         let isFromWorker =
             worker.published(properties) && properties.header(MessageHeaderName.originQueue) != nil
         func copy(_ name: String, _ value: String?) {
@@ -44,7 +45,7 @@ extension DeliveryRecord {
         headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
-    /// What comes of a delivery belongs below it in the trace, where that is kept.
+    /// Appends the trace context: the span of the delivery if its trace is sampled, otherwise the producer's.
     func copyTraceContext(to headers: inout FieldTable) {
         let producers = traceContext
         func append(_ name: String, _ value: String?) {
@@ -56,7 +57,7 @@ extension DeliveryRecord {
         append(MessageHeaderName.traceState, producers.state?.shortTraceState)
     }
 
-    /// The producer's, from the message's headers, else from the attributes of its event.
+    /// The producer's trace context, from the headers or from the attributes of its event.
     var traceContext: (parent: String?, state: String?) {
         let properties = delivery.properties
         guard event != nil || properties.hasHeaders else { return (nil, nil) }
@@ -69,7 +70,8 @@ extension DeliveryRecord {
 }
 
 extension String {
-    /// The first members of the list, whole: a vendor's value that is cut is another (W3C Trace Context, section 3.3.1.5).
+    /// The first whole members of the list that fit: a truncated value of a vendor would be another value (W3C Trace
+    /// Context, section 3.3.1.5).
     fileprivate var shortTraceState: String? {
         guard utf8.count > MessageHeaderName.traceStateBytesMax else { return self }
         let start = cut(to: MessageHeaderName.traceStateBytesMax + 1)

@@ -2,11 +2,11 @@ import AMQP
 import Text
 
 extension DeliveryRecord {
-    /// Bytes of headers that are copied from a request: with those of the worker they fit one frame.
+    /// The bytes of copied headers of a request. Together with those of the worker they fit one frame.
     private static let copiedHeaderBytesMax = 8192
 
-    /// The message as its producer published it, without headers and without an expiration: the broker would act on it.
-    /// It carries the worker's user ID, never the producer's: the broker would refuse that.
+    /// Returns the message as its producer published it, without headers and expiration. The broker would act on an
+    /// expiration. The message carries the worker's user ID, since the broker would refuse the producer's.
     func republished(exchange: String, routingKey: String) -> OutgoingMessage {
         let properties = delivery.properties
         func cut(_ text: String?) -> String? { text?.cut(to: MessageHeaderName.copyBytesMax) }
@@ -24,24 +24,24 @@ extension DeliveryRecord {
         return message
     }
 
-    /// As its producer set it, also after a wait; nil when it did not.
+    /// The priority that the producer set, also after a wait; nil if it set none.
     var priority: UInt8? {
         let properties = delivery.properties
         return properties.priority
             ?? properties.header(MessageHeaderName.priority)?.integerValue.flatMap { UInt8(exactly: $0) }
     }
 
-    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`.
+    /// Appends the producer's headers that fit. `copyTraceContext` appends the trace context.
     func copyProducersHeaders(to headers: inout FieldTable) {
         guard let theirs = delivery.properties.headers else { return }
-        // `copyOrigin` has copied all of the provenance that is believed.
+        // `copyOrigin` has copied the trusted provenance.
         var names = MessageHeaderName.provenance.union(headers.entries.map(\.name))
         names.formUnion([MessageHeaderName.traceParent, MessageHeaderName.traceState])
         var left = Self.copiedHeaderBytesMax
-        // A name that comes twice is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers let it pass.
+        // A duplicate name is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers accept it.
         for entry in theirs.entries where names.insert(entry.name).inserted {
             guard !MessageHeaderName.belongsToBroker(entry.name), entry.wireBytes <= left, !entry.value.isUnreadable,
-                !entry.isOfAnEarlierRound, !entry.isMisread
+                !entry.isFromEarlierRound, !entry.isMisread
             else { continue }
             left -= entry.wireBytes
             headers.entries.append(entry)
@@ -54,9 +54,9 @@ extension FieldValue {
 }
 
 extension FieldTable.Entry {
-    /// What a worker wrote the last time and did not write again no longer holds.
-    fileprivate var isOfAnEarlierRound: Bool { MessageHeaderName.ofOneRound.contains(name) }
+    /// Whether a worker wrote the header in an earlier round. Its value no longer applies.
+    fileprivate var isFromEarlierRound: Bool { MessageHeaderName.ofOneRound.contains(name) }
 
-    /// Has a name of ours, and a type that whoever reads it by that name does not expect.
+    /// Whether the header has a name of Martlet but a type that its readers do not expect.
     fileprivate var isMisread: Bool { name == MessageHeaderName.firstFailedAt && value.integerValue == nil }
 }

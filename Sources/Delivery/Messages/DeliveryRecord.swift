@@ -4,13 +4,13 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// One delivery, with what its stages have found out, for the messages that are published of it.
+/// One delivery with the findings of the pipeline's stages, from which its messages are built.
 ///
-/// A class, so that the stages pass one reference and no copy.
+/// A class, so that the stages pass a reference instead of copies.
 final class DeliveryRecord: PublishReceiver, PushReceiver {
-    /// What the record waits for.
+    /// The operation that the record waits for.
     enum Stage {
-        /// Nothing, or a component that has the record.
+        /// No operation, or a component that holds the record.
         case received
         case pushing(InFlightPush)
         case publishing(Settlement)
@@ -22,15 +22,15 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     let source: Int
     let receivedAt: MonotonicTime
     let receivedAtMilliseconds: Int64
-    /// nil until the request was read, and if it cannot be read.
+    /// The id of the request; nil until the request was read, or if it has none.
     var id: UUIDValue?
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
     private(set) var attempts: Attempts
-    /// Attempts so far, this one included once the push was sent.
+    /// The attempts so far. They include this one after the push was sent.
     private(set) var attemptsMade: Int
-    /// The CloudEvent around the request, if there is one.
+    /// The CloudEvent that contains the request; nil if there is none.
     var event: CloudEvent?
     /// nil unless spans of the delivery are exported.
     var trace: DeliveryTrace?
@@ -38,11 +38,11 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var isDuplicate = false
     var stage = Stage.received
     private(set) var sentAtMilliseconds: Int64?
-    /// When the verdict was reached; before that, when the delivery came.
+    /// When the verdict was reached; until then, when the delivery arrived.
     private(set) var endedAtMilliseconds: Int64
-    /// The message id of what is published of this delivery, the same for each publish: consumers drop duplicates by it.
-    var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? otherMessageID }
-    private lazy var otherMessageID = makeOtherMessageID()
+    /// The message id of the messages about this delivery, the same at each publish. Consumers drop duplicates by it.
+    var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }
+    private lazy var fallbackMessageID = makeFallbackMessageID()
 
     /// The app of the request.
     enum App {
@@ -61,20 +61,20 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         if case .channel = target { true } else { false }
     }
 
-    /// This attempt reached APNs, or may have reached it.
+    /// Records that APNs processed or may have processed this attempt.
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
     }
 
-    /// A worker that died may have pushed it.
-    func mayHaveBeenPushed() {
+    /// Records that another worker may have pushed the request.
+    func markPossibleDuplicate() {
         attempts.possibleDuplicate = true
     }
 
-    /// The pipeline of a record that goes through one.
+    /// The pipeline that processes the record. Records of direct pushes have none.
     var pipeline: DeliveryPipeline {
-        guard let owner else { preconditionFailure("the record goes through no pipeline") }
+        guard let owner else { preconditionFailure("record without a pipeline") }
         return owner
     }
 
@@ -95,7 +95,8 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         pipeline.published(outcome, settlement, self)
     }
 
-    func endsNow(_ now: Now) {
+    /// Records the time of the verdict.
+    func recordVerdict(_ now: Now) {
         endedAtMilliseconds = now.unixMilliseconds
     }
 
@@ -109,7 +110,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
-        // Last, so that it is moved and not copied.
+        // Last, so that the delivery is moved and not copied.
         self.delivery = delivery
     }
 }

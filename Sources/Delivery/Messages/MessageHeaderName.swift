@@ -1,22 +1,22 @@
-/// Headers of the messages that the worker publishes, and reads again when a message comes back. None begins with `x-`,
-/// as some of the broker's do.
+/// Names of the headers that a worker writes, and reads when a request returns. None begins with `x-`, unlike some
+/// headers of the broker.
 package enum MessageHeaderName {
-    /// Tries that APNs has, or may have, processed.
+    /// Attempts: pushes that APNs processed or may have processed.
     package static let attempt = "push-attempt"
-    /// Trips through a wait queue or to the quarantine, and out of the dead letters.
+    /// Rounds: waits, moves to the quarantine, and redrives of dead letters.
     package static let rounds = "push-retry-rounds"
-    /// Names the last of those trips.
+    /// Identifies the last round.
     package static let waitID = "push-wait-id"
-    /// Named the trip before the move to the quarantine.
+    /// The wait id before the move to the quarantine.
     package static let waitIDBefore = "push-wait-id-before"
-    /// Deliveries without an end before that move.
+    /// The failed deliveries before the move to the quarantine.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// Of all trips, the last ones in a row that an open breaker was the reason for.
+    /// The last consecutive rounds in which the request was held.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"
     package static let possibleDuplicate = "push-possible-duplicate"
-    /// When the time to live of the request ends, in UNIX milliseconds: its property `expiration` does not survive a wait.
+    /// When the time to live of the request ends, in UNIX milliseconds. The property `expiration` is lost in a wait.
     package static let expiresAt = "push-expires-at"
     package static let firstFailedAt = "push-first-failed-at"
     package static let failedAt = "push-failed-at"
@@ -34,35 +34,35 @@ package enum MessageHeaderName {
     package static let apnsID = "push-apns-id"
     package static let apnsTimestamp = "push-apns-timestamp"
     package static let worker = "push-worker"
-    /// The AMQP property `priority` of a request that waits: on RabbitMQ 4 a priority inside a wait queue would let
-    /// messages with a higher one starve the others.
+    /// The AMQP property `priority` of a waiting request. On RabbitMQ 4, priorities inside a wait queue would let
+    /// messages with a higher priority starve the others.
     package static let priority = "push-priority"
-    /// The dead letter that `martlet dead-letters` made this message from; the low half of its last part is the wait ID.
+    /// Identifies the dead letter that `martlet dead-letters` redrove. The low half of the last part is the wait id.
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// Trace context (W3C): the producer's, or where spans are made, the worker's own below it.
+    /// The W3C trace context: the producer's, or if spans are exported, the worker's span below it.
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
 
-    /// All of them.
+    /// All headers that the worker writes.
     package static let all = ofOneRound.union([
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
     ]).union(provenance)
 
-    /// Where a request came from. These headers are believed only where a worker wrote them (``Provenance``).
+    /// The origin of a request. Workers trust these headers only if a worker wrote them (``Provenance``).
     package static let provenance: Set<String> = [
         originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
     ]
 
-    /// Headers that tell of one try or hold alone.
+    /// Headers that concern a single round.
     package static let ofOneRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
     ]
 
-    /// Whether the broker acts on the header (`CC` and `BCC` would route a copy further) or writes it itself. Others that
-    /// begin with `x-`, such as `X-Request-ID`, are the producer's.
+    /// Whether the broker writes the header or acts on it (`CC` and `BCC` would route another copy). Other headers that
+    /// begin with `x-`, such as `X-Request-ID`, belong to the producer.
     package static func belongsToBroker(_ name: String) -> Bool {
         switch name {
         case "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count": true
@@ -70,10 +70,10 @@ package enum MessageHeaderName {
         }
     }
 
-    /// Longest text of `push-reason` and `push-error-path`, in bytes of UTF-8.
+    /// The maximum length of `push-reason` and `push-error-path`, in bytes of UTF-8.
     package static let textBytesMax = 512
-    /// Longest copy of what came from outside: a message id, an exchange, `traceparent`.
+    /// The maximum length of a copied value, such as a message id, an exchange or `traceparent`, in bytes.
     package static let copyBytesMax = 255
-    /// Bytes of `tracestate`.
+    /// The maximum length of `tracestate`, in bytes.
     package static let traceStateBytesMax = 512
 }

@@ -1,7 +1,7 @@
 import AMQP
 import BrokerTopology
 
-/// The request again, byte for byte, for the queue whose messages are delivered one at a time.
+/// The request, byte for byte, for the quarantine, whose messages are delivered one at a time.
 enum QuarantineMessage {
     static func make(
         for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames,
@@ -12,7 +12,8 @@ enum QuarantineMessage {
             record.attempts.quarantined(
                 waitID: waitID, deliveries: record.delivery.deliveryCount, atMilliseconds: movedAtMilliseconds))
         message.headers.append(
-            MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
+            MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without being settled.")
+        )
         message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))
         record.copyDeadline(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)

@@ -4,7 +4,7 @@ import Crypto
 import JSON
 import Text
 
-/// The one message that tells how a delivery ended (`schemas/result.schema.json`).
+/// The result of a request (`schemas/result.schema.json`).
 enum ResultMessage {
     static func make(
         for record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, finishedAtMilliseconds: Int64,

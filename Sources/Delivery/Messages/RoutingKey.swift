@@ -1,28 +1,28 @@
-/// Routing keys of what the worker publishes. AMQP allows 255 bytes.
+/// The routing keys of results, replies and dead letters. AMQP allows 255 bytes.
 enum RoutingKey {
     static let bytesMax = 255
     private static let wordBytesMax = 64
-    /// Stands for the app where it could not be read.
+    /// Replaces an app that could not be read.
     static let unknownApp = "-"
 
     static func result(_ outcome: Outcome, app: String?) -> String {
-        ending("result.\(outcome.rawValue).", app)
+        key("result.\(outcome.rawValue).", app)
     }
 
-    /// Of a reply that nobody waits for any more; what takes every result takes it, too.
-    static func channelReply(app: String?) -> String { ending("result.channel.", app) }
+    /// Returns the key of a reply that could not be delivered to the requester. Bindings for all results match it.
+    static func channelReply(app: String?) -> String { key("result.channel.", app) }
 
     static func dead(_ reason: DeadLetterReason, app: String?) -> String {
-        ending("dead.\(word(reason.deadClass)).\(word(reason.code)).", app)
+        key("dead.\(word(reason.deadClass)).\(word(reason.code)).", app)
     }
 
-    /// `app` at the end, cut to what the key still holds.
-    private static func ending(_ prefix: String, _ app: String?) -> String {
+    /// Returns the prefix followed by the app, which is truncated to the length limit of the key.
+    private static func key(_ prefix: String, _ app: String?) -> String {
         guard let app, isBundleID(app) else { return prefix + unknownApp }
         return prefix + String(decoding: app.utf8.prefix(bytesMax - prefix.utf8.count), as: UTF8.self)
     }
 
-    /// A bundle ID's characters; anything else could not be bound for.
+    /// Whether the text has only the characters of a bundle ID. Bindings could not match other characters.
     private static func isBundleID(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
@@ -35,7 +35,8 @@ enum RoutingKey {
             }
     }
 
-    /// One word of a key: no dots, nothing that a binding could not name, at most `wordBytesMax`.
+    /// Returns one word of a key, of at most `wordBytesMax` bytes. Replaces dots, wildcards, control characters and
+    /// non-ASCII.
     private static func word(_ text: String) -> String {
         let bytes = text.utf8.prefix(wordBytesMax).map { byte in
             switch byte {

@@ -2,9 +2,9 @@ import AMQP
 import BrokerTopology
 import Text
 
-/// The request again, byte for byte, for a queue that sends it back to where it came from after its delay.
+/// The request, byte for byte, for a wait queue, which returns it to its request queue after the delay.
 enum WaitMessage {
-    /// - Parameter sibling: which of the queues of this delay, counted from 0, where the wait does not say it.
+    /// - Parameter sibling: The index of the sibling queue for a wait that does not specify one.
     static func make(
         for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,
         worker: WorkerIdentity

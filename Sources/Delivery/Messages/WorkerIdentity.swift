@@ -4,10 +4,10 @@ import AMQP
 struct WorkerIdentity {
     /// Host, process and version, for operators.
     var name: String
-    /// The AMQP user of the worker, as the broker verifies it at each publish; nil where it is not known.
+    /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
     var user: String?
 
-    /// Whether a worker with the same AMQP user published the message, so that its provenance is believed.
+    /// Whether a worker with the same AMQP user published the message. Its provenance is trusted then.
     func published(_ properties: MessageProperties) -> Bool {
         guard let user else { return false }
         return properties.userID == user

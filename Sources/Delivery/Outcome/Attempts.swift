@@ -1,28 +1,29 @@
-/// What a delivery has behind it, as the headers say of a message that came back from a wait queue.
+/// The history of a request before this delivery, from the headers of a request that returned from a wait queue.
 public struct Attempts: Sendable, Hashable {
-    /// Tries before this one that APNs has, or may have, processed.
+    /// Previous attempts: pushes that APNs processed or may have processed.
     public var before = 0
-    /// Whether one of them had an unknown outcome, or a worker may have sent it without telling.
+    /// Whether an attempt had an unknown outcome, or a worker may have pushed the request without publishing its
+    /// outcome.
     public var possibleDuplicate = false
-    /// Trips through a wait queue, whatever for, to the quarantine, and out of the dead letters.
+    /// Republishes of the request: waits for any reason, moves to the quarantine, and redrives of dead letters.
     public var rounds = 0
-    /// Names the last of them, 0 before the first: two messages with the same were one, whose publish was repeated. Drawn,
-    /// but for the way out of the dead letters: that one has the dead letter's own name (decision 14).
+    /// Identifies the last round; 0 before the first. Two messages with the same wait id are one message whose publish
+    /// was repeated. The id is random, except after a redrive, where it derives from the dead letter (decision 14).
     public var waitID: UInt32 = 0
-    /// What was known before that trip, when it led to the quarantine.
+    /// The history before the last round; nil unless that round was the move to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?
-    /// When the first try that counts had failed, in UNIX milliseconds.
+    /// When the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
-    /// Trips in a row for want of an open way: a breaker was open.
+    /// Consecutive rounds in which the request was held.
     public var holds = 0
-    /// When the first of them began, in UNIX milliseconds.
+    /// When the first of those rounds began, in UNIX milliseconds.
     public var heldSinceMilliseconds: Int64?
 
     public struct BeforeQuarantine: Sendable, Hashable {
         public var waitID: UInt32
-        /// Deliveries without an end, as the broker had counted them.
+        /// The failed deliveries that the broker had counted.
         public var deliveries: Int
-        /// When it was moved, in UNIX milliseconds.
+        /// When the request was moved, in UNIX milliseconds.
         public var movedAtMilliseconds: Int64
     }
 
@@ -32,7 +33,7 @@ public struct Attempts: Sendable, Hashable {
         self.rounds = rounds
     }
 
-    /// After a try that counts.
+    /// Returns the history after an attempt.
     func tried(atMilliseconds now: Int64, wasUnknown: Bool = false) -> Attempts {
         var next = self
         next.before += 1
@@ -45,7 +46,7 @@ public struct Attempts: Sendable, Hashable {
         return next
     }
 
-    /// After a round in which it was not sent.
+    /// Returns the history after a round in which the request was held and not pushed.
     func held(atMilliseconds now: Int64) -> Attempts {
         var next = self
         next.rounds += 1
@@ -55,7 +56,7 @@ public struct Attempts: Sendable, Hashable {
         return next
     }
 
-    /// In the quarantine, the same in all else.
+    /// Returns the history after the move to the quarantine.
     func quarantined(waitID: UInt32, deliveries: Int, atMilliseconds now: Int64) -> Attempts {
         var next = self
         next.rounds += 1

@@ -1,10 +1,10 @@
-/// What is published of a delivery that has ended.
+/// The outcome of a completed request, as its result and dead letter report it.
 public struct FinalOutcome: Sendable, Hashable {
     public var outcome: Outcome
-    /// APNs' answer, where there was one.
+    /// APNs' answer; nil if there was none.
     public var answer: Answer?
     public var tokenState: TokenState?
-    /// Why somebody may have to act; `nil` when nobody has to.
+    /// Why the request is dead-lettered; nil if it is not.
     public var deadLetter: DeadLetterReason?
 
     init(
@@ -23,14 +23,14 @@ public struct FinalOutcome: Sendable, Hashable {
     public struct Answer: Sendable, Hashable {
         public var status: Int
         public var reason: String?
-        /// APNs' timestamp of a 410, in UNIX milliseconds as given.
+        /// The timestamp of a 410 answer, in UNIX milliseconds.
         public var timestampMilliseconds: Int64?
         public var apnsUniqueID: String?
         public var apnsRequestID: String?
     }
 }
 
-/// What a dead letter's routing key and headers say.
+/// The reason in a dead letter's routing key and headers.
 public struct DeadLetterReason: Sendable, Hashable {
     /// `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or `unknown`.
     public var deadClass: String

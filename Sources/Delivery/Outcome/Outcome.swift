@@ -1,17 +1,17 @@
-/// How a delivery ended; the second word of a result's routing key.
+/// The outcome of a request; the second word of a result's routing key.
 public enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// APNs took it.
+    /// APNs accepted the push.
     case accepted
-    /// APNs refused it for good, or at every try.
+    /// APNs refused the push permanently, or at every attempt.
     case rejected
-    /// Too late to be sent.
+    /// The request expired before it could be pushed.
     case expired
-    /// The message itself is wrong; it was never sent.
+    /// The request violates the contract; it was never pushed.
     case invalid
-    /// The answer never came: it may have been sent.
+    /// APNs never answered, or a worker stopped: the push may have been sent.
     case unknown
 
-    /// Its place among all.
+    /// The index in `allCases`.
     public var number: Int {
         switch self {
         case .accepted: 0
@@ -23,11 +23,13 @@ public enum Outcome: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What is known of the device token after an answer.
+/// The state of the device token according to APNs' answer.
 public enum TokenState: String, Sendable, Hashable {
     case valid
-    /// Dead: its owner should forget it, if it was not registered later than the answer's timestamp.
+    /// The token is no longer valid. The producer should remove it, unless the device registered it after the answer's
+    /// timestamp.
     case unregistered
-    /// Doubtful: perhaps of another environment or topic. To be forgotten after a second, independent hit.
+    /// The token may belong to another environment or topic. The producer should remove it after a second, independent
+    /// report.
     case suspect
 }

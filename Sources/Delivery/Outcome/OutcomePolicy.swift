@@ -1,15 +1,16 @@
 import APNS
 import APNSProtocol
 
-/// What follows for a message from what became of its push: a pure table. What the same says of keys, topics and
-/// endpoints is for the `BreakerSet`.
+/// Decides the verdict on a request from the outcome of its push. Pure.
+///
+/// `BreakerSet` evaluates the same outcome for keys, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// Apple: a request that was answered 5xx may be sent again after 15 minutes ("Handling notification responses from
+    /// Apple permits repeating a request that was answered 5xx after 15 minutes ("Handling notification responses from
     /// APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule
-    /// Whether a push with an unknown outcome is sent again, with the same id.
+    /// Whether a push with an unknown outcome is repeated, with the same id.
     public var resendsUnknown: Bool
 
     public init(schedule: RetrySchedule = RetrySchedule(), resendsUnknown: Bool = true) {
@@ -17,20 +18,20 @@ public struct OutcomePolicy: Sendable {
         self.resendsUnknown = resendsUnknown
     }
 
-    /// One message, with what is behind it, at one moment.
+    /// A request with its history at one moment.
     struct Subject {
-        var notification: PushRequest
+        var request: PushRequest
         let attempts: Attempts
         let nowMilliseconds: Int64
 
-        /// Seconds until it is too late; nil: never.
+        /// The seconds until the request may no longer be retried; nil if it has no deadline.
         fileprivate var latestSeconds: Int64? {
-            notification.push.retryDeadline.map { $0 - nowMilliseconds / 1000 }
+            request.push.retryDeadline.map { $0 - nowMilliseconds / 1000 }
         }
 
-        /// nil for a broadcast, which goes to no device.
+        /// Returns the state for a device, and nil for a broadcast, which has no device token.
         fileprivate func tokenState(_ state: TokenState) -> TokenState? {
-            switch notification.push.target {
+            switch request.push.target {
             case .device: state
             case .channel, .channels: nil
             }
@@ -45,25 +46,25 @@ public struct OutcomePolicy: Sendable {
         }
     }
 
-    /// An open breaker stands in its way, or its app's limits do: no try is counted.
+    /// Returns the verdict on a request that an open breaker or the limits of its app hold. No attempt is counted.
     ///
-    /// - Parameter permitAfterMilliseconds: when it is its turn, where that is known.
+    /// - Parameter permitAfterMilliseconds: The time until the request's permit; nil if unknown.
     func hold(_ cause: HoldReason, of subject: Subject, permitAfterMilliseconds: Int64? = nil) -> Verdict {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
         let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - subject.nowMilliseconds
         guard millisecondsLeft > 0 else {
-            let held = schedule.holdSecondsMax > 0 ? "It was held up for \(schedule.holdSecondsMax) seconds. " : ""
+            let held = schedule.holdSecondsMax > 0 ? "Held for \(schedule.holdSecondsMax) seconds. " : ""
             let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
             return .conclude(FinalOutcome(outcome: .rejected, deadLetter: reason))
         }
         let (latest, round) = (subject.latestSeconds, subject.attempts.holds)
         let time =
             if let permitAfterMilliseconds {
-                schedule.turn(afterMilliseconds: permitAfterMilliseconds, latestSeconds: latest)
+                schedule.permitWait(afterMilliseconds: permitAfterMilliseconds, latestSeconds: latest)
             } else {
                 schedule.hold(round: round, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
-                    .map { RetrySchedule.Time(delay: $0) }
+                    .map { RetrySchedule.PermitWait(delay: $0) }
             }
         guard let time else { return .conclude(FinalOutcome(outcome: .expired)) }
         return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: Wait.heldCode(cause)))
@@ -80,7 +81,7 @@ public struct OutcomePolicy: Sendable {
         case .suspect:
             return .conclude(rejected(answer, subject.tokenState(.suspect)))
         case .refresh, .reconnect, .backOff:
-            return later(answer, of: subject)
+            return retry(answer, of: subject)
         }
     }
 
@@ -96,30 +97,32 @@ public struct OutcomePolicy: Sendable {
             deadLetter: DeadLetterReason("apns", answer.code, answer.explained))
     }
 
-    /// A device that registered after APNs found the token dead has it again (Apple, "Communicating with APNs").
+    /// Returns the outcome for an unregistered token. If the device registered the token after the timestamp of the
+    /// answer, the token is valid again (Apple, "Communicating with APNs").
     private func pruned(_ answer: PushAnswer, of subject: Subject) -> FinalOutcome {
         guard let unregistered = subject.tokenState(.unregistered) else { return rejected(answer, nil) }
-        guard let registered = subject.notification.registeredAtMilliseconds, let dead = answer.timestampMilliseconds,
-            registered > dead
+        guard let registered = subject.request.registeredAtMilliseconds,
+            let unregisteredAt = answer.timestampMilliseconds, registered > unregisteredAt
         else {
             return FinalOutcome(outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: unregistered)
         }
         return rejected(answer, .valid)
     }
 
-    /// A transient refusal: the try counts.
-    private func later(_ answer: PushAnswer, of subject: Subject) -> Verdict {
-        let told = FinalOutcome.Answer(answer)
+    /// Returns the verdict on a transient refusal, which counts as an attempt.
+    private func retry(_ answer: PushAnswer, of subject: Subject) -> Verdict {
+        let finalAnswer = FinalOutcome.Answer(answer)
         let next = subject.attempts.tried(atMilliseconds: subject.nowMilliseconds)
         if let end = end(of: next, subject.nowMilliseconds) {
-            let sentence = "\(answer.explained) It was \(end)."
+            let sentence = "\(answer.explained) \(end)"
             return .conclude(
                 FinalOutcome(
-                    outcome: .rejected, answer: told, deadLetter: DeadLetterReason("exhausted", answer.code, sentence)))
+                    outcome: .rejected, answer: finalAnswer,
+                    deadLetter: DeadLetterReason("exhausted", answer.code, sentence)))
         }
-        let asked = max(answer.retryAfterSeconds ?? 0, answer.isServerError ? Self.serverErrorWaitSeconds : 0)
-        return wait(next, leastSeconds: asked, answer.code, of: subject)
-            ?? .conclude(FinalOutcome(outcome: .expired, answer: told))
+        let leastSeconds = max(answer.retryAfterSeconds ?? 0, answer.isServerError ? Self.serverErrorWaitSeconds : 0)
+        return wait(next, leastSeconds: leastSeconds, answer.code, of: subject)
+            ?? .conclude(FinalOutcome(outcome: .expired, answer: finalAnswer))
     }
 
     private func unknown(_ reason: String, of subject: Subject) -> Verdict {
@@ -129,22 +132,22 @@ public struct OutcomePolicy: Sendable {
         {
             return wait
         }
-        let sentence = "It is not known whether APNs took it: \(reason). Tries: \(next.before)."
+        let sentence = "APNs may have processed the push: \(reason). Attempts: \(next.before)."
         return .conclude(
             FinalOutcome(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
     }
 
-    /// Why no further try is made; nil when one is.
+    /// Returns why no further attempt is made, as a sentence; nil if the request is retried.
     private func end(of next: Attempts, _ nowMilliseconds: Int64) -> String? {
-        if next.before >= schedule.attemptsMax { return "the last of \(next.before) tries" }
+        if next.before >= schedule.attemptsMax { return "Attempt \(next.before) was the last." }
         let first = next.firstTriedAtMilliseconds ?? nowMilliseconds
         if nowMilliseconds - first >= Int64(schedule.ageSecondsMax) * 1000 {
-            return "tried for \(schedule.ageSecondsMax) seconds"
+            return "The request was retried for \(schedule.ageSecondsMax) seconds."
         }
         return nil
     }
 
-    /// Surely not processed by APNs: no try is counted.
+    /// Returns the verdict on a push that APNs certainly did not process. No attempt is counted.
     private func notSent(_ reason: NotSentReason, of subject: Subject) -> Verdict {
         switch reason {
         case .draining:
@@ -155,35 +158,35 @@ public struct OutcomePolicy: Sendable {
             return .conclude(
                 FinalOutcome(
                     invalid: RequestViolation(
-                        .limit, "header", "A value of the message cannot stand in an HTTP header.")))
+                        .limit, "header", "A value of the request is not allowed in an HTTP header.")))
         case .noConnection, .notWritten:
-            return hold(HoldReason("no-connection", "No connection to APNs could take it in time."), of: subject)
+            return hold(HoldReason("no-connection", "No connection to APNs accepted the push in time."), of: subject)
         case .overloaded:
             return hold(HoldReason("overloaded", "Too many pushes waited for a connection."), of: subject)
         case .refused:
-            return hold(HoldReason("refused-stream", "APNs refused its stream several times."), of: subject)
+            return hold(HoldReason("refused-stream", "APNs refused the stream of the push several times."), of: subject)
         case .noToken:
-            return hold(HoldReason("token", "No provider token could be made."), of: subject)
+            return hold(HoldReason("token", "No provider token could be signed."), of: subject)
         case .certificateRefused(let refusal):
             return hold(HoldReason(refusal), of: subject)
         }
     }
 
-    /// nil when it would come back too late.
+    /// Returns a wait before the next attempt; nil if the request would return after its deadline.
     private func wait(
         _ next: Attempts, leastSeconds: Int64, _ reason: String, of subject: Subject
     ) -> Verdict? {
         let delay = schedule.wait(
-            afterTries: next.before, leastSeconds: leastSeconds, latestSeconds: subject.latestSeconds)
+            afterAttempts: next.before, leastSeconds: leastSeconds, latestSeconds: subject.latestSeconds)
         return delay.map { .wait(Wait(delay: $0, attempts: next, reason: reason)) }
     }
 }
 
 extension PushAnswer {
-    /// Of APNs itself, not of something between.
+    /// Whether APNs itself answered 5xx, not a server on the path.
     fileprivate var isServerError: Bool { status >= 500 && isFromAPNS }
 
-    /// Whether it says 200, and nothing else that a result would repeat.
+    /// Whether the answer is 200 without any other value that a result contains.
     fileprivate var isBare: Bool {
         status == 200 && reason == nil && timestampMilliseconds == nil && apnsUniqueID == nil && apnsRequestID == nil
     }

@@ -2,7 +2,7 @@ import APNS
 import APNSProtocol
 
 extension PushAnswer {
-    /// One word for routing keys: a reason that Apple lists, else the status; never foreign text.
+    /// The code for routing keys: a reason that Apple documents, otherwise the status. Never text of a peer.
     var code: String {
         switch reason {
         case nil, .unknown: "status-\(status)"
@@ -10,18 +10,18 @@ extension PushAnswer {
         }
     }
 
-    /// A sentence for operators; what somebody between wrote is cleaned.
-    var told: String {
+    /// A sentence for operators. Undocumented reasons are redacted.
+    var summary: String {
         switch reason {
         case nil: "APNs answered \(status) without a reason."
         case .unknown(let text):
             isFromAPNS
                 ? "APNs answered \(status) \(RedactedText.sentence(text))."
-                : "Something that is not APNs answered \(status): \(RedactedText.sentence(text))."
+                : "A server other than APNs answered \(status): \(RedactedText.sentence(text))."
         case let reason?: "APNs answered \(status) \(reason.knownText)."
         }
     }
 
-    /// The same with what it means and what to do, where no cause of a breaker says so.
-    var explained: String { reason?.explanation.map { "\(told) \($0)" } ?? told }
+    /// The summary with its meaning and remedy, for answers that open no breaker.
+    var explained: String { reason?.explanation.map { "\(summary) \($0)" } ?? summary }
 }

@@ -1,7 +1,7 @@
 import APNSProtocol
 
 extension Reason {
-    /// What a refusal means and what to do about it, for an operator or a producer's developer; nil for an unknown reason.
+    /// The meaning and remedy of a refusal, for operators and developers of producers; nil for an unknown reason.
     var explanation: StaticString? {
         switch self {
         case .badCertificate:
@@ -17,7 +17,7 @@ extension Reason {
         case .badExpirationDate:
             "The expiration is not accepted: use UNIX seconds; a channel that stores nothing accepts 0 only."
         case .badMessageID: "The id is not a UUID: correct id."
-        case .badPath: "APNs does not know this path: look for a proxy that changes requests."
+        case .badPath: "APNs does not know this path: check whether a proxy changes requests."
         case .badPriority: "The priority is not accepted for this push type: use 1, 5 or 10, for background 5."
         case .badRequestParams: "The request has wrong parameters: compare it with the notification schema."
         case .badRequestPayload: "The payload is not accepted: send a JSON object."
@@ -26,31 +26,32 @@ extension Reason {
         case .channelNotRegistered: "The channel does not exist: create it, or remove the channel ID."
         case .deviceTokenNotForTopic:
             "The device token belongs to another app: send the request with the bundle ID of that app, or remove the token."
-        case .duplicateHeaders: "A header was sent twice: look for a proxy that changes requests."
+        case .duplicateHeaders: "A header was sent twice: check whether a proxy changes requests."
         case .expiredProviderToken: "The provider token is too old: set the clock of the worker's machine by NTP."
         case .expiredToken: "The device token has expired: remove it, and use the one that the app receives next."
         case .featureNotEnabled:
             "Broadcasts are not enabled for the app: enable the capability at its identifier in Apple's developer account."
         case .forbidden: "APNs refuses the credential for this action: check the key in Apple's developer account."
         case .idleTimeout: "The connection was idle for too long: send the request again."
-        case .internalServerError: "APNs failed: look at https://developer.apple.com/system-status, and send it again."
+        case .internalServerError:
+            "APNs failed: check https://developer.apple.com/system-status, and send the request again."
         case .invalidProviderToken:
             "APNs does not accept the provider token: check key_id, team_id and key file, and whether the key was revoked."
         case .invalidPushType: "The push type is not accepted here: correct push_type."
-        case .methodNotAllowed: "APNs does not allow this method: look for a proxy that changes requests."
+        case .methodNotAllowed: "APNs does not allow this method: check whether a proxy changes requests."
         case .missingChannelID: "The channel ID is missing: set channel_id."
         case .missingChannelQueueSize: "The storage policy of the channel is missing: set it."
         case .missingDeviceToken: "The device token is missing: set device_token."
-        case .missingProviderToken: "No provider token or certificate arrived: look for a proxy that changes requests."
+        case .missingProviderToken: "No provider token or certificate arrived: check whether a proxy changes requests."
         case .missingPushType: "The push type is missing: set push_type."
         case .missingTopic: "The topic is missing: set app to the bundle ID."
         case .payloadEmpty: "The payload is empty: send a payload with aps."
         case .payloadTooLarge: "The payload is too large: shorten it to 4096 bytes, for voip and broadcasts to 5120."
         case .serviceUnavailable:
-            "APNs is unavailable: look at https://developer.apple.com/system-status, and send it again later."
+            "APNs is unavailable: check https://developer.apple.com/system-status, and send the request again later."
         case .shutdown: "APNs shut the connection down: send the request again."
         case .tooManyProviderTokenUpdates:
-            "The key showed new provider tokens too often: use a key of its own for each sender, and wait 20 minutes."
+            "The provider token of the key changed too often: use a separate key for each sender, and wait 20 minutes."
         case .tooManyRequests: "The device received too many requests: send fewer to the same device token."
         case .topicDisallowed:
             "Pushes to this topic are not allowed: check that the app belongs to the key's team and has push enabled."

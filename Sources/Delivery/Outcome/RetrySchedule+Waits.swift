@@ -1,35 +1,34 @@
 import BrokerTopology
 
 extension RetrySchedule {
-    /// Held requests wait about this long from so many rounds on, counted from 0: at first a repaired cause is soon
-    /// noticed, later they load the broker less.
+    /// The approximate wait of a held request, from a number of rounds on, counted from 0. Short waits first notice a
+    /// repaired cause soon; long waits later load the broker less.
     private static let holds: [(rounds: Int, seconds: Int)] = [(0, 30), (2, 120), (9, 600)]
 
-    /// The wait after so many tries that count.
+    /// Returns the wait after a number of attempts; nil if the request would return too late.
     ///
     /// - Parameters:
-    ///   - leastSeconds: what the service has asked for.
-    ///   - latestSeconds: seconds until it is too late to send it; nil: never.
-    /// - Returns: nil when it would come back too late.
-    func wait(afterTries tries: Int, leastSeconds: Int64, latestSeconds: Int64?) -> WaitDelay? {
-        let usual = waits[min(max(tries, 1), waits.count) - 1]
+    ///   - leastSeconds: The delay that APNs requested.
+    ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
+    func wait(afterAttempts attempts: Int, leastSeconds: Int64, latestSeconds: Int64?) -> WaitDelay? {
+        let usual = waits[min(max(attempts, 1), waits.count) - 1]
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// The wait of a request that is held for the `round`th time in a row, counted from 0: in the queue whose delay is
-    /// nearest, but no longer than there is time.
+    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted one; nil if the request
+    /// would return too late.
     ///
     /// - Parameters:
-    ///   - secondsLeft: until it is given up. The shortest delay may be longer.
-    ///   - latestSeconds: seconds until it is too late to send it; nil: never.
-    /// - Returns: nil when it would come back too late.
+    ///   - round: The number of preceding holds in a row.
+    ///   - secondsLeft: The seconds until the request is given up. The shortest delay may exceed it.
+    ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
     func hold(round: Int, secondsLeft: Int64, latestSeconds: Int64?) -> WaitDelay? {
         let wanted = nearest(toSeconds: Self.holds.last { $0.rounds <= round }?.seconds ?? Self.holds[0].seconds)
         let possible = waits.filter { $0.secondsMax < latestSeconds ?? .max }
         return possible.last { $0 <= wanted && $0.secondsMax <= secondsLeft } ?? possible.first
     }
 
-    /// By the quotient; of two that are equally near, the shorter.
+    /// Returns the delay with the smallest quotient to the wanted one; of two equally near delays, the shorter.
     private func nearest(toSeconds wanted: Int) -> WaitDelay {
         waits.min { distance($0, wanted) < distance($1, wanted) } ?? waits[0]
     }
@@ -38,27 +37,29 @@ extension RetrySchedule {
         Double(max(delay.seconds, wanted)) / Double(min(delay.seconds, wanted))
     }
 
-    /// How long a message waits whose turn is known.
-    struct Time: Hashable {
+    /// The wait of a request whose permit time is known.
+    struct PermitWait: Hashable {
         var delay: WaitDelay
-        /// nil: as long as one of the delay's queues says.
+        /// The exact wait; nil to wait for the delay of the queue.
         var exact: Wait.Exact?
     }
 
-    /// The wait of a message whose turn comes after so long: just that, in the queue of the next longer delay, else the
-    /// longest; but no longer than there is time.
-    func turn(afterMilliseconds wanted: Int64, latestSeconds: Int64?) -> Time? {
+    /// Returns the wait of a request whose permit is due after `wanted` milliseconds: exactly that time in the queue of
+    /// the next longer delay, or the longest delay, as the deadline permits; nil if the request would return too late.
+    func permitWait(afterMilliseconds wanted: Int64, latestSeconds: Int64?) -> PermitWait? {
         let latest = latestSeconds ?? .max
         let exactly = waits.firstIndex { Int64($0.seconds) * 1000 >= wanted && wanted / 1000 + 1 < latest }.map {
-            Time(delay: waits[$0], exact: exact(wanted, $0))
+            PermitWait(delay: waits[$0], exact: exact(wanted, $0))
         }
-        // Behind another it comes when that one does: where that is too late, it is looked at anew before.
+        // A request behind another in the queue returns when that one does. If that may be too late, prefer a queue
+        // that returns it earlier.
         if let exactly, exactly.delay.secondsMax < latest { return exactly }
-        return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { Time(delay: $0) } ?? exactly
+        return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { PermitWait(delay: $0) } ?? exactly
     }
 
-    /// Messages leave a queue at its head alone: of a delay's queues the first takes the shortest waits, the last the
-    /// longest, so that one is kept by another of these for no more than a part of the delay.
+    /// Returns the exact wait with its sibling queue. The broker expires messages only at the head of a queue. The
+    /// first sibling gets the shortest waits and the last sibling the longest, so a message waits behind another for
+    /// only a part of the delay.
     private func exact(_ milliseconds: Int64, _ index: Int) -> Wait.Exact {
         let least = index == 0 ? 0 : Int64(waits[index - 1].seconds) * 1000
         let span = Int64(waits[index].seconds) * 1000 - least
@@ -66,7 +67,7 @@ extension RetrySchedule {
         return Wait.Exact(milliseconds: milliseconds, sibling: min(Int(sibling), WaitDelay.siblings - 1))
     }
 
-    /// The shortest that is long enough, else the longest; but no longer than there is time.
+    /// Returns the shortest sufficient delay, or the longest one, limited by the deadline.
     private func wait(atLeast seconds: Int64, _ latestSeconds: Int64?) -> WaitDelay? {
         let wanted = waits.first { Int64($0.seconds) >= seconds } ?? waits.last
         guard let latestSeconds else { return wanted }
@@ -75,6 +76,6 @@ extension RetrySchedule {
 }
 
 extension WaitDelay {
-    /// Until the last of its siblings gives a message back.
+    /// The delay of the slowest sibling queue, in seconds, rounded up.
     fileprivate var secondsMax: Int64 { (milliseconds(sibling: Self.siblings - 1) + 999) / 1000 }
 }

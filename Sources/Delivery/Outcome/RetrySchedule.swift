@@ -1,14 +1,14 @@
 public import BrokerTopology
 
-/// When a message is tried again, and how often.
+/// The delays and limits of retries.
 public struct RetrySchedule: Sendable, Hashable {
-    /// Tries that APNs may have processed, after which a message is given up.
+    /// The attempts after which a request is given up.
     public var attemptsMax: Int
-    /// Seconds after the first such try until which it is tried again.
+    /// The seconds after the first attempt until which a request is retried.
     public var ageSecondsMax: Int
-    /// Seconds for which a message is held up by an open breaker before it is given up.
+    /// The seconds that a request is held before it is given up.
     public var holdSecondsMax: Int
-    /// The first failure waits the first of these, the next the next; ascending, at least one.
+    /// The waits after the first attempt, the second, and so on. Ascending; at least one.
     public var waits: [WaitDelay]
 
     public init(

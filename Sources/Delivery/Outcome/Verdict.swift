@@ -1,48 +1,50 @@
 import BrokerTopology
 
-/// The decision on a delivery. A reference, which nearly all deliveries share: functions pass it on, and a settlement keeps it
-/// until the broker has confirmed.
+/// The decision on a delivery.
+///
+/// `indirect`, so that nearly all deliveries share one reference, which a settlement keeps until the broker has
+/// confirmed.
 indirect enum Verdict: Sendable, Hashable {
-    /// The request ends.
+    /// The request completes with this outcome.
     case conclude(FinalOutcome)
     /// The request returns to its queue after a delay.
     case wait(Wait)
     /// The request moves to the quarantine.
     case quarantine(waitID: UInt32)
-    /// The request returns to its queue at once, since the lane ends: no attempt is counted.
+    /// The request returns to its queue immediately, since the lane stops. No attempt is counted.
     case requeue
 
-    /// Of nearly every push, made once: APNs has it, and has said no more.
+    /// The verdict on nearly every push, created once: APNs accepted it with a bare 200.
     static let accepted = conclude(
         FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200), tokenState: .valid))
 
-    /// Of the duplicate of a broadcast: no device token has a state.
+    /// The verdict on a duplicate of an accepted broadcast, which has no device token.
     static let acceptedBroadcast = conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200)))
 
-    /// APNs has it.
+    /// Whether APNs accepted the push.
     var isAccepted: Bool {
         if case .conclude(let finalOutcome) = self { finalOutcome.outcome == .accepted } else { false }
     }
 }
 
-/// A message that waits in a queue of its own kind before it comes back.
+/// A wait of a request in a wait queue.
 struct Wait: Sendable, Hashable {
     var delay: WaitDelay
-    /// nil: it waits as long as its queue says.
+    /// The exact time and sibling queue; nil to wait for the delay of the queue.
     var exact: Exact?
-    /// As they stand before the next try.
+    /// The history of the request at its next delivery.
     var attempts: Attempts
-    /// APNs' reason or ours, for operators who look into the wait queues.
+    /// The reason of APNs or the worker, for operators who inspect the wait queues.
     var reason: String
 
-    /// The reason of what is held up.
+    /// Returns the reason code of a held request.
     static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
 
-    /// It leaves the queue earlier than others.
+    /// A wait shorter than the delay of its queue.
     struct Exact: Sendable, Hashable {
-        /// At most the delay.
+        /// The wait; at most the delay.
         var milliseconds: Int64
-        /// Which of the queues of the delay, counted from 0.
+        /// The index of the sibling queue of the delay.
         var sibling: Int
     }
 }

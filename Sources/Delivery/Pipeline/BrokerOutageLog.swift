@@ -2,11 +2,11 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Tells operators of outages of a connection that consumes, one that publishes, and the channels on them.
+/// Logs outages of a consuming connection, a publishing connection, and their channels.
 struct BrokerOutageLog {
-    /// What stands before `consume` and `publish` in the log.
+    /// Prefix of `consume` and `publish` in the log.
     private let user: String
-    /// Of the consumers.
+    /// The queue of each consumer.
     private let queues: [String]
     private let completeRemedy: @Sendable (String) -> String
     private var consuming = OutageLog()
@@ -19,16 +19,16 @@ struct BrokerOutageLog {
         consumers = queues.map { _ in OutageLog() }
     }
 
-    /// Logs what has changed.
+    /// Logs each outage that began, lasts, or ended.
     ///
-    /// - Parameter states: of the consumers.
+    /// - Parameter states: The status of each consumer, in the order of the queues.
     mutating func update(
         consuming: BrokerStatus, publishing: BrokerStatus, publisher: BrokerStatus, consumers states: [BrokerStatus],
         now: MonotonicTime, _ log: Log
     ) {
         write(self.consuming.changed(to: consuming, now: now), of: "consume", log)
         write(self.publishing.changed(to: publishing, now: now), of: "publish", log)
-        // Of an alarm the connection says the same.
+        // The connection reports an alarm too: log it once.
         if publishing == .ready { write(self.publisher.changed(to: publisher, now: now), of: "publish", log) }
         for (index, state) in states.enumerated() {
             write(consumers[index].changed(to: state, now: now), ofQueue: queues[index], log)
@@ -37,7 +37,7 @@ struct BrokerOutageLog {
 
     private func advice(_ error: AMQPError) -> LogValue { .string(completeRemedy(error.advice)) }
 
-    /// The connection is there, the queue is not.
+    /// Logs an outage of one consumer. Its connection may be up while its queue is missing.
     private func write(_ line: OutageLog.Line?, ofQueue queue: String, _ log: Log) {
         switch line {
         case nil: break
@@ -50,7 +50,7 @@ struct BrokerOutageLog {
         }
     }
 
-    /// - Parameter use: of the connection or channel.
+    /// - Parameter use: The purpose of the connection or channel.
     private func write(_ line: OutageLog.Line?, of use: String, _ log: Log) {
         let use = user + use
         switch line {

@@ -6,14 +6,14 @@ import Telemetry
 ///
 /// Loop-bound.
 final class BrokerSession {
-    /// What a connection of the lane is for.
+    /// The purpose of a connection of the lane.
     enum Purpose: String { case consume, publish }
 
-    /// Whether one purpose can be served.
+    /// Whether the lane can consume, or publish.
     enum Status: Equatable {
         case starting
         case up
-        /// Stays until the purpose is served again: while the lane reconnects, the reason still holds.
+        /// The lane keeps this status, with its reason, while it reconnects.
         case down(reason: String)
     }
 
@@ -23,8 +23,7 @@ final class BrokerSession {
     private let configuration: LaneConfiguration
     let consuming: BrokerConnection
     let publishing: BrokerConnection
-    /// One for each request queue, in the order of their importance, then that of the quarantine, then that of expired
-    /// requests.
+    /// The consumers of the request queues by descending priority, then of the quarantine, then of expired requests.
     let consumers: [Consumer]
     /// The handlers of the consumers, from `start` to the end.
     private var consumerEvents: [ConsumerEvents] = []
@@ -47,7 +46,7 @@ final class BrokerSession {
             queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
     }
 
-    /// Connects and consumes. Deliveries and changes of the status go to the pipeline until the connections are closed.
+    /// Connects and consumes. Reports deliveries and status changes to the pipeline until the connections are closed.
     func start(for pipeline: DeliveryPipeline) {
         publishing.start(SessionEvents(.publish, isConnection: true, in: pipeline))
         publisher.start(SessionEvents(.publish, isConnection: false, in: pipeline))
@@ -60,20 +59,20 @@ final class BrokerSession {
         configuration.role(ofConsumer: record.source)
     }
 
-    /// Whether the delivery is still to be settled here: else it is settled, or its channel was lost and the broker delivers
-    /// the request again.
+    /// Whether the delivery is unacknowledged and its channel open. If the channel was lost, the broker delivers the
+    /// request again.
     func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
 
     func acknowledge(_ record: DeliveryRecord) { consumers[record.source].acknowledge(record.delivery.tag) }
 
     func requeue(_ record: DeliveryRecord) { consumers[record.source].requeue(record.delivery.tag) }
 
-    /// Has the broker dead-letter the request.
+    /// Rejects the delivery without requeue: the broker dead-letters the request.
     func reject(_ record: DeliveryRecord) { consumers[record.source].reject(record.delivery.tag, requeue: false) }
 
     var unsettledCount: Int { consumers.reduce(0) { $0 + $1.unsettledCount } }
 
-    /// Starts or stops consuming.
+    /// Resumes the consumers of the wanted queues and pauses the others.
     func setDemand(_ demand: LaneDemand) {
         for (source, consumer) in consumers.enumerated() {
             let isWanted =
@@ -85,9 +84,9 @@ final class BrokerSession {
         }
     }
 
-    /// Computes the status of both purposes.
+    /// Counts the changed status and recomputes `consumption` and `publication`.
     ///
-    /// - Parameter isConnection: else a channel on it.
+    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
     func update(_ changed: BrokerStatus, _ purpose: Purpose, isConnection: Bool) {
         metrics.brokerChanged(changed, purpose, isConnection: isConnection)
         let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
@@ -120,7 +119,7 @@ final class BrokerSession {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
         for (consumer, events) in zip(consumers, consumerEvents) {
             guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
-            // No delivery of the consumer comes again: a request that is marked as redelivered is another one.
+            // The broker redelivers nothing of this consumer. A request that is marked as redelivered is another one.
             events.reportsLostChannels = false
         }
         consumerEvents = []
@@ -130,11 +129,11 @@ final class BrokerSession {
 }
 
 extension BrokerStatus {
-    /// Why it cannot be used; nil if it can, or is still starting.
+    /// Why the connection or channel cannot be used; nil if it can, or is still starting.
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil
-        case .blocked(let reason): "the broker takes no publishes: \(reason): \(AMQPError.alarmRemedy)"
+        case .blocked(let reason): "the broker blocks publishes: \(reason): \(AMQPError.alarmRemedy)"
         case .waiting(let error, _): error.advice
         case .closed: "closed"
         }

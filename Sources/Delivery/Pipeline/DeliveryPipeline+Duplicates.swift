@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// A request that was delivered before is not pushed again without need.
+/// Deduplication: a request that was delivered before is pushed again only if its outcome is not known.
 extension DeliveryPipeline {
     func deduplicate(_ request: PushRequest, _ record: DeliveryRecord) {
         let push = PendingPush(request: request, key: duplicates.key(of: request, record))
@@ -11,13 +11,13 @@ extension DeliveryPipeline {
     private func deduplicate(_ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
         switch duplicates.begin(push, candidate, record) {
         case .first where session.role(of: record) == .expired:
-            // A request with the same id and body that has not expired is pushed.
+            // An unexpired request with the same id and body must still be pushed.
             duplicates.forget(push.key)
             endExpired(record)
         case .first: requestPermit(push, record)
         // `firstEnded` resumes the record.
         case .inFlight: break
-        // The memory keeps no more of APNs' answer.
+        // The memory keeps no other part of APNs' answer.
         case .accepted: settleDuplicate(record.isBroadcast ? .acceptedBroadcast : .accepted, record)
         case .settled: acknowledgeDuplicate(record)
         }
@@ -27,7 +27,7 @@ extension DeliveryPipeline {
     func firstEnded(
         _ end: DuplicateMemory.FirstEnd?, _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
     ) {
-        // If the channel was lost meanwhile, the broker delivers the request again.
+        // If the channel was lost during the wait, the broker delivers the request again.
         guard session.holds(record) else { return acknowledgeDuplicate(record) }
         switch end {
         case .shared(let verdict): settleDuplicate(verdict, record)
@@ -39,7 +39,7 @@ extension DeliveryPipeline {
 
     /// Publishes the verdict on the first delivery, marked as a duplicate.
     private func settleDuplicate(_ verdict: Verdict, _ record: DeliveryRecord) {
-        // The request that waits keeps its deadline, and gets the result.
+        // The waiting request keeps its deadline and gets the result.
         if case .wait = verdict, session.role(of: record) == .expired { return acknowledgeDuplicate(record) }
         metrics.counters.duplicates.add()
         record.isDuplicate = true
@@ -55,8 +55,8 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// The first delivery has the dead letter, with the same body. The duplicate may have been sent in an attempt that the
-    /// first does not have.
+    /// Returns the verdict for a duplicate: without the dead letter, which the first delivery already has. The
+    /// duplicate may have been pushed in an attempt that the first delivery does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {
         case .conclude(var finalOutcome):

@@ -1,18 +1,18 @@
 import AMQP
 
-/// The broker removes a request from its queue when its time to live ends, and dead-letters it to the queue of expired
-/// requests.
+/// Expired requests. When the time to live of a request ends, the broker dead-letters the request to the queue of
+/// expired requests.
 extension DeliveryPipeline {
-    /// A request gets its result. Any other message goes on to the dead letters: a channel command, or a request that waited
-    /// before something else ended it.
+    /// Publishes the result of a request whose time to live ended. Rejects any other message, so that the broker moves
+    /// it to the dead letters: a channel command, or a request that the broker removed for another reason after a wait.
     func deliverExpired(_ record: DeliveryRecord) {
         let headers = record.delivery.properties.headers ?? FieldTable()
         guard BrokerDeath(headers)?.isExpiry(in: messages.names) == true else {
             reject(record)
             return end(record)
         }
-        // The broker does not say whether a worker had it before.
-        record.mayHaveBeenPushed()
+        // The broker does not report whether a worker had the request before.
+        record.markPossibleDuplicate()
         guard !exceedsDeliveryLimit(record) else {
             identifyUnread(record)
             return endExpired(record)

@@ -23,7 +23,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// The pool reports the outcome of a push.
+    /// Handles the outcome of a push, which the pool reports.
     func pushed(_ outcome: PushOutcome, _ push: InFlightPush, _ record: DeliveryRecord) {
         record.trace?.pushEnded(loop.now)
         if case .answered(let answer) = outcome { metrics.answered(answer, record) }
@@ -49,7 +49,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Settles a request that was the first of its key, and releases its permit.
+    /// Settles the first delivery of a request and releases its permit.
     func conclude(_ push: PendingPush, by verdict: Verdict, _ record: DeliveryRecord) {
         settle(verdict, record, of: push.key)
         if let grantedAt = push.permitGrantedAt {
@@ -59,15 +59,16 @@ extension DeliveryPipeline {
 
     func subject(_ request: PushRequest, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
         OutcomePolicy.Subject(
-            notification: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+            request: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
     }
 }
 
 /// Requests that an open breaker or an operator's pause holds.
 extension DeliveryPipeline {
-    /// Moves a held request to a wait queue, or ends it if it has no time left. Above the lane's pace, and while the lane
-    /// finds out whether any endpoint accepts connections, the request waits in the hold queue first, unacknowledged, so
-    /// that the prefetch slows consumption down.
+    /// Moves a held request to a wait queue, or completes it if it has no time left.
+    ///
+    /// The request first waits in the hold queue if the lane's pace is exceeded, or while the lane tests whether any
+    /// endpoint accepts connections. It stays unacknowledged there, so the prefetch slows consumption down.
     private func hold(_ push: PendingPush, because reason: HoldReason, _ record: DeliveryRecord) {
         guard !lifecycle.isLeaving, !dispatcher.holds.admit(isSuspended: routes.isInterrupted) else {
             return moveToWaitQueue(push, reason, record)
@@ -84,7 +85,7 @@ extension DeliveryPipeline {
         conclude(push, by: dispatcher.policy.hold(reason, of: subject(push.request, record)), record)
     }
 
-    /// Schedules the next moves of held requests, unless they wait for a review of the routes.
+    /// Schedules the next moves of held requests, unless a review of the routes is pending.
     func moveHeld() {
         dispatcher.holds.schedule(for: self, isSuspended: routes.isInterrupted)
     }
@@ -95,7 +96,7 @@ extension DeliveryPipeline {
         moveHeld()
     }
 
-    /// The broker delivers a request again whose channel was lost meanwhile.
+    /// Moves the request, or forgets it if its channel was lost: the broker then delivers it again.
     private func moveUnlessLost(_ held: HeldRequests.Held) {
         if session.holds(held.record) {
             moveToWaitQueue(held.push, held.reason, held.record)
@@ -104,7 +105,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// For a drain, which would requeue held requests at its deadline.
+    /// Moves all held requests regardless of the pace, for a drain, which would requeue them at its deadline.
     func moveAllHeld() {
         dispatcher.holds.cancelTimer()
         while let next = dispatcher.holds.takeFirst() { moveUnlessLost(next) }

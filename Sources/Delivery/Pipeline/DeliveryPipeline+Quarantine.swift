@@ -3,16 +3,17 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// A request whose deliveries fail again and again may be the cause of the failures. It moves to a queue that delivers one
-/// message at a time, so that no other request suffers with it.
+/// The quarantine. A request whose deliveries fail repeatedly may be the cause of the failures. The worker moves it to
+/// a queue that delivers one message at a time, so that it affects no other request.
 extension DeliveryPipeline {
     /// Failed deliveries after which a request moves to the quarantine.
     static let deliveriesMax = 3
-    /// Failed deliveries from the quarantine, where the broker counts from zero again. The next delivery ends the request.
+    /// Failed deliveries from the quarantine, where the broker counts from zero again. The next delivery completes the
+    /// request.
     private static let quarantineDeliveriesMax = 2
 
     func exceedsDeliveryLimit(_ record: DeliveryRecord) -> Bool {
-        // A body that was not kept cannot move.
+        // The body of an oversized request was dropped, so the request cannot move.
         guard !record.delivery.isOversized else { return false }
         return record.delivery.deliveryCount
             >= (isInQuarantine(record) ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
@@ -20,23 +21,24 @@ extension DeliveryPipeline {
 
     private func isInQuarantine(_ record: DeliveryRecord) -> Bool { session.role(of: record) == .quarantine }
 
-    /// Moves or ends a request without reading its body, which may be what does the harm.
+    /// Moves the request to the quarantine, or completes it if it is there. Does not read the body, which may cause the
+    /// failures.
     func quarantine(_ record: DeliveryRecord) {
         identifyUnread(record)
         guard isInQuarantine(record) else { return settle(.quarantine(waitID: nextWaitID()), record) }
         let reason = DeadLetterReason(
             "quarantine", "redelivered",
-            "Each time it was delivered, alone, its worker ended or lost the broker: it may have been sent.")
+            "The worker stopped or lost the broker each time it processed this request alone: it may have been sent.")
         settle(.conclude(FinalOutcome(outcome: .unknown, deadLetter: reason)), record)
     }
 
-    /// Takes the id from the properties.
+    /// Sets the id from the properties, without reading the body.
     func identifyUnread(_ record: DeliveryRecord) {
         let properties = record.delivery.properties
         record.id = RequestIdentity.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
     }
 
-    /// The request has moved to the quarantine.
+    /// Logs and counts a request that moved to the quarantine.
     func reportQuarantine(_ record: DeliveryRecord) {
         metrics.counters.quarantined.add()
         log.warning(
@@ -44,7 +46,7 @@ extension DeliveryPipeline {
             [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
     }
 
-    /// The final outcome of a request was published, which may have ended in the quarantine.
+    /// Logs and counts a request that was completed in the quarantine. Does nothing for other requests.
     func reportQuarantineEnd(_ record: DeliveryRecord) {
         guard exceedsDeliveryLimit(record), isInQuarantine(record) else { return }
         metrics.counters.quarantined.add()

@@ -3,18 +3,19 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Publishes what the verdict asks for, one message after the other, each confirmed: a dead letter, the result, or the
-    /// request itself for a wait queue or the quarantine. Then acknowledges and ends the delivery.
+    /// Publishes the messages of the verdict one after the other, each confirmed: a dead letter, the result, or the
+    /// request itself for a wait queue or the quarantine. Then acknowledges the delivery and ends the record.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
-        record.endsNow(loop.now)
-        let verdict = named(verdict)
+        record.recordVerdict(loop.now)
+        let verdict = withWaitID(verdict)
         if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
         let plan = PublishPlan(verdict, record)
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
-    /// Each wait has an id, which identifies a request that is published twice because a confirm is missing.
-    private func named(_ verdict: Verdict) -> Verdict {
+    /// Returns the verdict with a new wait id. The id identifies a request that is published twice because a confirm is
+    /// missing.
+    private func withWaitID(_ verdict: Verdict) -> Verdict {
         guard case .wait(var wait) = verdict else { return verdict }
         wait.attempts.waitID = nextWaitID()
         return .wait(wait)
@@ -22,11 +23,11 @@ extension DeliveryPipeline {
 
     func nextWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
 
-    /// Publishes the next message of the plan; completes the settlement when none is left.
+    /// Publishes the next message of the plan; completes the settlement when the plan is empty.
     private func publishNext(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
         guard !settlement.plan.isEmpty else { return complete(settlement, record) }
-        // A delivery that is left at the drain's deadline comes again: a message of it that is published now might not be
-        // confirmed in time, and come twice.
+        // The broker redelivers a delivery that is unfinished at the drain's deadline. A message published now might
+        // not be confirmed in time, and would then be published twice.
         guard lifecycle != .ended else { return abandon(record, settlement.key) }
         let message = messages.next(of: settlement, record)
         settlement.publishedAt = loop.now.monotonic
@@ -38,7 +39,7 @@ extension DeliveryPipeline {
         session.publisher.publish(message, record)
     }
 
-    /// The publisher reports the outcome of a publish.
+    /// Handles the outcome of a publish, which the publisher reports.
     func published(_ outcome: PublishOutcome, _ settlement: consuming Settlement, _ record: DeliveryRecord) {
         metrics.published(outcome, since: settlement.publishedAt, loop.now.monotonic)
         guard case .confirmed = outcome else { return retrier.retry(settlement, after: outcome, record) }
@@ -47,15 +48,15 @@ extension DeliveryPipeline {
         publishNext(settlement, record)
     }
 
-    /// The first message of the plan can never be published.
+    /// Skips the first message of the plan, which can never be published.
     func publishFailed(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
-        // Without its result a request ends all the same.
+        // A request completes even without its result.
         if settlement.plan.first != .result { settlement.mustReject = true }
         settlement.plan.removeFirst()
         publishNext(settlement, record)
     }
 
-    /// Returns the request to its queue undecided.
+    /// Requeues the request without an outcome.
     func abandon(_ record: DeliveryRecord, _ key: DeduplicationKey? = nil) {
         metrics.counters.requeued.add()
         session.requeue(record)
@@ -70,7 +71,7 @@ extension DeliveryPipeline {
         case .quarantine: break
         case .requeue: return abandon(record, settlement.key)
         }
-        // The broker dead-letters a body that the worker does not have.
+        // The worker dropped an oversized body, so the broker dead-letters the request.
         if settlement.mustReject || (record.delivery.isOversized && session.role(of: record) != .expired) {
             reject(record)
         } else {
@@ -78,12 +79,12 @@ extension DeliveryPipeline {
             session.acknowledge(record)
         }
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
-        // Once the verdict is published, the request is never pushed for it again, even if the acknowledgement is lost.
+        // The verdict is published: the request is not pushed again, even if the acknowledgement is lost.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
         end(record)
     }
 
-    /// Has the broker dead-letter the request.
+    /// Rejects the delivery without requeue: the broker dead-letters the request.
     func reject(_ record: DeliveryRecord) {
         metrics.counters.rejected.add()
         session.reject(record)

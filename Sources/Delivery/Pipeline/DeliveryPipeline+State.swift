@@ -24,14 +24,14 @@ extension DeliveryPipeline {
 
     func stateChanged() { onStateChange(state) }
 
-    /// Starts or stops consuming, as the state demands.
+    /// Starts or stops consuming according to the state of the lane.
     func updateDemand() {
         stateChanged()
         session.setDemand(
             LaneDemand(lifecycle, isStuck: retrier.flow.isStuck, isUnreachable: routes.isUnreachable))
     }
 
-    /// - Parameter isConnection: else a channel on it.
+    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
     func sessionStatusChanged(_ changed: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         session.update(changed, purpose, isConnection: isConnection)
         stateChanged()
@@ -43,6 +43,8 @@ extension DeliveryPipeline {
         deliverParked()
     }
 
+    /// Pauses or resumes a scope.
+    ///
     /// - Returns: false if the lane has no such key, certificate or topic.
     func pause(_ scope: PauseScope, _ isPaused: Bool) -> Bool {
         switch scope {
@@ -60,19 +62,19 @@ extension DeliveryPipeline {
     /// Whether deliveries are in flight, parked, or in transit.
     var hasDeliveries: Bool { inFlight > 0 || session.unsettledCount > 0 }
 
-    /// Begins a drain. Returns false if one has begun already.
+    /// Begins a drain. Returns false if a drain has already begun.
     func stop() -> Bool {
         guard !lifecycle.isDraining else { return false }
         lifecycle = .stopping
         stateChanged()
         routes.cancelReview()
-        // Held requests waited for the review.
+        // Held requests were waiting for the review.
         moveHeld()
         idle.resume(returning: ())
         return true
     }
 
-    /// Once no more deliveries can come: returns those that are not sent yet.
+    /// Moves or requeues all deliveries that are not pushed yet. To be called when no further delivery can arrive.
     func leave() {
         if lifecycle != .ended { lifecycle = .leaving }
         deliverParked()
@@ -81,14 +83,14 @@ extension DeliveryPipeline {
         dispatcher.stopAccepting()
     }
 
-    /// Publishes nothing any more.
+    /// Ends the lane: it publishes nothing from now on.
     func end() {
         lifecycle = .ended
         idle.resume(returning: ())
     }
 }
 
-/// The events of a pool of the lane.
+/// Forwards the events of one pool to the route monitor.
 private final class PoolEvents: PoolHandler {
     private let pool: Int
     private let pipeline: DeliveryPipeline

@@ -5,8 +5,8 @@ import Telemetry
 
 /// The path of the deliveries of a lane: read, deduplicate, permit, push, settle.
 ///
-/// A stage is a method that calls the next stage, or parks the record in a component that resumes it. No task waits for an
-/// answer of APNs or a confirm of the broker: a record holds the pipeline and calls it (decision 32).
+/// A stage is a method that calls the next stage, or parks the record in a component that resumes it. No task waits for
+/// APNs or the broker: the record receives their answers and calls the pipeline (decision 32).
 ///
 /// Loop-bound.
 final class DeliveryPipeline {
@@ -22,13 +22,13 @@ final class DeliveryPipeline {
     let messages: MessageFactory
     let metrics: LaneMetrics
     let spans: SpanCollector
-    /// Resumed when no delivery is in flight any more, and when the lifecycle changes.
+    /// Resumed when the last delivery in flight ends, and when the lifecycle changes.
     let idle = ContinuationList<Void>()
     var lifecycle = LaneLifecycle.running
     private(set) var inFlight = 0
     let onStateChange: @Sendable (LaneState) -> Void
 
-    /// Makes the components of a lane. On the loop's thread.
+    /// Creates the components of a lane. To be called on the loop's thread.
     init(_ context: LaneContext) {
         let (loop, configuration) = (context.loop, context.configuration)
         self.loop = loop
@@ -52,7 +52,7 @@ final class DeliveryPipeline {
         deliver(DeliveryRecord(of: delivery, from: source, in: self, loop.now))
     }
 
-    /// The first stage. A delivery that is settled or acknowledged has ended.
+    /// Runs the first stage. Settling or acknowledging the delivery ends the record.
     func deliver(_ record: DeliveryRecord) {
         guard !shouldPark(record) else { return retrier.park(record) }
         guard begin(record) else { return }
@@ -64,7 +64,7 @@ final class DeliveryPipeline {
         }
     }
 
-    /// Returns false if the delivery is requeued instead.
+    /// Counts the delivery as in flight. Returns false if it was requeued instead.
     private func begin(_ record: DeliveryRecord) -> Bool {
         guard !lifecycle.isLeaving, session.holds(record) else {
             requeue(record)
@@ -78,14 +78,15 @@ final class DeliveryPipeline {
         return true
     }
 
-    /// If the channel was lost since, the broker delivers the request again, and this only releases the bytes.
+    /// Requeues the delivery. If its channel was lost, this only releases the bytes: the broker delivers the request
+    /// again.
     private func requeue(_ record: DeliveryRecord) {
         if session.holds(record) { metrics.counters.requeued.add() }
         session.requeue(record)
         if inFlight == 0 { idle.resume(returning: ()) }
     }
 
-    /// The last stage, after the delivery is settled at the broker.
+    /// Runs the last stage, after the delivery was acknowledged, rejected or requeued.
     func end(_ record: DeliveryRecord) {
         inFlight -= 1
         metrics.counters.inFlight.add(-1)
@@ -105,7 +106,7 @@ final class DeliveryPipeline {
         retrier.flow.isStuck && !lifecycle.isLeaving && session.holds(record)
     }
 
-    /// Delivers the parked records. To be called when some may no longer have to wait.
+    /// Delivers the parked records. To be called when some of them may no longer have to wait.
     func deliverParked() {
         for record in retrier.takeParked() { deliver(record) }
     }

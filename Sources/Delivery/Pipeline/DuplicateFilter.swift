@@ -2,13 +2,13 @@ import AMQP
 import APNS
 import EventLoop
 
-/// The lane's access to the memory of duplicates, with the channels on which its deliveries come.
+/// The lane's access to the memory of duplicates, with the channels of its consumers.
 ///
 /// Loop-bound.
 final class DuplicateFilter {
     private let loop: EventLoop
     private let memory: DuplicateMemory
-    /// By consumer.
+    /// The current channel of each consumer.
     private var channels: [DuplicateMemory.Channel]
 
     init(_ context: LaneContext) {
@@ -27,7 +27,8 @@ final class DuplicateFilter {
             record, on: channels[record.source], fingerprint: memory.fingerprint(of: record.delivery.properties))
     }
 
-    /// Returns what is known of the request. After `inFlight` the pipeline's `firstEnded` resumes the record.
+    /// Looks the request up and registers the delivery. After `inFlight` the pipeline's `firstEnded` resumes the
+    /// record.
     func begin(
         _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
     ) -> DuplicateMemory.Admission {
@@ -35,23 +36,23 @@ final class DuplicateFilter {
             let admission = memory.begin(push.key, candidate)
             guard admission == .inFlight else { return admission }
             let waiter = WaitingDelivery(push, candidate, record, owner: ObjectIdentifier(self), loop: loop)
-            // Another lane may have ended the first delivery meanwhile.
+            // Another lane may have ended the first delivery between the two calls.
             if memory.join(push.key, candidate, waiter) { return .inFlight }
         }
     }
 
-    /// The request is about to be published for a wait queue.
+    /// Records that the request is about to be published to a wait queue.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
 
-    /// The broker confirmed the verdict.
+    /// Records the verdict, whose messages the broker confirmed.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict) {
         memory.settle(key, verdict, now: loop.now.monotonic)
     }
 
-    /// The request returns to the broker undecided.
+    /// Removes a request that returns to the broker without an outcome.
     func forget(_ key: DeduplicationKey) { memory.forget(key) }
 
-    /// The deliveries of the consumer that were not acknowledged come again.
+    /// Records the loss of the consumer's channel: the broker redelivers its unacknowledged deliveries.
     func channelLost(_ source: Int) {
         memory.lose(channels[source], now: loop.now.monotonic)
         channels[source] = memory.openChannel()
@@ -63,7 +64,7 @@ final class DuplicateFilter {
 
 /// A delivery that waits for the outcome of the first delivery of its request, perhaps in another lane.
 ///
-/// `@unchecked Sendable`: other lanes only post it to its own loop, which alone uses its contents.
+/// `@unchecked Sendable`: other lanes only post it to the loop of its lane, and only that loop uses its contents.
 private final class WaitingDelivery: DuplicateMemory.Waiter, @unchecked Sendable {
     private let push: PendingPush
     private let candidate: DuplicateCandidate

@@ -1,7 +1,8 @@
 import EventLoop
 
-/// The held requests of a lane that wait until its pace lets them move to a wait queue. The prefetch limits how many there
-/// are: each queue adds at most prefetch × lanes / 10,000 seconds.
+/// The held requests of a lane that wait until its pace permits their move to a wait queue.
+///
+/// The prefetch limits their number: each queue adds at most prefetch × lanes / 10,000 seconds of waiting.
 struct HeldRequests {
     typealias Held = (push: PendingPush, reason: HoldReason, record: DeliveryRecord)
 
@@ -10,20 +11,20 @@ struct HeldRequests {
 
     init(pace: HoldPace) { self.pace = pace }
 
-    /// Returns whether a request may move at once; else it is to be added.
+    /// Returns whether a request may move immediately. If not, the caller adds it.
     mutating func admit(_ now: MonotonicTime) -> Bool { waiting.isEmpty && pace.admit(now) }
 
     mutating func add(_ held: Held) { waiting.append(held) }
 
-    /// The next that may move now.
+    /// Removes and returns the next request that may move now; nil if there is none.
     mutating func takeDue(_ now: MonotonicTime) -> Held? {
         guard !waiting.isEmpty, pace.admit(now) else { return nil }
         return waiting.popFirst()
     }
 
-    /// The next, whatever the pace.
+    /// Removes and returns the next request, regardless of the pace.
     mutating func takeFirst() -> Held? { waiting.popFirst() }
 
-    /// When the next are to move; nil when none wait.
+    /// When the next requests may move; nil if none waits.
     var nextMove: MonotonicTime? { waiting.isEmpty ? nil : pace.nextBurst }
 }

@@ -2,11 +2,12 @@ import EventLoop
 
 /// Limits how fast held requests move to wait queues, so that an unreachable endpoint does not load the broker.
 ///
-/// Pure: takes the time. The rate is GCRA, the generic cell rate algorithm.
+/// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {
-    /// Held requests that a worker moves per second at most; its lanes divide them.
+    /// The held requests that a worker moves per second at most, divided among its lanes.
     static let perSecondMax = 10_000
-    /// Requests of this time may move at once, and a lane resumes moving after this time at most.
+    /// The burst: the requests that the rate allows in this time may move together. A lane waits at most this long
+    /// before it moves more.
     static let burstMilliseconds: Int64 = 10
 
     private let intervalNanoseconds: Int64
@@ -17,13 +18,13 @@ struct HoldPace: Sendable {
         intervalNanoseconds = 1_000_000_000 * Int64(max(1, laneCount)) / Int64(Self.perSecondMax)
     }
 
-    /// Returns whether a request may move now, which uses its place in the rate.
+    /// Returns whether a request may move now, and if so counts it against the rate.
     mutating func admit(_ now: MonotonicTime) -> Bool {
         guard due <= now + .milliseconds(Self.burstMilliseconds) else { return false }
         due = max(due, now) + .nanoseconds(intervalNanoseconds)
         return true
     }
 
-    /// When a whole burst may move again.
+    /// When a full burst may move again.
     var nextBurst: MonotonicTime { due }
 }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The held requests of a lane that the pace does not let move yet, with the timer of the next moves.
+/// The held requests of a lane that wait for its pace, with the timer of the next moves.
 ///
 /// Loop-bound.
 final class HoldQueue {
@@ -13,7 +13,7 @@ final class HoldQueue {
         requests = HeldRequests(pace: HoldPace(laneCount: laneCount))
     }
 
-    /// Returns whether a held request may move at once; else it is to be added.
+    /// Returns whether a held request may move immediately. If not, the caller adds it.
     func admit(isSuspended: Bool) -> Bool { !isSuspended && requests.admit(loop.now.monotonic) }
 
     func add(_ held: HeldRequests.Held) { requests.add(held) }
@@ -22,7 +22,7 @@ final class HoldQueue {
 
     func takeFirst() -> HeldRequests.Held? { requests.takeFirst() }
 
-    /// Has the pipeline move requests when the next are due.
+    /// Schedules a call of `heldRequestsDue` for the time of the next moves.
     func schedule(for pipeline: DeliveryPipeline, isSuspended: Bool) {
         guard timer == nil, !isSuspended, let time = requests.nextMove else { return }
         timer = loop.schedule(at: time) { [self] in

@@ -2,7 +2,7 @@ import APNS
 import EventLoop
 import Telemetry
 
-/// What the components of a lane are made from.
+/// The dependencies of a lane's components.
 struct LaneContext {
     let loop: EventLoop
     let configuration: LaneConfiguration

@@ -1,7 +1,7 @@
 import AMQP
 import BrokerTopology
 
-/// Makes the messages of a settlement, each when its turn in the plan comes.
+/// Builds the messages of a settlement, each when it is next in the plan.
 struct MessageFactory {
     let names: TopologyNames
     let apps: AppDirectory
@@ -13,14 +13,14 @@ struct MessageFactory {
         self.publisher = publisher
     }
 
-    /// Returns the first message of the plan, which is not empty. The same settlement makes the same message.
+    /// Returns the first message of the plan, which must not be empty. The same settlement yields the same message.
     func next(of settlement: borrowing Settlement, _ record: DeliveryRecord) -> OutgoingMessage {
         switch (settlement.plan.first, settlement.verdict) {
         case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)
         case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
         case (.wait, .wait(let wait)): self.wait(wait, record)
         case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
-        default: preconditionFailure("the plan does not fit its verdict")
+        default: preconditionFailure("plan does not match its verdict")
         }
     }
 
@@ -31,14 +31,14 @@ struct MessageFactory {
     }
 
     private func deadLetter(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
-        guard let reason = finalOutcome.deadLetter else { preconditionFailure("the plan does not fit its verdict") }
+        guard let reason = finalOutcome.deadLetter else { preconditionFailure("plan does not match its verdict") }
         return DeadLetterMessage.make(
             for: record, finalOutcome, because: reason, apps, failedAtMilliseconds: record.endedAtMilliseconds,
             exchange: names.deadExchange, worker: identity)
     }
 
     private func wait(_ wait: Wait, _ record: DeliveryRecord) -> OutgoingMessage {
-        // The delays of the sibling queues differ a little, so that a burst does not come back as a burst.
+        // The delays of sibling queues differ a little, so that a burst does not return as a burst.
         let sibling = Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
         return WaitMessage.make(
             for: record, wait, sibling: sibling, failedAtMilliseconds: record.endedAtMilliseconds, names: names,

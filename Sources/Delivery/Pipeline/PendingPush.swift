@@ -1,10 +1,10 @@
 import EventLoop
 
-/// A request that is to be pushed for a delivery.
+/// The request of a delivery, before its push.
 struct PendingPush {
     let request: PushRequest
     /// Identifies the request in the memory of duplicates.
     let key: DeduplicationKey
-    /// When the limits of its app permitted the push; nil without limits.
+    /// When the limits of the app permitted the push; nil if the app has no limits or the permit was not granted yet.
     var permitGrantedAt: MonotonicTime?
 }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The requests that wait in a lane for a permit of their app, in the order in which `AppLimits` has them.
+/// The requests that wait in a lane for a permit of their app, in the order that `AppLimits` counts them in.
 struct PermitQueues {
     typealias Waiting = (push: PendingPush, record: DeliveryRecord)
 

@@ -3,7 +3,8 @@ import APNS
 import EventLoop
 import Telemetry
 
-/// The permits of apps with limits: a request waits for its permit in the lane if that is near, else in a wait queue.
+/// Grants permits to requests of apps with limits. A request waits in the lane if its permit is near, otherwise in a
+/// wait queue.
 ///
 /// Loop-bound.
 final class PermitScheduler {
@@ -13,7 +14,8 @@ final class PermitScheduler {
     private let metrics: LaneMetrics
     private(set) var limits: AppLimits
     private var queues: PermitQueues
-    /// Whether permits are being granted: a request that ends meanwhile does not grant the next, one call deeper.
+    /// Whether permits are being granted. A request that ends during that does not grant the next one, which would
+    /// recurse.
     private var isGranting = false
     private let timer: DeadlineTimer
     private var reviewTimer: TimerToken?
@@ -30,13 +32,13 @@ final class PermitScheduler {
 
     func request(_ push: PendingPush, _ record: DeliveryRecord) {
         let (pipeline, request) = (record.pipeline, push.request)
-        // A request that is not pushed now for another reason takes no permit.
+        // An expired or held request is not pushed now, so it uses no permit.
         guard !request.push.isExpired(unixSeconds: loop.now.unixSeconds),
             !pipeline.dispatcher.breakers.isHeld(request.route)
         else { return pipeline.dispatch(push, record) }
         let secondsLeft = request.push.retryDeadline.map { max(0, $0 - loop.now.unixSeconds) }
         let permit = limits.request(
-            request.app, isBack: record.hasWaitedForPermit, secondsLeft: secondsLeft, loop.now.monotonic)
+            request.app, hasWaited: record.hasWaitedForPermit, secondsLeft: secondsLeft, loop.now.monotonic)
         logChanges(for: pipeline)
         apply(permit, push, record)
     }
@@ -48,11 +50,11 @@ final class PermitScheduler {
             var push = push
             push.permitGrantedAt = loop.now.monotonic
             pipeline.dispatch(push, record)
-        case .here:
+        case .inLane:
             metrics.waits(push.request.app, atBroker: false)
             queues.add(push, record)
             if pipeline.lifecycle.isLeaving { requeueWaiting(in: pipeline) } else { schedule(for: pipeline) }
-        case .later(let milliseconds):
+        case .atBroker(let milliseconds):
             let verdict = pipeline.dispatcher.policy.hold(
                 .appLimit, of: pipeline.subject(push.request, record), permitAfterMilliseconds: milliseconds)
             if case .wait = verdict { metrics.waits(push.request.app, atBroker: true) }
@@ -60,7 +62,7 @@ final class PermitScheduler {
         }
     }
 
-    /// The push of a request that had a permit has ended, or was not sent.
+    /// Releases the permit of a request whose push has ended or was not sent.
     func release(_ app: AppDirectory.Index, grantedAt: MonotonicTime, in pipeline: DeliveryPipeline) {
         limits.ended(app, begunAt: grantedAt, loop.now.monotonic)
         guard !isGranting else { return }
@@ -68,20 +70,20 @@ final class PermitScheduler {
         schedule(for: pipeline)
     }
 
-    /// Grants the permits that are due.
+    /// Grants the permits of the app that are due.
     private func grant(_ app: AppDirectory.Index, in pipeline: DeliveryPipeline) {
         isGranting = true
         while let permit = limits.nextPermit(app, loop.now.monotonic) {
             guard let (push, record) = queues.takeFirst(app) else { continue }
-            if pipeline.session.holds(record) { apply(permit, push, record) } else { leave(permit, push, record) }
+            if pipeline.session.holds(record) { apply(permit, push, record) } else { abandon(permit, push, record) }
         }
         isGranting = false
         logChanges(for: pipeline)
     }
 
-    /// The channel of the delivery was lost while it waited: the broker delivers the request again, perhaps to another
+    /// Ends a record whose channel was lost during the wait: the broker delivers the request again, perhaps to another
     /// worker.
-    private func leave(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
+    private func abandon(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
         var push = push
         if case .now = permit { push.permitGrantedAt = loop.now.monotonic }
         record.pipeline.conclude(push, by: .requeue, record)
@@ -97,7 +99,7 @@ final class PermitScheduler {
         schedule(for: pipeline)
     }
 
-    /// Returns all waiting requests to the broker.
+    /// Requeues all waiting requests.
     func requeueWaiting(in pipeline: DeliveryPipeline) {
         let apps = limits.appsWaiting
         limits.forgetWaiting()
@@ -108,7 +110,7 @@ final class PermitScheduler {
         if let timer = reviewTimer.take() { loop.cancel(timer) }
     }
 
-    /// Logs which apps are limited now, and which no longer.
+    /// Logs the apps that reached their limits and the apps that no longer do.
     private func logChanges(for pipeline: DeliveryPipeline) {
         guard !limits.changes.isEmpty else { return }
         let changes = limits.changes
@@ -148,7 +150,7 @@ final class PermitScheduler {
 }
 
 extension DeliveryRecord {
-    /// Whether it comes from a wait that was planned by its app's limits.
+    /// Whether the delivery returns from a wait for a permit of its app.
     fileprivate var hasWaitedForPermit: Bool {
         delivery.properties.header(MessageHeaderName.reasonCode)?.stringValue == Wait.heldCode(.appLimit)
     }

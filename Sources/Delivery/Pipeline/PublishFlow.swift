@@ -1,7 +1,7 @@
-/// Whether the lane can publish. While it cannot, its deliveries are parked: it could not publish their outcomes.
+/// Whether the lane can publish. While it cannot, it parks its deliveries, since it could not publish their outcomes.
 ///
-/// Pure. `flowing` becomes `stuck` with the first message that was published in vain too often, and `flowing` again when
-/// the last of them was confirmed or given up.
+/// Pure. `flowing` becomes `stuck` when the first message exceeds the limit of repeated publishes. It becomes `flowing`
+/// again when the last such message was confirmed or given up.
 enum PublishFlow {
     case flowing
     case stuck(Stuck)
@@ -9,7 +9,7 @@ enum PublishFlow {
     struct Stuck {
         /// The failure of the first message, for operators.
         let reason: String
-        /// Messages that were published in vain too often.
+        /// The number of messages that exceeded the limit of repeated publishes.
         fileprivate(set) var messages = 1
         fileprivate(set) var parked: [DeliveryRecord] = []
     }
@@ -18,12 +18,12 @@ enum PublishFlow {
         if case .stuck = self { true } else { false }
     }
 
-    /// Why nothing can be published; nil while messages flow.
+    /// Why the lane cannot publish; nil while messages flow.
     var failure: String? {
         if case .stuck(let stuck) = self { stuck.reason } else { nil }
     }
 
-    /// Another message is stuck. Returns whether it is the first.
+    /// Counts another stuck message. Returns whether it is the first.
     mutating func stick(_ reason: @autoclosure () -> String) -> Bool {
         guard case .stuck(var stuck) = self else {
             self = .stuck(Stuck(reason: reason()))
@@ -34,7 +34,7 @@ enum PublishFlow {
         return false
     }
 
-    /// A stuck message was confirmed or given up. Returns the parked records if it was the last.
+    /// Removes a stuck message, which was confirmed or given up. Returns the parked records if it was the last.
     mutating func unstick() -> [DeliveryRecord]? {
         guard case .stuck(var stuck) = self else { return nil }
         stuck.messages -= 1
@@ -42,10 +42,10 @@ enum PublishFlow {
         return stuck.messages == 0 ? stuck.parked : nil
     }
 
-    /// Parks a record, while the flow is stuck.
+    /// Parks a record. The flow must be stuck.
     mutating func park(_ record: DeliveryRecord) {
-        guard case .stuck(var stuck) = self else { preconditionFailure("nothing is stuck") }
-        // The other owner of the array would have it copied.
+        guard case .stuck(var stuck) = self else { preconditionFailure("record parked while messages flow") }
+        // Release the other reference to the array, which would force a copy.
         self = .flowing
         stuck.parked.append(record)
         self = .stuck(stuck)

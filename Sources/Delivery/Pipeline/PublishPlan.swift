@@ -1,6 +1,6 @@
 /// The messages that a settlement still has to publish. The order of the bits is the order of the publishes.
 ///
-/// An acknowledgement follows the empty plan.
+/// The delivery is acknowledged when the plan is empty.
 struct PublishPlan: OptionSet {
     let rawValue: UInt8
 
@@ -11,7 +11,7 @@ struct PublishPlan: OptionSet {
     /// The request again, for the quarantine.
     static let quarantine = PublishPlan(rawValue: 1 << 3)
 
-    /// The next publish; empty if none is left.
+    /// The next publish; empty if none remains.
     var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }
 
     mutating func removeFirst() { self = PublishPlan(rawValue: rawValue & (rawValue &- 1)) }

@@ -2,11 +2,11 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Publishes messages again that the broker did not confirm. A duplicate of a message whose confirm was lost has the same
+/// Publishes unconfirmed messages again. If only the confirm was lost, consumers recognize the second message by its
 /// message id.
 ///
-/// If that takes long, because a queue is missing or full or the broker is away, the lane stops consuming: it could not
-/// publish the outcomes of its deliveries.
+/// While publishing keeps failing, because a queue is missing or full or the broker is unavailable, the lane stops
+/// consuming: it could not publish the outcomes of its deliveries.
 ///
 /// Loop-bound.
 final class PublishRetrier {
@@ -16,7 +16,7 @@ final class PublishRetrier {
     private let completeRemedy: @Sendable (String) -> String
     private(set) var flow = PublishFlow.flowing
     private var outage = Outage()
-    /// By number: the records whose next publish is scheduled.
+    /// The records whose next publish is scheduled, by the number of their pause.
     private var paused: [Int: DeliveryRecord] = [:]
     private var pausesBegun = 0
 
@@ -69,7 +69,7 @@ final class PublishRetrier {
         record.pipeline.publish(message, settlement, record)
     }
 
-    /// Ends all pauses: what is not published yet goes back to the broker. For a lane that has ended.
+    /// Ends all pauses of a lane that has ended: requeues the deliveries whose messages are unpublished.
     func end() {
         for number in paused.keys.sorted() {
             if case .publishing(let settlement)? = paused[number]?.stage, let timer = settlement.retry?.pause?.timer {
@@ -84,7 +84,7 @@ final class PublishRetrier {
         record.pipeline.abandon(record, settlement.key)
     }
 
-    /// The message of the settlement is confirmed or given up.
+    /// Ends the retries of a message that was confirmed or given up.
     func finish(_ settlement: inout Settlement, in pipeline: DeliveryPipeline) {
         guard let retry = settlement.retry.take(), retry.isStuck, let parked = flow.unstick() else { return }
         pipeline.updateDemand()
@@ -122,14 +122,14 @@ final class PublishRetrier {
 }
 
 extension PublishOutcome {
-    /// For operators.
+    /// The outcome for operators, with a remedy if there is one.
     var advice: String {
         switch self {
         case .confirmed: "confirmed"
         case .returned(_, let text):
-            "no queue takes what is published there (\(text)): run: martlet topology apply"
+            "no queue is bound for the message (\(text)): run: martlet topology apply"
         case .nacked:
-            "a queue is full, or refuses it: have it read, or raise its limit (rabbitmqctl list_policies)"
+            "a queue is full or refuses the message: consume from it, or raise its limit (rabbitmqctl list_policies)"
         case .unknown(let error), .notSent(let error): error.advice
         case .refused(let refusal): refusal.rawValue
         }

@@ -3,16 +3,16 @@ import EventLoop
 
 /// A message that is published again until the broker confirms it.
 final class PublishRetry {
-    /// Delays before a message is published again, in milliseconds: the first, doubling up to the longest.
+    /// The first delay before a message is published again. It doubles up to the longest.
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
-    /// Repeats after which the message is stuck.
+    /// The number of repeats after which the message is stuck.
     static let repeatsMax = 3
 
     private(set) var message: OutgoingMessage
     private(set) var repeats = 0
     private var delay = PublishRetry.delayMilliseconds
-    /// Set while the next publish is scheduled: its number among those of the lane.
+    /// The pause before the next publish, numbered within the lane; nil while no publish is scheduled.
     var pause: (number: Int, timer: TimerToken)?
 
     init(_ message: OutgoingMessage) { self.message = message }
@@ -21,14 +21,14 @@ final class PublishRetry {
 
     /// Returns the delay before the next publish.
     func next(after outcome: PublishOutcome) -> Duration {
-        // A request that is to come back may be at the broker already: two workers may get one of the two each.
+        // The broker may already have the request for its wait queue: two workers may then receive one each.
         if case .unknown = outcome { message.markPossibleDuplicate() }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }
         return .milliseconds(delay)
     }
 
-    /// Leaves out the producer's properties and headers; returns false if there are none to leave out.
+    /// Removes the producer's properties and headers. Returns false if there are none to remove.
     func removeOptionalParts(for refusal: PublishRefusal) -> Bool { message.removeOptionalParts(for: refusal) }
 }
 

@@ -1,18 +1,18 @@
 import APNS
 import EventLoop
 
-/// Sends pushes over the connection pools, as far as the breakers of their routes admit them.
+/// Sends pushes through the connection pools if the breakers of their routes admit them.
 ///
 /// Loop-bound.
 final class PushDispatcher {
     private let loop: EventLoop
-    /// As the apps number them.
+    /// The pools, indexed by the pool numbers of the apps.
     let pools: [APNSPool]
     let policy: OutcomePolicy
     let holds: HoldQueue
     var breakers: BreakerSet
     private let apps: AppDirectory
-    /// By consumer: the priority of the pushes of its deliveries.
+    /// The priority of the pushes of each consumer's deliveries.
     private let priorities: [Int]
 
     init(_ context: LaneContext) {
@@ -41,13 +41,13 @@ final class PushDispatcher {
             onFreshConnection: admission.needsFreshConnection, timing: record.trace?.push, record)
     }
 
-    /// Returns what the outcome means for the request.
+    /// Records the outcome at the breakers and returns its consequence for the request.
     func record(_ outcome: PushOutcome, _ push: InFlightPush) -> BreakerSet.Consequence {
         breakers.record(
             outcome, of: push.pending.request.push.id, push.admission, loop.now.monotonic, random: loop.nextRandom())
     }
 
-    /// Sends no more pushes. Pushes in flight end as ever.
+    /// Stops sending. Pushes in flight complete normally.
     func stopAccepting() {
         for pool in pools { pool.stopAccepting() }
     }
@@ -57,7 +57,7 @@ final class PushDispatcher {
     }
 }
 
-/// For operators.
+/// Names and scopes for operators.
 extension PushDispatcher {
     func pools(in scope: BreakerScope) -> [Int] {
         switch scope {
@@ -89,7 +89,7 @@ extension PushDispatcher {
         switch scope {
         case .everything: []
         case .key, .certificate:
-            pools.indices.filter { scope.means(pools[$0].configuration.credential.name) }
+            pools.indices.filter { scope.matches(pools[$0].configuration.credential.name) }
                 .map { .credential(pool: $0) }
         case .topic(let topic): apps.routes(of: topic).map { .topic($0) }
         }

@@ -4,7 +4,7 @@ import EventLoop
 import Telemetry
 
 extension RouteMonitor {
-    /// After connecting has failed for so long, no connection is expected soon.
+    /// The seconds of failed attempts to connect after which the breaker opens.
     private static let unreachableSecondsMax = 3
 
     func updateBreakers(_ pool: Int, _ event: PoolEvent) {
@@ -18,10 +18,10 @@ extension RouteMonitor {
         case .cannotConnect(let error, _, let since) where isLasting(error, since):
             let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
             dispatcher.breakers.cannotConnect(pool, isAlone: isConnected(to: endpoint), HoldReason(error), now)
-            // Also if answers had opened the breaker before: no other event would open a connection.
+            // Probe even if answers opened the breaker before: no other event would open a connection.
             dispatcher.pools[pool].probe()
         case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
-            // Not if the credential works on another connection.
+            // Ignore this while the credential works on another connection.
             if !dispatcher.pools[pool].isAuthenticated {
                 dispatcher.breakers.endedUnanswered(pool, HoldReason(endedUnanswered: error), now)
             }
@@ -35,7 +35,7 @@ extension RouteMonitor {
         error.code == .certificate || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }
 
-    /// Carries out and logs the changes of the breakers.
+    /// Applies and logs the changes of the breakers.
     func applyBreakerChanges() {
         guard !dispatcher.breakers.changes.isEmpty else { return }
         for change in dispatcher.breakers.takeChanges() {
@@ -54,13 +54,13 @@ extension RouteMonitor {
                 .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(reason.code),
                 .error: .string(reason.sentence), .apps: .string(dispatcher.appsAffected(by: scope)),
             ])
-        // Waiting pushes are held like new ones. A pool has pushes of other topics as well.
+        // Fail waiting pushes, so that they are held like new ones. A pool also has pushes of other topics.
         if case .topic = scope { return }
         for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].failWaiting() }
     }
 
     private func closed(_ scope: BreakerScope, _ opening: Breaker.Opening) {
-        // A lane that looks for an endpoint goes on to connect.
+        // While no endpoint is known to accept connections, the pools keep probing.
         if isAvailable { stopProbing(dispatcher.pools(in: scope)) }
         log.info(
             .breakerClosed,

@@ -2,15 +2,15 @@ import APNS
 import EventLoop
 import Telemetry
 
-/// Decides from the events of the pools which routes are open: opens and closes breakers, and finds out whether any endpoint
-/// accepts connections.
+/// Tracks from the events of the pools which routes are usable. Opens and closes breakers, and determines whether any
+/// endpoint accepts connections.
 ///
 /// Loop-bound.
 final class RouteMonitor {
     /// Whether any endpoint accepts connections.
     private enum Status {
         case available
-        /// No endpoint is known to accept connections. The timer reviews that at the end of the grace.
+        /// No endpoint is known to accept connections. The timer reviews this at the end of the grace period.
         case interrupted(TimerToken)
         case unreachable(since: MonotonicTime)
     }
@@ -43,8 +43,8 @@ final class RouteMonitor {
         updateAvailability(pool, event, in: pipeline)
     }
 
-    /// The lane stops consuming while no endpoint accepts a connection: it could only hold its requests. Its pools then
-    /// connect without a push.
+    /// Stops consuming while no endpoint accepts a connection, since the lane could only hold its requests. Its pools
+    /// then connect without a push.
     private func updateAvailability(_ pool: Int, _ event: PoolEvent, in pipeline: DeliveryPipeline) {
         guard !pipeline.lifecycle.isDraining else { return }
         let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
@@ -57,18 +57,18 @@ final class RouteMonitor {
         review(in: pipeline)
     }
 
-    /// A pool may wait before it connects again, which shows nothing of the endpoint.
+    /// Handles a lost connection. A pool may wait before it reconnects, which is no evidence about the endpoint.
     private func lost(_ endpoint: Int, _ pool: Int, isIdle: Bool) {
         guard !isConnected(to: endpoint) else { return }
         availability.lost(endpoint)
-        // A certificate may be refused now. A connection that ended idle is not replaced.
+        // Probe, since the server may refuse the certificate now. A connection that closed while idle is not replaced.
         if !isIdle { dispatcher.pools[pool].probe() }
     }
 
     private func missed(_ endpoint: Int, since: MonotonicTime, _ pool: Int) {
         guard !isConnected(to: endpoint) else { return }
         availability.missed(endpoint, since: since)
-        // Without a push that waits for a connection, no other event would open one.
+        // If no push waits for a connection, no other event would open one.
         if availability.state(loop.now.monotonic) != .available { dispatcher.pools[pool].probe() }
     }
 
@@ -89,7 +89,7 @@ final class RouteMonitor {
         case .unreachable:
             beginUnreachable(now, in: pipeline)
         }
-        // Held requests waited for the end of the interruption.
+        // Held requests were waiting for the end of the interruption.
         pipeline.moveHeld()
     }
 }
@@ -132,7 +132,7 @@ extension RouteMonitor {
         for pool in pools where !dispatcher.breakers.awaitsConnection(pool) { dispatcher.pools[pool].stopProbing() }
     }
 
-    /// Whether a pool of any credential has a connection to the endpoint: that shows that the endpoint accepts connections.
+    /// Whether any pool has a connection to the endpoint, which proves that the endpoint accepts connections.
     func isConnected(to endpoint: Int) -> Bool {
         dispatcher.pools(in: .endpoint(endpoint)).contains { dispatcher.pools[$0].isConnected }
     }

@@ -1,11 +1,11 @@
 import AMQP
 import Telemetry
 
-/// The events of one of the lane's consumers.
+/// Forwards the events of one consumer to the pipeline.
 final class ConsumerEvents: ConsumerHandler {
     private let source: Int
     private let pipeline: DeliveryPipeline
-    /// False once the broker has applied every settlement: a lost channel then brings back no delivery of the consumer.
+    /// False once the broker has applied every settlement: it then redelivers nothing after a lost channel.
     var reportsLostChannels = true
 
     init(of source: Int, in pipeline: DeliveryPipeline) { (self.source, self.pipeline) = (source, pipeline) }
@@ -21,7 +21,7 @@ final class ConsumerEvents: ConsumerHandler {
     }
 }
 
-/// The events of one of the lane's connections, or of its publisher.
+/// Forwards the events of one connection, or of the publisher, to the pipeline.
 final class SessionEvents: SessionHandler {
     private let purpose: BrokerSession.Purpose
     private let isConnection: Bool

@@ -4,14 +4,15 @@ import EventLoop
 /// The verdict on a delivery while its publishes and their confirms are outstanding.
 struct Settlement {
     let verdict: Verdict
-    /// Identifies the request in the memory of duplicates; nil for a duplicate, for what cannot be read, and in the
-    /// quarantine.
+    /// Identifies the request in the memory of duplicates; nil for a duplicate, a request that was not read or is
+    /// invalid, and a request from the queue of expired requests.
     let key: DeduplicationKey?
     var plan: PublishPlan
-    /// When the first message of the plan was published last.
+    /// When the first message of the plan was last published.
     var publishedAt: MonotonicTime
-    /// Set while the first message of the plan is published again.
+    /// The retries of the first message of the plan; nil while its first publish is outstanding.
     var retry: PublishRetry?
-    /// Whether a message that would keep the request cannot be published: the broker dead-letters the request itself.
+    /// Whether a dead letter or republished request cannot be published. The broker then dead-letters the original
+    /// request.
     var mustReject = false
 }

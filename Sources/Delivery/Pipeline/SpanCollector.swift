@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// The spans of deliveries whose trace is kept, handed over together at most once a second.
+/// Collects the spans of sampled deliveries and hands them over in batches, at most once a second.
 ///
 /// Loop-bound.
 final class SpanCollector {
@@ -9,7 +9,7 @@ final class SpanCollector {
 
     private let loop: EventLoop
     private let apps: AppDirectory
-    /// nil if no spans are exported.
+    /// Receives the spans; nil if no spans are exported.
     private let onSpans: (@Sendable (SpanBuffer) -> Void)?
     private var buffer = SpanBuffer()
 

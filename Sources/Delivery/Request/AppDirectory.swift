@@ -5,21 +5,22 @@ import Text
 
 /// The configured apps by bundle ID.
 ///
-/// Looked up with the bytes of a message, so that no string is made for each.
+/// A lookup uses the bytes of a request, so no string is created for each.
 public struct AppDirectory: Sendable {
     public typealias Index = Int
 
-    /// An app, and which of the lane's connection pools serves it in each environment.
+    /// An app with the connection pools that serve it in each environment.
     public struct App: Sendable {
         public var bundleID: String
-        /// Taken when a message names none.
+        /// The environment of requests that name none.
         public var defaultEnvironment: APNSEnvironment
+        /// nil if the app has no credential for production.
         public var production: Pools?
+        /// nil if the app has no credential for the sandbox.
         public var sandbox: Pools?
-        /// How much of it a worker pushes.
+        /// The limits of the app's pushes in a worker.
         public var limits: PushLimits
 
-        /// nil: it has no credential there.
         public init(
             bundleID: String, defaultEnvironment: APNSEnvironment, production: Pools? = nil, sandbox: Pools? = nil,
             limits: PushLimits = PushLimits()
@@ -39,12 +40,13 @@ public struct AppDirectory: Sendable {
         }
     }
 
-    /// One and the same, unless broadcasts have an endpoint of their own or certificates are for some kinds only.
+    /// The pool of each kind of push. All kinds share one pool, unless broadcasts have a separate endpoint or
+    /// certificates are valid for some kinds only.
     public struct Pools: Sendable, Equatable {
-        /// In the order of `Kind.all`.
+        /// The pool of each kind, in the order of `Kind.all`.
         private let numbers: [Int?]
 
-        /// - Parameter number: nil: nothing serves this kind.
+        /// - Parameter number: Returns the pool of a kind; nil if no pool serves it.
         public init(_ number: (Kind) -> Int?) { numbers = Kind.all.map(number) }
 
         public init(device: Int, broadcast: Int) { self.init { $0 == .broadcast ? broadcast : device } }
@@ -54,14 +56,14 @@ public struct AppDirectory: Sendable {
         public subscript(kind: Kind) -> Int? { numbers[kind.number] }
     }
 
-    /// What a push is sent as. Each has a topic of its own, and what APNs refuses of one goes on for the others.
+    /// The kind of a push. Each kind has its own topic, so a topic that APNs refuses does not affect the other kinds.
     public enum Kind: Sendable, Hashable {
         case device(PushType)
         case broadcast
 
         public static let all = PushType.allCases.map { Kind.device($0) } + [.broadcast]
 
-        /// What the request names: for a device the value of `apns-topic`, for a broadcast the bundle ID.
+        /// Returns the topic of an app: the value of `apns-topic` for a device, the bundle ID for a broadcast.
         public func topic(bundleID: some Sequence<UInt8>) -> [UInt8] {
             switch self {
             case .device(let type): type.topic(bundleID: bundleID)
@@ -86,14 +88,14 @@ public struct AppDirectory: Sendable {
 
     private let apps: [App]
     private let names: [[UInt8]]
-    /// By app, then by kind in the order of `Kind.all`.
+    /// The topics by app, then by kind in the order of `Kind.all`.
     private let topics: [[UInt8]]
-    /// By the number of a route.
+    /// The pool of each route, by the number of the route.
     private let pools: [Int?]
-    /// By app and outcome, in the order of `Outcome.allCases`.
+    /// The routing keys by app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
     private let mixer = SecretMixer()
-    /// Open addressing; −1 is free.
+    /// A hash table with open addressing; −1 marks a free slot.
     private let slots: [Int32]
 
     public init(_ apps: [App]) {
@@ -119,32 +121,32 @@ public struct AppDirectory: Sendable {
     public subscript(index: Index) -> App { apps[index] }
     public var count: Int { apps.count }
 
-    /// Numbers the topics of all apps.
+    /// The number of a topic among the topics of all apps.
     public typealias TopicIndex = Int
 
     public func topicIndex(of index: Index, _ kind: Kind) -> TopicIndex { index * Kind.all.count + kind.number }
 
-    /// Made once, and shared.
+    /// Returns a topic as shared storage.
     public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
 
     static func routeNumber(topic: TopicIndex, _ environment: APNSEnvironment) -> Int {
         topic * APNSEnvironment.allCases.count + environment.number
     }
 
-    /// nil: nothing serves it.
+    /// Returns the route to a topic; nil if no pool serves it.
     func route(topic: TopicIndex, _ environment: APNSEnvironment) -> Route? {
         let number = Self.routeNumber(topic: topic, environment)
         return pools[number].map { Route(pool: $0, number: number) }
     }
 
-    /// All routes to a topic, in every environment that has a pool for it.
+    /// Returns all routes to a topic, in every environment that has a pool for it.
     func routes(of topic: String) -> [Route] {
         topics.indices.filter { name(ofTopic: $0) == topic }.flatMap { index in
             APNSEnvironment.allCases.compactMap { route(topic: index, $0) }
         }
     }
 
-    /// The topic of a route, for operators.
+    /// Returns the topic of a route, for operators.
     func topic(of route: Route) -> String { name(ofTopic: route.number / APNSEnvironment.allCases.count) }
 
     private func name(ofTopic index: TopicIndex) -> String {
@@ -154,20 +156,21 @@ public struct AppDirectory: Sendable {
 
     private static func kind(ofTopic index: TopicIndex) -> Kind { Kind.all[index % Kind.all.count] }
 
-    /// Bundle IDs of the apps that one of these pools serves, for operators.
+    /// Returns the bundle IDs of the apps that one of these pools serves, for operators.
     func bundleIDs(servedBy pools: [Int]) -> [String] {
-        let routesOfAnApp = Kind.all.count * APNSEnvironment.allCases.count
+        let routesPerApp = Kind.all.count * APNSEnvironment.allCases.count
         return apps.indices.filter { app in
-            self.pools[app * routesOfAnApp..<(app + 1) * routesOfAnApp].contains { $0.map(pools.contains) ?? false }
+            self.pools[app * routesPerApp..<(app + 1) * routesPerApp].contains { $0.map(pools.contains) ?? false }
         }
         .map { apps[$0].bundleID }
     }
 
-    /// Routing key of a result; made once, and shared.
+    /// Returns the routing key of a result as shared storage.
     func resultRoutingKey(of index: Index, _ outcome: Outcome) -> String {
         resultRoutingKeys[index][outcome.number]
     }
 
+    /// Returns the index of an app; nil if it is not configured.
     public func find(_ bundleID: UnsafeRawBufferPointer) -> Index? {
         var slot = Int(truncatingIfNeeded: mixer.hash(bundleID)) & (slots.count - 1)
         while slots[slot] >= 0 {
@@ -178,30 +181,30 @@ public struct AppDirectory: Sendable {
         return nil
     }
 
-    /// Bundle IDs that are compared with an unknown one in full.
+    /// The bundle IDs that are fully compared with an unknown one.
     private static let comparedMax = 16
-    /// Bytes of the longest name for which a bundle ID is suggested.
+    /// The longest name for which a bundle ID is suggested, in bytes.
     private static let suggestedBytesMax = 155
 
-    /// Returns the configured bundle ID that an unknown one probably means; nil if none is near.
+    /// Returns the configured bundle ID that is most similar to an unknown one; nil if none is near.
     ///
-    /// Unknown names cost little however many apps there are: only those that begin and end most alike are compared.
+    /// To bound the cost with many apps, only the bundle IDs with the longest common beginning and end are compared.
     func nearest(to bundleID: String) -> String? {
         let name = Array(bundleID.utf8)
         guard !name.isEmpty, name.count <= Self.suggestedBytesMax else { return nil }
         let likely = names.indices.map { index in
-            (index: index, alike: Self.alikeEnds(names[index], name))
+            (index: index, common: Self.commonEnds(names[index], name))
         }
-        .sorted { ($1.alike, $0.index) < ($0.alike, $1.index) }
+        .sorted { ($1.common, $0.index) < ($0.common, $1.index) }
         return Suggestion.nearest(to: bundleID, among: likely.prefix(Self.comparedMax).map { apps[$0.index].bundleID })
     }
 
-    /// Bytes at the beginning and at the end that both have.
-    private static func alikeEnds(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    /// Returns the length of the common beginning and the common end, in bytes.
+    private static func commonEnds(_ one: [UInt8], _ other: [UInt8]) -> Int {
         zip(one, other).prefix { $0 == $1 }.count + zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
     }
 
-    /// A power of two, at most half full.
+    /// Returns a power of two that leaves the table at most half full.
     private static func slotCount(for count: Int) -> Int {
         var slots = 8
         while slots < count * 2 { slots *= 2 }

@@ -3,36 +3,38 @@ import Crypto
 public import JSON
 public import JSONSchema
 
-/// The event of CloudEvents 1.0 that a request may come as: with the attributes around it in the body, and the request as
-/// its `data` (structured mode; JSON format, section 3), or with them in the headers (binary mode; AMQP binding, section
-/// 3.1, with either prefix).
+/// A CloudEvents 1.0 event that contains a request.
 ///
-/// A class: few messages have one, and the record of each has room for it.
+/// In structured mode, the body has the attributes, and the request as `data` (JSON format, section 3). In binary mode,
+/// the headers have the attributes, with either prefix (AMQP binding, section 3.1).
+///
+/// A class, since few requests have an event, and each record has a field for one.
 public final class CloudEvent: Sendable {
-    /// Before the name of an attribute.
+    /// The prefixes of attribute names in headers.
     private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
     private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
 
-    /// Of a version that is repeated in words.
+    /// The characters of an unsupported version that a message repeats.
     private static let versionCharactersMax = 16
 
     private let version: String
     private let id: String?
     private let source: String?
-    /// Of the extension for distributed tracing.
+    /// From the distributed tracing extension.
     let traceParent: String?
     let traceState: String?
 
-    /// Structured mode; nil for a body that is no event.
+    /// Reads an event in structured mode; nil if the body is no event.
     convenience init?(_ root: JSONValue) {
         self.init { name in root[key: name]?.string }
     }
 
-    /// Binary mode; nil for a message that is no event, or one of another version, whose request stands for itself.
+    /// Reads an event in binary mode; nil if the message is no event, or an event of another version, whose body is
+    /// read as a plain request.
     convenience init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
-        guard isRead else { return nil }
+        guard isSupported else { return nil }
     }
 
     private init?(_ attribute: (String) -> String?) {
@@ -44,33 +46,33 @@ public final class CloudEvent: Sendable {
         traceState = attribute("tracestate")
     }
 
-    private var isRead: Bool { version.hasPrefix("1.") }
+    private var isSupported: Bool { version.hasPrefix("1.") }
 
-    /// What the request is known by when neither it nor the message says it: an id that is a UUID, else the UUIDv5 of
-    /// source and id, which are unique together (CloudEvents, section 3.1).
+    /// The id for a request if neither the request nor the message has one: the id of the event if it is a UUID,
+    /// otherwise the UUIDv5 of source and id, which are unique together (CloudEvents, section 3.1).
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
     }
 
-    /// The request in a body: its `data` where it is an event of version 1.0, else all of it.
+    /// Returns the request in a body: the `data` of an event of version 1.0, otherwise the whole body.
     public static func request(in root: JSONValue) -> JSONValue { CloudEvent(root)?.data(in: root) ?? root }
 
-    /// nil: it has none, or is of another version.
-    func data(in root: JSONValue) -> JSONValue? { isRead ? root["data"] : nil }
+    /// Returns the data of the event; nil if it has none, or is of another version.
+    func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
-    /// The violation with what explains it, where the body is an event that is not read, a batch of events (JSON
-    /// format, section 4), or a request with a common mistake.
+    /// Returns the violation with an explanation if the body is an unsupported event, a batch of events (JSON format,
+    /// section 4), or a request with a common mistake.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
-        if let event = CloudEvent(root), !event.isRead {
+        if let event = CloudEvent(root), !event.isSupported {
             reason =
-                "events of CloudEvents 1.0 are read, and this is one of \(event.version.prefix(versionCharactersMax))"
+                "only CloudEvents 1.0 is supported, and this is version \(event.version.prefix(versionCharactersMax))"
         } else if CloudEvent(root) != nil, root["data"] == nil {
-            let hint = root["data_base64"] == nil ? "" : "; data_base64 is not read"
-            reason = "this event has no data, which would be the request\(hint)"
+            let hint = root["data_base64"] == nil ? "" : "; data_base64 is not supported"
+            reason = "this event has no data, which must be the request\(hint)"
         } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {
-            reason = "this is a batch of CloudEvents: publish each as a message of its own"
+            reason = "this is a batch of CloudEvents: publish each event as a separate message"
         } else {
             return RequestSlip.explained(violation, in: root)
         }

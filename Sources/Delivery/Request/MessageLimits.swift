@@ -2,7 +2,7 @@ import APNS
 import APNSProtocol
 public import JSON
 
-/// What JSON Schema cannot say of a message: bytes where it counts characters, and limits that depend on the push type.
+/// The limits that JSON Schema cannot express: lengths in bytes, and limits that depend on the push type.
 public struct MessageLimits {
     private let deviceToken: ArraySlice<UInt8>?
     private let collapseIDBytes: Int
@@ -18,7 +18,7 @@ public struct MessageLimits {
         payloadBytes = push.payloadRange.count
     }
 
-    /// For a message that the schema allows.
+    /// - Parameter message: A request that satisfies the schema.
     init(_ message: JSONValue) {
         deviceToken = message["device_token"]?.withUTF8 { ArraySlice($0) }
         collapseIDBytes = message["collapse_id"]?.withUTF8 { $0.count } ?? 0
@@ -29,7 +29,7 @@ public struct MessageLimits {
             ? pushType?.payloadBytesMax ?? APNSLimits.payloadBytesMax : APNSLimits.payloadBytesMaxBroadcast
     }
 
-    /// Why a worker would refuse a message that the schema allows; nil when it is within the limits.
+    /// Returns why a worker would reject a request that satisfies the schema; nil if the request is within the limits.
     public static func violation(of message: JSONValue) -> RequestViolation? {
         do throws(RequestViolation) {
             try MessageLimits(message).check(payload: message["payload"])
@@ -39,7 +39,9 @@ public struct MessageLimits {
         }
     }
 
-    /// - Parameter payload: read only if it is too large.
+    /// Throws the first violated limit.
+    ///
+    /// - Parameter payload: Evaluated only if the payload is too large.
     func check(payload: @autoclosure () -> JSONValue?) throws(RequestViolation) {
         if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
             throw RequestViolation(
@@ -49,17 +51,17 @@ public struct MessageLimits {
         guard collapseIDBytes <= APNSLimits.collapseIDBytesMax else {
             throw RequestViolation(
                 .limit, "collapse_id", path: "/collapse_id",
-                "collapse_id has \(collapseIDBytes) bytes of UTF-8; APNs takes \(APNSLimits.collapseIDBytesMax).")
+                "collapse_id has \(collapseIDBytes) bytes of UTF-8; APNs allows \(APNSLimits.collapseIDBytesMax).")
         }
         guard payloadBytes <= payloadBytesMax else {
             throw RequestViolation(
                 .limit, "payload", path: "/payload",
-                "The payload has \(payloadBytes) bytes; APNs takes \(payloadBytesMax) for this push type."
+                "The payload has \(payloadBytes) bytes; APNs allows \(payloadBytesMax) for this push type."
                     + Self.advice(payload(), bytesMax: payloadBytesMax))
         }
     }
 
-    /// The size that the same payload has without escapes and indentation, if it is within the limit.
+    /// Returns a sentence with the size of the payload without escapes and indentation, if that is within the limit.
     private static func advice(_ payload: JSONValue?, bytesMax: Int) -> String {
         guard let bytes = payload?.compactByteCount, bytes <= bytesMax else { return "" }
         return " Written as UTF-8, without \\u escapes and whitespace between its parts, it has \(bytes)."

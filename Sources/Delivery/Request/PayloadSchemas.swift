@@ -1,19 +1,20 @@
 public import JSONSchema
 
-/// What apps demand of their payloads beyond the contract.
+/// The schemas of the apps for their payloads, beyond the contract.
 public struct PayloadSchemas: Sendable {
     let schemas: [CompiledSchema]
-    /// By app, in the order of the `AppDirectory`: an index into `schemas`.
+    /// For each app, in the order of the `AppDirectory`: an index into `schemas`; nil without a schema.
     let ofApps: [Int?]
 
-    /// - Parameter ofApps: by app, in the order of the `AppDirectory`: which of the schemas its payloads have to obey.
+    /// - Parameter ofApps: For each app, in the order of the `AppDirectory`: the index of its schema; nil without a
+    ///   schema.
     public init(_ schemas: [CompiledSchema] = [], ofApps: [Int?] = []) {
         self.schemas = schemas
         self.ofApps = ofApps.map { $0.flatMap { schemas.indices.contains($0) ? $0 : nil } }
     }
 }
 
-/// The same with one lane's memory for checking.
+/// The validators of payload schemas, with the memory of one lane.
 struct PayloadValidators {
     private let validators: [SchemaValidator]
     private let ofApps: [Int?]
@@ -23,7 +24,7 @@ struct PayloadValidators {
         ofApps = payloadSchemas.ofApps
     }
 
-    /// nil: the app demands nothing.
+    /// nil if the app has no schema.
     subscript(app: AppDirectory.Index) -> SchemaValidator? {
         guard ofApps.indices.contains(app), let index = ofApps[app] else { return nil }
         return validators[index]

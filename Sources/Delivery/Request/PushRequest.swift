@@ -1,11 +1,12 @@
 public import APNS
 
-/// A request that holds: what a producer wants sent, read from one message and checked.
+/// A valid request, read from one delivery.
 public struct PushRequest: Sendable {
-    /// What goes to APNs. Its id is the notification's, the same at every try.
+    /// The HTTP request to APNs. Its id is the id of the notification request, the same at each attempt.
     public var push: APNSRequest
     public var app: AppDirectory.Index
     public var route: Route
-    /// When the device registered its token, in UNIX milliseconds: a 410 that is older does not condemn it.
+    /// When the device registered its token, in UNIX milliseconds; nil if unknown. An older 410 does not invalidate the
+    /// token.
     public var registeredAtMilliseconds: Int64?
 }

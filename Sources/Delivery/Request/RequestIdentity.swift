@@ -1,11 +1,12 @@
 public import Crypto
 import JSON
 
-/// By what a request is known to APNs, in its result and in its dead letter.
+/// The id of a request for APNs, its result and its dead letter.
 public enum RequestIdentity {
-    /// The request's `id` if that is a UUID, else the message's, else that of the event that the request came in.
+    /// Returns the `id` of the request if it is a UUID, otherwise the id of the message, otherwise that of the event.
     ///
-    /// - Parameter messageID: of the AMQP message; a UUID as it is, anything else as its UUIDv5.
+    /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used as it is, any other text as its
+    ///   UUIDv5.
     public static func of(body: [UInt8], messageID: String?) -> UUIDValue? {
         let root = (try? JSONDocument(body))?.root
         return root.flatMap { of(body: CloudEvent.request(in: $0)) } ?? of(messageID: messageID)

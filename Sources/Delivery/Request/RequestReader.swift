@@ -5,15 +5,15 @@ import Crypto
 import JSON
 import JSONSchema
 
-/// Turns a delivery into a notification, or says what is wrong with it: encoding, JSON, schema, identity, app, limits,
-/// the app's own schema, in this order. Belongs to one lane, whose memory for parsing and compiled schema it holds.
+/// Reads the request of a delivery, or reports its first violation: encoding, JSON, schema, identity, app, limits, the
+/// app's payload schema, in this order. Belongs to one lane, whose parser memory and validators it holds.
 final class RequestReader {
     private let apps: AppDirectory
     private let parser: JSONParser
     private let validator: SchemaValidator
     private let names = RequestMembers.names
     private var payloadValidators: PayloadValidators
-    /// Of the last request whose app is unknown: a producer that is configured wrongly sends many.
+    /// The suggestion for the last unknown app, since a misconfigured producer publishes many requests for it.
     private var unknownApp: (name: String, nearest: String?)?
 
     init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
@@ -23,10 +23,10 @@ final class RequestReader {
         payloadValidators = PayloadValidators(payloadSchemas)
     }
 
-    /// From the next message on.
+    /// Replaces the payload schemas from the next request on.
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
-    /// Fills in `record` what can be told of the message even when it is refused.
+    /// Reads and validates the request. Also records its identity and target in `record` if it is invalid.
     func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
         do throws(RequestViolation) {
             return .success(try notification(record))
@@ -83,7 +83,7 @@ final class RequestReader {
             push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
     }
 
-    /// Notes the identity that a refused body shows all the same: the property may be wrong.
+    /// Records the identity from a rejected body, if it is readable although `content-encoding` names a compression.
     private func identify(_ record: DeliveryRecord) {
         guard let root = try? parse(record.delivery.content) else { return }
         record.describe(RequestMembers(of: CloudEvent.request(in: root), names), apps)
@@ -96,7 +96,7 @@ final class RequestReader {
         in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
     ) throws(RequestViolation) -> RequestMembers {
         guard let event = CloudEvent(root) else { throw RequestViolation(CloudEvent.explained(violation, in: root)) }
-        // The event's own is looked at last.
+        // The id of the event has the lowest precedence.
         let id = RequestIdentity.of(messageID: record.delivery.properties.messageID)
         record.id = id ?? event.requestID
         guard let data = event.data(in: root) else { throw RequestViolation(CloudEvent.explained(violation, in: root)) }
@@ -122,7 +122,7 @@ final class RequestReader {
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
     ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
-        // The schema has made sure of them; a message that came so far without them is refused all the same.
+        // The schema requires both members. Reject a request without them nevertheless.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
         else {
             throw RequestViolation(.schema, "required", "push_type or payload is missing.")
@@ -153,14 +153,16 @@ final class RequestReader {
 
 extension RequestViolation {
     fileprivate static let oversized = RequestViolation(
-        .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
+        .size, "message_bytes",
+        "The body exceeds the limit of this worker; the broker moved the request to the dead letters.")
 }
 
 extension DeliveryRecord {
-    /// Longest app or token that a result repeats, in bytes; a schema that is broken does not bound them.
+    /// The longest app or token that a result repeats, in bytes. A request that violates the schema does not bound
+    /// them.
     private static let repeatedBytesMax = 512
 
-    /// Notes what a result should name, from a message that may yet be refused.
+    /// Records the members that a result repeats. The request may still be rejected.
     fileprivate func describe(_ members: borrowing RequestMembers, _ apps: AppDirectory) {
         app =
             members[.app]?.text.flatMap { bundleID in
@@ -180,7 +182,7 @@ extension DeliveryRecord {
 }
 
 extension JSONNodeView {
-    /// A string's text: the bytes of the message itself unless it has escapes.
+    /// Returns the text of a string: a slice of the body, unless the string has escapes.
     fileprivate func text(in bytes: [UInt8]) -> ArraySlice<UInt8> {
         guard let text else { return [] }
         let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)

@@ -1,16 +1,16 @@
 import JSON
 import JSONSchema
 
-/// A common mistake in a request, which the schema's own sentence does not name.
+/// Detects common mistakes in requests that the schema's message does not name.
 enum RequestSlip {
     /// Names that other programs use for members of a request.
     private static let otherNames: KeyValuePairs = [
         "type": "push_type", "token": "device_token", "topic": "app", "bundle_id": "app", "apns_id": "id",
     ]
 
-    /// The violation with what its producer probably meant.
+    /// Returns the violation with a hint at the probable mistake.
     ///
-    /// - Parameter root: the request. Pointers of one within an event begin at the event.
+    /// - Parameter root: The request. If it is in an event, pointers of the violation begin at the event.
     static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         var violation = violation
         let place = place(of: violation, in: root)
@@ -25,17 +25,17 @@ enum RequestSlip {
                 && violation.message.contains(name)
         }
         if lacks("payload") || place == "/aps", root["aps"] != nil {
-            return noted(violation, "aps belongs into payload")
+            return annotated(violation, "aps belongs in payload")
         }
         for (other, own) in otherNames where root[key: own] == nil && root[key: other] != nil {
             if lacks(own) || place == "/\(other)" {
-                return noted(violation, "\(other) is called \(own)")
+                return annotated(violation, "use \(own) instead of \(other)")
             }
         }
         return violation
     }
 
-    /// JSON pointer in the request.
+    /// Returns the JSON pointer within the request.
     private static func place(of violation: SchemaViolation, in root: JSONValue) -> String {
         let pointer = violation.instancePointer
         guard root["data"] == nil, pointer == eventData || pointer.hasPrefix(eventData + "/") else { return pointer }
@@ -44,8 +44,8 @@ enum RequestSlip {
 
     private static let eventData = "/data"
 
-    /// In place of what is only spelled alike.
-    private static func noted(_ violation: SchemaViolation, _ note: String) -> SchemaViolation {
+    /// Appends a note, which replaces a spelling suggestion.
+    private static func annotated(_ violation: SchemaViolation, _ note: String) -> SchemaViolation {
         var violation = violation
         if let guess = violation.message.firstRange(of: " (did you mean") {
             violation.message.removeSubrange(guess.lowerBound...)

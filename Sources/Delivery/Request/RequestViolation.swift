@@ -2,30 +2,32 @@ import APNSProtocol
 import JSON
 import JSONSchema
 
-/// Why a message cannot become a notification, in words that its producer's developer can act on.
+/// Why a request is invalid, with a remedy for the developer of its producer.
 public struct RequestViolation: Error, Sendable, Hashable {
-    /// What was wrong, broadly; the second word of a dead letter's routing key.
+    /// The class of the violation; the second word of a dead letter's routing key.
     public enum Class: String, Sendable, Hashable, CaseIterable {
-        /// A property of the AMQP message: an encoding that nobody reads, no id.
+        /// A property of the AMQP message, such as an unsupported encoding or a missing id.
         case property
         /// The body is not JSON.
         case json
-        /// The body breaks the schema.
+        /// The body violates the schema.
         case schema
-        /// A limit that JSON Schema cannot say, such as bytes of UTF-8.
+        /// A limit that JSON Schema cannot express, such as bytes of UTF-8.
         case limit
         /// The app or environment is not configured here.
         case app
-        /// The body is larger than `messageBytesMax` and was not kept.
+        /// The body is larger than `messageBytesMax` and was dropped.
         case size
     }
 
     public var violationClass: Class
-    /// The third word of a dead letter's routing key: a JSON error's code, a schema keyword, a field's name.
+    /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, or the name of a
+    /// field.
     public var code: String
-    /// JSON pointer to the value; `nil` when the whole message is meant.
+    /// The JSON pointer to the value; nil for the whole request.
     public var path: String?
-    /// One sentence; holds no device token, and of the payload names of properties and what a schema names.
+    /// One sentence. It contains no device token; of the payload, it contains only names of properties and values of a
+    /// schema.
     public var sentence: String
 
     public init(_ violationClass: Class, _ code: String, path: String? = nil, _ sentence: String) {
@@ -37,7 +39,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
 }
 
 extension RequestViolation {
-    /// With the path from the event's body on; what a schema says has it already.
+    /// The violation with its path relative to the event. Paths of schema violations already are.
     var inEvent: RequestViolation {
         guard violationClass == .limit || violationClass == .app else { return self }
         var violation = self
@@ -45,13 +47,13 @@ extension RequestViolation {
         return violation
     }
 
-    /// A producer may have written a topic, which is a bundle ID with a suffix.
+    /// Returns the violation for an app that is not configured. Detects a topic, which is a bundle ID with a suffix.
     ///
-    /// - Parameter nearest: the configured bundle ID that is probably meant.
+    /// - Parameter nearest: The most similar configured bundle ID.
     static func unknownApp(_ name: String, nearest: String? = nil) -> RequestViolation {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint =
-            suffix.map { ": app goes without \($0), which push_type adds" }
+            suffix.map { ": remove \($0) from app, push_type adds it" }
             ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
         return RequestViolation(
             .app, "unknown", path: "/app",
@@ -61,10 +63,10 @@ extension RequestViolation {
     static var anonymous: RequestViolation {
         RequestViolation(
             .property, "message-id",
-            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
+            "The message has no id: set \"id\" (a UUID) or the AMQP message-id, the same at every publish.")
     }
 
-    /// - Parameter duplicate: JSON pointer to the key that an object has twice.
+    /// - Parameter duplicate: The JSON pointer to a duplicate key of an object.
     init(_ error: JSONError, duplicate: String? = nil) {
         let place = "line \(error.position.line), column \(error.position.column)"
         let path = duplicate.map { RedactedText.pointer($0) }

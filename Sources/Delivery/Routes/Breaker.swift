@@ -1,13 +1,13 @@
 import EventLoop
 
-/// Holds up what is known to fail, and finds out when it works again.
+/// A circuit breaker: holds pushes that are known to fail, and closes after a successful probe.
 ///
-/// Pure: it is told the time and what happened. Closed, or open: then either its endpoint is probed by connecting, which
-/// needs no message, or one message is let through when a probe is due.
+/// Pure: its methods have the time and the events as parameters. An open breaker is probed by connecting, which needs
+/// no push, or by one push when a probe is due.
 struct Breaker: Sendable, Hashable {
     static let firstProbeSeconds: Int64 = 5
     static let probeSecondsMax: Int64 = 60
-    /// Of an endpoint that answers. Its answers show that it has pushed nothing, and all apps wait for it.
+    /// The maximum for an endpoint that answers. Its answers prove that it pushed nothing, and all apps wait for it.
     static let answeredProbeSecondsMax: Int64 = 10
 
     enum Probing: Sendable, Hashable {
@@ -19,7 +19,7 @@ struct Breaker: Sendable, Hashable {
         var cause: HoldReason
         let since: MonotonicTime
         var probing: Probing
-        /// When the next message is let through.
+        /// When the next probing push is admitted.
         fileprivate(set) var nextProbe: MonotonicTime
         fileprivate var waitSeconds: Int64
         fileprivate(set) var isBeingProbed = false
@@ -31,7 +31,7 @@ struct Breaker: Sendable, Hashable {
         case hold(HoldReason)
     }
 
-    /// nil while it is closed.
+    /// nil while the breaker is closed.
     private(set) var opening: Opening?
 
     func admission(_ now: MonotonicTime) -> Admission {
@@ -42,7 +42,7 @@ struct Breaker: Sendable, Hashable {
         return .probe
     }
 
-    /// Returns whether it was closed.
+    /// Opens the breaker, or changes the cause if it is open. Returns whether it was closed.
     mutating func open(_ cause: HoldReason, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {
             opening?.cause = cause
@@ -59,11 +59,11 @@ struct Breaker: Sendable, Hashable {
         opening?.isBeingProbed = true
     }
 
-    /// The cause is still there: the next probe waits twice as long.
+    /// Schedules the next probe after a failed one, with twice the wait.
     ///
     /// - Parameters:
-    ///   - secondsMax: the longest wait.
-    ///   - random: draws a wait from the upper half of the span.
+    ///   - secondsMax: The longest wait.
+    ///   - random: Selects a wait from the upper half of the interval.
     mutating func probeFailed(_ now: MonotonicTime, secondsMax: Int64 = Self.probeSecondsMax, random: UInt64) {
         guard let opening else { return }
         let doubled = min(opening.waitSeconds * 2, secondsMax)
@@ -73,12 +73,12 @@ struct Breaker: Sendable, Hashable {
         self.opening?.isBeingProbed = false
     }
 
-    /// The probe said nothing about the cause: the next message may try.
+    /// Ends a probe whose outcome does not concern the cause. The next push may probe.
     mutating func probeEndedUndecided() {
         opening?.isBeingProbed = false
     }
 
-    /// Returns what it was open for; nil when it was closed.
+    /// Closes the breaker. Returns the opening that ended; nil if the breaker was closed.
     mutating func close() -> Opening? {
         opening.take()
     }

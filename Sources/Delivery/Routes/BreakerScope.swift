@@ -5,7 +5,7 @@ enum BreakerScope: Sendable, Hashable {
     case credential(pool: Int)
     case topic(Route)
 
-    /// The longest wait between two probes, in seconds.
+    /// Returns the longest wait between two probes, in seconds.
     func probeSecondsMax(_ reason: HoldReason) -> Int64 {
         switch self {
         case .endpoint where reason.code != HoldReason.unansweredCode: Breaker.answeredProbeSecondsMax

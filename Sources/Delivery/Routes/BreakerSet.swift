@@ -3,10 +3,10 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// The breakers of a lane: one for each endpoint, one for each pool (a credential at an endpoint), and one for each topic
-/// that APNs refused. Pushes of other routes go on while a breaker is open.
+/// The breakers of a lane: one for each endpoint, one for each pool (a credential at an endpoint), and one for each
+/// topic that APNs refused. An open breaker does not affect pushes of other routes.
 ///
-/// Pure: takes the time and the outcomes of pushes, and decides which pushes may be sent.
+/// Pure: decides which pushes may be sent, from the time and the outcomes of pushes.
 struct BreakerSet {
     enum Change: Sendable, Hashable {
         case opened(BreakerScope, HoldReason)
@@ -19,31 +19,31 @@ struct BreakerSet {
         case hold(HoldReason)
     }
 
-    /// What the outcome of a push means for its request.
+    /// The consequence of a push's outcome for its request.
     enum Consequence: Sendable, Hashable {
-        /// The outcome is the request's own.
+        /// The outcome concerns the request: decide its verdict.
         case judge
-        /// Send it again.
+        /// Send the push again.
         case sendAgain(AdmittedPush)
-        /// The outcome is that of a route whose breaker is open.
+        /// The outcome concerns a route whose breaker is open: hold the request.
         case hold(HoldReason)
     }
 
-    /// By pool.
+    /// The endpoint of each pool.
     private let endpointOfPool: [Int]
     private var endpoints: [Breaker]
     private var evidence: [EndpointEvidence]
     private var credentials: [Breaker]
-    /// Paused by an operator.
+    /// The scopes that an operator paused.
     private(set) var pauses: [BreakerScope] = []
-    /// The open breakers of topics; few, so a linear search finds them.
+    /// The open breakers of topics. They are few, so a linear search suffices.
     private var topics: [(route: Route, breaker: Breaker)] = []
     private var openCount = 0
     private var evidenceCount = 0
     /// Changes since the last `takeChanges`.
     private(set) var changes: [Change] = []
 
-    /// - Parameter endpointOfPool: by pool, counted from 0.
+    /// - Parameter endpointOfPool: The endpoint of each pool, counted from 0.
     init(endpointOfPool: [Int]) {
         self.endpointOfPool = endpointOfPool
         let count = (endpointOfPool.max() ?? -1) + 1
@@ -55,7 +55,7 @@ struct BreakerSet {
     /// Whether no breaker is open and no scope is paused.
     var areAllClosed: Bool { openCount == 0 && pauses.isEmpty }
 
-    /// Whether a breaker of the route is open, or a scope of the route paused.
+    /// Whether a breaker of the route is open, or a scope of the route is paused.
     func isHeld(_ route: Route) -> Bool {
         !areAllClosed && scopes(of: route).contains { self[$0].opening != nil || pauses.contains($0) }
     }
@@ -111,7 +111,7 @@ struct BreakerSet {
 
     /// Records the outcome of an admitted push.
     ///
-    /// - Parameter random: draws the wait before the next probe.
+    /// - Parameter random: Selects the wait before the next probe.
     mutating func record(
         _ outcome: PushOutcome, of message: UUIDValue, _ push: AdmittedPush, _ now: MonotonicTime,
         random: @autoclosure () -> UInt64
@@ -133,12 +133,12 @@ struct BreakerSet {
             beginProbe(&again)
             return .sendAgain(again)
         }
-        // The push may have been sent, which counts as an attempt.
+        // APNs may have processed the push, which counts as an attempt.
         if case .unknown = outcome { return .judge }
         return cause.map { .hold($0) } ?? .judge
     }
 
-    /// A probe without an answer shows that connections still end, or stay silent.
+    /// Blames an unanswered probe on the breakers that are open for missing answers.
     private func blameUnanswered(_ findings: inout RouteAttribution, _ route: Route) {
         func finding(_ scope: BreakerScope) -> RouteAttribution.Finding? {
             guard let cause = self[scope].opening?.cause, cause.code == HoldReason.unansweredCode else { return nil }
@@ -148,7 +148,8 @@ struct BreakerSet {
         findings.credential = finding(.credential(pool: route.pool)) ?? findings.credential
     }
 
-    /// One bad answer proves little against an endpoint: until there is evidence, it concerns its request alone.
+    /// Returns the finding about an endpoint, or `nothing` while the evidence is insufficient. One bad answer may
+    /// concern only its request.
     private mutating func weigh(
         _ finding: RouteAttribution.Finding, _ endpoint: Int, _ message: UUIDValue, _ push: AdmittedPush,
         _ connection: Int
@@ -196,15 +197,17 @@ struct BreakerSet {
         }
     }
 
-    /// No connection can be opened to the endpoint, or with this credential alone. Attempts to connect probe it.
+    /// Opens the breaker of an endpoint to which no connection can be opened, or of the credential if only its
+    /// connections fail. Attempts to connect probe it.
     mutating func cannotConnect(_ pool: Int, isAlone: Bool, _ cause: HoldReason, _ now: MonotonicTime) {
-        // A credential that was refused would be refused again, though a connection is up.
+        // Keep the breaker of a refused credential: a connection would close it, but the credential would be refused
+        // again.
         guard !isAlone || credentials[pool].opening?.probing != .byMessage else { return }
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }
 
-    /// Several connections in a row ended before any push was answered. That is blamed on the credential, and on the
-    /// endpoint once every credential there is blamed. Connecting succeeds, so requests probe it.
+    /// Handles several consecutive connections that ended before any push was answered. Blames the credential, and the
+    /// endpoint once all its credentials are blamed. Connecting succeeds, so pushes probe the breaker.
     mutating func endedUnanswered(_ pool: Int, _ cause: HoldReason, _ now: MonotonicTime) {
         let endpoint = endpointOfPool[pool]
         let isAlone = endpointOfPool.indices.contains {
@@ -215,7 +218,7 @@ struct BreakerSet {
         if self[scope].opening == nil { open(scope, cause, .byMessage, now) }
     }
 
-    /// A connection is up.
+    /// Closes the breakers that were probed by connecting.
     mutating func connected(_ pool: Int) {
         closeConnecting(.endpoint(endpointOfPool[pool]))
         closeConnecting(.credential(pool: pool))
@@ -225,7 +228,7 @@ struct BreakerSet {
         if self[scope].opening?.probing == .byConnecting { close(scope) }
     }
 
-    /// The endpoint accepted a connection and refused the credential before any push.
+    /// Opens the breaker of a credential that the endpoint refused on a new connection, before any push.
     mutating func refused(_ pool: Int, _ cause: HoldReason, _ now: MonotonicTime) {
         closeConnecting(.endpoint(endpointOfPool[pool]))
         let scope = BreakerScope.credential(pool: pool)
@@ -233,7 +236,7 @@ struct BreakerSet {
         open(scope, cause, .byMessage, now)
     }
 
-    /// Whether the pool connects without a push.
+    /// Whether the pool must connect without a push.
     func awaitsConnection(_ pool: Int) -> Bool {
         endpoints[endpointOfPool[pool]].opening != nil || credentials[pool].opening?.probing == .byConnecting
     }
@@ -287,7 +290,7 @@ struct BreakerSet {
 }
 
 extension PushOutcome {
-    /// Whether no answer came to a push that was sent, or that no connection took.
+    /// Whether the push was sent but not answered, or was accepted by no connection.
     fileprivate var hasNoAnswer: Bool {
         switch self {
         case .unknown, .notSent(.noConnection), .notSent(.notWritten), .notSent(.refused): true

@@ -1,22 +1,23 @@
 import Crypto
 
-/// What speaks against an endpoint that can be reached: answers that say the service fails, or that are not APNs' own; and
-/// connections on which none ever comes.
-/// One message or one connection can be bad by itself, so it takes several of both.
+/// The evidence that a reachable endpoint fails: answers that report a failing service or that are not from APNs, and
+/// connections without any answer.
+///
+/// The failure of one request or connection may have a local cause, so several of both are needed.
 struct EndpointEvidence: Sendable, Hashable {
     static let messagesMin = 5
     static let connectionsMin = 2
-    /// Connections in a row that end with a push in flight and none answered, counted by each pool
+    /// Consecutive connections that end with pushes in flight and none answered, counted by each pool
     /// (`PoolEvent.endedUnanswered`).
     static let endedConnectionsMin = 3
 
-    /// The newest of them, each once.
+    /// The latest failed requests, without duplicates.
     private var messages: [UUIDValue] = []
     private var connections: [Int] = []
 
     var isEmpty: Bool { messages.isEmpty }
 
-    /// Returns whether it suffices.
+    /// Adds a failure. Returns whether the evidence suffices.
     mutating func add(_ message: UUIDValue, connection: Int) -> Bool {
         if !messages.contains(message) {
             if messages.count == Self.messagesMin { messages.removeFirst() }

@@ -1,19 +1,19 @@
 import EventLoop
 
-/// Why something is not sent for now.
+/// Why pushes are held.
 public struct HoldReason: Sendable, Hashable {
-    /// One word for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
-    /// `token`, `certificate-refused` or `paused`; of a push that no connection took `no-connection`, `overloaded` or
-    /// `refused-stream`; of one that its app's limits kept back `app-limit`.
+    /// The code for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
+    /// `token`, `certificate-refused` or `paused`; `no-connection`, `overloaded` or `refused-stream` for a push that no
+    /// connection accepted; `app-limit` for the limits of the app.
     public var code: String
-    /// For operators: what was seen, and what may mend it.
+    /// The failure and its remedy, for operators.
     public var sentence: String
 
-    static let paused = HoldReason("paused", "An operator has paused it, until martlet resume or a restart.")
+    static let paused = HoldReason("paused", "Paused by an operator, until martlet resume or a restart.")
 
     static let appLimit = HoldReason(
         "app-limit",
-        "Its app has more to push than limits of the configuration allow: publish less of it, raise them, or start more "
+        "The app has more to push than its configured limits allow: publish less, raise the limits, or start more "
             + "workers.")
 
     init(_ code: String, _ sentence: String) {
@@ -23,20 +23,20 @@ public struct HoldReason: Sendable, Hashable {
 }
 
 extension HoldReason {
-    /// No connection could be opened.
+    /// Creates the reason for a connection that could not be opened.
     init(_ error: TransportError) {
         switch error.code {
         case .certificate:
             self.init(
                 "certificate",
-                "\(error.message): look who signed it (openssl s_client -showcerts), at ca-certificates and the clock")
+                "\(error.message): check its issuer (openssl s_client -showcerts), ca-certificates, and the clock")
         case .proxy:
             self.init(
-                "unreachable", "\(error.message): look at apns.proxy or HTTPS_PROXY, and at what the proxy allows")
+                "unreachable", "\(error.message): check apns.proxy or HTTPS_PROXY, and the rules of the proxy")
         default:
             self.init(
                 "unreachable",
-                "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status"
+                "\(error.message): check DNS and firewalls on this host, and https://developer.apple.com/system-status"
             )
         }
     }

@@ -1,8 +1,8 @@
-/// Where a push goes and by what right: the endpoint with its credential, and the topic.
+/// The endpoint, credential and topic of a push.
 public struct Route: Sendable, Hashable {
-    /// Which of the lane's connection pools serves it: one for each environment, kind of endpoint and credential.
+    /// The connection pool of the lane. Each environment, kind of endpoint and credential has its own pool.
     public var pool: Int
-    /// Its number among all topics of all apps, in both environments.
+    /// The number of the route among all topics of all apps, in both environments.
     public var number: Int
 
     public init(pool: Int, number: Int) {

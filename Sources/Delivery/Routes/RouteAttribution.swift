@@ -2,19 +2,21 @@ import APNS
 import APNSProtocol
 import EventLoop
 
-/// What the outcome of one push says of the endpoint, the credential and the topic that it went by (design: scopes).
+/// The findings from one push's outcome about its endpoint, credential and topic (design: scopes).
 struct RouteAttribution: Sendable, Hashable {
     enum Finding: Sendable, Hashable {
-        /// It works.
+        /// The scope works.
         case good
+        /// The scope fails, for this reason.
         case bad(HoldReason)
+        /// The outcome proves nothing about the scope.
         case nothing
     }
 
     var endpoint = Finding.nothing
     var credential = Finding.nothing
     var topic = Finding.nothing
-    /// Which connection of the pool answered, or did not.
+    /// The connection of the pool that carried the push.
     var connection = 0
 
     static let allGood = RouteAttribution(endpoint: .good, credential: .good, topic: .good)
@@ -25,7 +27,7 @@ struct RouteAttribution: Sendable, Hashable {
             self.init(answer)
         case .notSent(.noToken):
             let cause = HoldReason(
-                "token", "No provider token can be signed with this key: is the machine's clock right?")
+                "token", "Cannot sign a provider token with this key: check the clock of the machine.")
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(HoldReason(refusal)), topic: .nothing)
@@ -55,8 +57,8 @@ struct RouteAttribution: Sendable, Hashable {
         let verdict = AnswerVerdict(answer)
         switch verdict.scope {
         case .message:
-            // Whether the topic is allowed may not have been looked at.
-            // A 403 without a word about the credential shows nothing of it either.
+            // APNs may not have checked the topic.
+            // A 403 whose reason is not about the credential proves nothing about it either.
             (endpoint, credential) = (.good, answer.status == 403 ? .nothing : .good)
         case .target:
             (endpoint, credential, topic) = (.good, .good, .good)
@@ -65,7 +67,7 @@ struct RouteAttribution: Sendable, Hashable {
         case .credential:
             (endpoint, credential) = (.good, .bad(HoldReason(answer)))
         case .connection:
-            // It comes on new connections, too: then it is about the key.
+            // This reason also occurs on new connections: it concerns the key.
             if answer.reason == .unrelatedKeyIDInToken { credential = .bad(HoldReason(answer)) }
         case .endpoint:
             endpoint = .bad(HoldReason(failing: answer))
@@ -89,22 +91,24 @@ extension HoldReason {
     }
 
     private static let certificateAdvice =
-        "Was the certificate revoked, has it expired, is it for this environment? Look at Certificates in Apple's "
-        + "developer account."
+        "Check under Certificates in Apple's developer account that the certificate is for this environment, has not "
+        + "expired and was not revoked."
 
     static let unansweredCode = "unanswered"
 
     fileprivate static let unanswered = HoldReason(
         unansweredCode,
-        "Connections open and stay silent: no push on them is answered. Check that apns.endpoints names APNs, and any "
+        "Connections open, but no push on them is answered. Check that apns.endpoints names APNs, and any "
             + "proxy or firewall on the path.")
 
-    /// Several connections in a row ended with a push in flight, the last by this error, and none was answered.
+    /// Creates the reason for several consecutive connections that ended with a push in flight and none answered.
+    ///
+    /// - Parameter error: The error of the last connection.
     init(endedUnanswered error: TransportError) {
         self.init(
             Self.unansweredCode,
-            "Connections open, and end before a push on them is answered (\(error.message)). If another credential works "
-                + "there, check that this one was not revoked and is for this environment. Otherwise check that "
+            "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
+                + "works there, check that this one was not revoked and is for this environment. Otherwise check that "
                 + "apns.endpoints names APNs, and any proxy or firewall on the path.")
     }
 
@@ -112,24 +116,24 @@ extension HoldReason {
         let sentence =
             switch answer.reason {
             case .expiredProviderToken:
-                "APNs takes new provider tokens for expired: is the machine's clock right?"
+                "APNs treats new provider tokens as expired: check the clock of the machine."
             case .badEnvironmentKeyIDInToken:
-                "The key is not for this environment: pin it to the one it is for."
+                "The key is not for this environment: set environments of the key in apns.keys."
             case .badCertificate, .badCertificateEnvironment: Self.certificateAdvice
             case .featureNotEnabled:
-                "Broadcasts are not enabled for the app: switch the capability on at its identifier in Apple's developer "
+                "Broadcasts are not enabled for the app: enable the capability at its identifier in Apple's developer "
                     + "account."
             case .topicDisallowed, .topicMismatch:
-                "APNs refuses the topic, on a connection that begins with it too: is the app enabled for the team? Look at "
-                    + "its identifier in Apple's developer account."
+                "APNs refuses the topic, even first on a new connection: check in Apple's developer account that the "
+                    + "app belongs to the team and has push enabled."
             default:
-                "APNs refuses the credential: was it revoked, are its key ID and team ID right? Look at Keys in Apple's "
-                    + "developer account."
+                "APNs refuses the credential: check its key ID and team ID, and under Keys in Apple's developer "
+                    + "account that it was not revoked."
             }
-        self.init(answer.code, "\(answer.told) \(sentence)")
+        self.init(answer.code, "\(answer.summary) \(sentence)")
     }
 
     fileprivate init(failing answer: PushAnswer) {
-        self.init("failing", "\(answer.told) So it was with several messages over several connections.")
+        self.init("failing", "\(answer.summary) Several requests over several connections got such answers.")
     }
 }

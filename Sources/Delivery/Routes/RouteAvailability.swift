@@ -1,21 +1,21 @@
 import EventLoop
 
-/// Whether any endpoint accepts connections. A lane stops consuming only while none does: then every request would be held,
-/// and none can starve.
+/// Whether any endpoint accepts connections. A lane stops consuming only while none does: it would hold every request
+/// anyway, so no request starves.
 ///
-/// Pure: takes events of the connection pools and the time.
+/// Pure: its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {
-    /// An interruption that is shorter changes nothing: a replacement connection is usually up in 20 ms.
+    /// A shorter interruption changes nothing: a replacement connection is usually up within 20 ms.
     static let graceSeconds: Int64 = 1
-    /// What an endpoint that is tested gets for its first connection: longer than a pool waits before it connects again.
+    /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool before it reconnects.
     static let testGraceSeconds: Int64 = 3
 
-    /// A connection that the pool left, or that was refused a certificate, shows for so long that the endpoint accepts
+    /// The time for which a closed connection, or one with a refused certificate, proves that the endpoint accepts
     /// connections.
     static let acceptanceSeconds: Int64 = 60
 
     enum State: Sendable, Hashable {
-        /// At least one endpoint accepts connections, or nothing is known of any.
+        /// At least one endpoint accepts connections, or none has been tested.
         case available
         /// No endpoint is known to accept connections. Review the state at this time.
         case interrupted(until: MonotonicTime)
@@ -32,11 +32,11 @@ struct RouteAvailability: Sendable {
         case missing(since: MonotonicTime)
     }
 
-    /// Pools of one endpoint that connect without a push to find out whether it accepts connections.
+    /// The maximum of an endpoint's pools that connect without a push to test whether it accepts connections.
     static let testingPoolsMax = 4
 
     private var endpoints: [Endpoint]
-    /// By endpoint: the pool that was accepted last.
+    /// The last accepted pool of each endpoint.
     private var acceptedPools: [Int?]
 
     init(endpointCount: Int) {
@@ -44,8 +44,8 @@ struct RouteAvailability: Sendable {
         acceptedPools = Array(repeating: nil, count: endpointCount)
     }
 
-    /// Returns those of an endpoint's pools that are to connect: the one that was accepted last, then some at random, as the
-    /// file of one credential may be missing, or its proxy down.
+    /// Returns the pools that test an endpoint: the last accepted one, then random ones, since the file of one
+    /// credential may be missing or its proxy down.
     func testingPools(of endpoint: Int, among pools: [Int], random: UInt64) -> some Collection<Int> {
         let first = Int(random % UInt64(max(1, pools.count)))
         let accepted = pools.filter { $0 == acceptedPools[endpoint] }
@@ -53,19 +53,20 @@ struct RouteAvailability: Sendable {
             .prefix(Self.testingPoolsMax)
     }
 
-    /// A connection to the endpoint is up, or its server refused only the credential.
+    /// Records that a connection to the endpoint is up, or that its server refused only the credential.
     mutating func accepted(_ endpoint: Int, pool: Int, _ now: MonotonicTime) {
         endpoints[endpoint] = .accepting(since: now)
         acceptedPools[endpoint] = pool
     }
 
-    /// The last connection of the endpoint has ended: whether the endpoint still accepts connections is unknown.
+    /// Records that the last connection of the endpoint ended: it is unknown whether the endpoint still accepts
+    /// connections.
     mutating func lost(_ endpoint: Int) {
         if case .accepting = endpoints[endpoint] { endpoints[endpoint] = .untested }
     }
 
-    /// Returns endpoints whose last success is so old that it counts only while a connection is up: report ``lost(_:)`` for
-    /// those without one. Empty unless another endpoint is missing.
+    /// Returns the endpoints whose last success is so old that it counts only while a connection is up. The caller
+    /// reports ``lost(_:)`` for those without a connection. Empty unless another endpoint is missing.
     func oldAcceptances(_ now: MonotonicTime) -> [Int] {
         guard endpoints.contains(where: { if case .missing = $0 { true } else { false } }) else { return [] }
         return endpoints.indices.filter { endpoint in
@@ -74,19 +75,20 @@ struct RouteAvailability: Sendable {
         }
     }
 
-    /// An attempt to connect failed, and the endpoint has no connection.
+    /// Records a failed attempt to connect to an endpoint without a connection.
     mutating func missed(_ endpoint: Int, since: MonotonicTime) {
         if case .missing(let known) = endpoints[endpoint], known <= since { return }
         endpoints[endpoint] = .missing(since: since)
     }
 
-    /// To be asked after ``beginTests(_:)``.
+    /// Returns the state. To be called after ``beginTests(_:)``.
     func state(_ now: MonotonicTime) -> State {
         guard let deadline else { return .available }
         return now < deadline ? .interrupted(until: deadline) : .unreachable
     }
 
-    /// Returns untested endpoints once the others have been missing for the grace: connect to them, without a push.
+    /// Returns the untested endpoints once the grace period of the missing ones has ended. The caller connects to them
+    /// without a push.
     mutating func beginTests(_ now: MonotonicTime) -> [Int] {
         guard let deadline, now >= deadline else { return [] }
         let untested = endpoints.indices.filter { endpoints[$0] == .untested }
@@ -95,7 +97,8 @@ struct RouteAvailability: Sendable {
         return untested
     }
 
-    /// When the grace of every endpoint that is missing ends; nil if an endpoint accepts connections, or none is missing.
+    /// When the grace periods of all missing endpoints have ended; nil if an endpoint accepts connections or none is
+    /// missing.
     private var deadline: MonotonicTime? {
         var latest: MonotonicTime?
         for endpoint in endpoints {

@@ -4,11 +4,11 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// What is noted on the way of a delivery whose trace is kept, and the spans that are made of it.
+/// The times of a sampled delivery, from which its spans are made.
 final class DeliveryTrace {
-    /// The producer's.
+    /// The trace context of the producer.
     private let parent: TraceContext
-    /// Of the delivery as a whole.
+    /// The span of the whole delivery.
     let context: TraceContext
     private let beganAt: Int64
     private var validatedAt: Int64?
@@ -17,7 +17,7 @@ final class DeliveryTrace {
     private var outcome: Outcome?
     private var failure: String?
 
-    /// nil unless the producer's trace is kept.
+    /// Returns nil unless the producer's trace is sampled.
     init?(_ record: DeliveryRecord, _ now: Now, spanID: UInt64) {
         guard let text = record.traceContext.parent, let parent = TraceContext(traceParent: text), parent.isSampled
         else { return nil }
@@ -30,7 +30,7 @@ final class DeliveryTrace {
 
     func validated(_ now: Now) { validatedAt = now.unixNanoseconds }
 
-    /// Whatever became of the push.
+    /// Records the end of the push, regardless of its outcome.
     func pushEnded(_ now: Now) { endedPushAt = now.unixNanoseconds }
 
     func ended(_ finalOutcome: FinalOutcome) {
@@ -38,7 +38,8 @@ final class DeliveryTrace {
         failure = finalOutcome.deadLetter.map { "\($0.deadClass).\($0.code)" }
     }
 
-    /// The delivery and its steps, as far as it came. Names are OpenTelemetry's for messaging.
+    /// Returns the spans of the delivery and of the steps that it reached. Names follow OpenTelemetry's messaging
+    /// conventions.
     func spans(of record: DeliveryRecord, app: String?, _ now: Now) -> [Span] {
         let end = now.unixNanoseconds
         var whole = Span(

@@ -1,21 +1,22 @@
-/// Orders the addresses of a host for a race, by what earlier connections of the same loop showed.
+/// Orders the addresses of a host for a connect race, by the outcomes of earlier connections of the same loop.
 ///
-/// Address families alternate (RFC 8305, section 4), beginning with the family that the resolver put first. An address that
-/// won a race against earlier ones goes first, and addresses whose connection ended without a byte from the peer go last.
-/// Where the first address works nothing is remembered, so that connections follow the name service's rotation.
+/// Address families alternate (RFC 8305, section 4), beginning with the family of the resolver's first address. An
+/// address that won a race against earlier ones goes first. Addresses whose connection ended without a byte from the
+/// peer go last. As long as the first address works, nothing is remembered, so connections follow the name service's
+/// rotation.
 ///
-/// Pure: it takes the time and what happened.
+/// Pure: the caller passes the time and the outcomes.
 struct AddressMemory {
-    /// Endpoints that are remembered; the oldest is forgotten first.
+    /// Maximum remembered endpoints; the oldest is forgotten first.
     static let endpointsMax = 64
-    /// What was learned is forgotten after so long, and the resolver's order is tried again (RFC 6555, section 4.1).
+    /// After this time an entry is forgotten, and the resolver's order is tried again (RFC 6555, section 4.1).
     static let secondsMax = 600
 
     private struct Entry {
         var worked: SocketAddress?
-        /// At most as many as a race tries.
+        /// At most as many addresses as a race tries.
         var silent: [SocketAddress] = []
-        /// When it was learned first.
+        /// The time of the first update.
         var since: MonotonicTime
     }
 
@@ -23,7 +24,7 @@ struct AddressMemory {
 
     var endpointCount: Int { entries.count }
 
-    /// Each address once, in the order in which a race should try them.
+    /// Returns each address once, in the order in which a race should try them.
     mutating func ordered(_ addresses: [SocketAddress], of endpoint: Endpoint, _ now: MonotonicTime) -> [SocketAddress]
     {
         let alternating = Self.alternating(addresses)
@@ -33,15 +34,15 @@ struct AddressMemory {
         return first + alternating.filter { !first.contains($0) && !last.contains($0) } + last
     }
 
-    /// An address won a race.
+    /// Records that an address won a race.
     ///
-    /// - Parameter wasFirst: whether the race began with it.
+    /// - Parameter wasFirst: whether the race began with this address.
     mutating func connected(to address: SocketAddress, wasFirst: Bool, of endpoint: Endpoint, _ now: MonotonicTime) {
         guard !wasFirst else { return }
         update(endpoint, now) { $0.worked = address }
     }
 
-    /// A connection to the address was opened and ended before the peer sent a byte.
+    /// Records that a connection to the address opened and ended before the peer sent a byte.
     mutating func wasSilent(_ address: SocketAddress, of endpoint: Endpoint, _ now: MonotonicTime) {
         update(endpoint, now) { entry in
             if entry.worked == address { entry.worked = nil }

@@ -1,16 +1,16 @@
-/// Decides which address of a host is connected to, and when: "Happy Eyeballs" (RFC 8305, section 5).
+/// Decides which addresses of a host to connect to, and when: "Happy Eyeballs" (RFC 8305, section 5).
 ///
-/// Addresses are tried in the order given. The next attempt begins `attemptDelay` after the one before, or at once when an
-/// attempt fails. The first attempt that connects wins, and the others are cancelled.
+/// Addresses are attempted in the given order. The next attempt begins `attemptDelay` after the previous one, or
+/// immediately when an attempt fails. The first attempt that connects wins, and the others are cancelled.
 ///
-/// Pure: it takes events and the time, and returns what is to be done. Addresses are named by their index.
+/// Pure: it receives events and the time, and returns actions. Addresses are identified by index.
 struct ConnectRace {
     enum Action: Hashable {
-        /// Begin an attempt; `connected` or `failed` follows.
+        /// Start an attempt; `connected` or `failed` follows.
         case connect(Int)
-        /// Close the socket of an attempt; nothing more is heard of it.
+        /// Close the socket of an attempt; no event follows.
         case cancel(Int)
-        /// Call `timerFired` at this time. Replaces the timer before.
+        /// Call `timerFired` at this time. Replaces the previous timer.
         case arm(MonotonicTime)
         /// The race is over: stop the timer. The last action.
         case finish(Outcome)
@@ -24,31 +24,31 @@ struct ConnectRace {
         case timedOut
     }
 
-    /// Addresses that one race tries.
+    /// Maximum addresses of one race.
     static let addressesMax = 16
-    /// Attempts at the same time. A further address takes the place of the oldest attempt.
+    /// Maximum simultaneous attempts. A further attempt replaces the oldest one.
     static let attemptsMax = 8
     /// "Connection Attempt Delay", the value that RFC 8305 recommends.
     static let attemptDelayMilliseconds = 250
-    /// The least delay that RFC 8305 allows. It is used where a short time limit has to suffice for many addresses.
+    /// The minimum delay of RFC 8305, used if a short time limit has to suffice for many addresses.
     static let attemptDelayMillisecondsMin = 10
 
     private let count: Int
     private let limit: Duration
     private let attemptDelay: Duration
-    /// The first address that was not tried yet.
+    /// The first address without an attempt.
     private var next = 0
-    /// Attempts without an outcome, the oldest first.
+    /// Attempts without an outcome, oldest first.
     private var open: [Int] = []
     private var nextAttemptAt = MonotonicTime.distantFuture
     private var deadline = MonotonicTime.distantFuture
     private var isOver = false
 
     /// - Parameters:
-    ///   - addresses: their number, at least 1. Those beyond `addressesMax` are not tried.
+    ///   - addresses: their number, at least 1. Those beyond `addressesMax` are ignored.
     ///   - limit: for the whole race.
     init(addresses: Int, limit: Duration) {
-        precondition(addresses > 0, "a race needs an address")
+        precondition(addresses > 0, "a race needs at least one address")
         count = min(addresses, Self.addressesMax)
         self.limit = limit
         let share = limit / (count + 1)
@@ -56,7 +56,7 @@ struct ConnectRace {
             .milliseconds(Self.attemptDelayMillisecondsMin), min(.milliseconds(Self.attemptDelayMilliseconds), share))
     }
 
-    /// Addresses that were tried so far.
+    /// The number of addresses that were attempted.
     var triedCount: Int { next }
 
     mutating func start(_ now: MonotonicTime) -> [Action] {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A local IPv4 or IPv6 address from which connections are opened.
+/// The local IPv4 or IPv6 address of outgoing connections.
 public struct SourceAddress: Sendable, Hashable, CustomStringConvertible {
-    /// As it was written.
+    /// The text as configured.
     public let description: String
-    /// With port 0: the kernel chooses one.
+    /// Port 0: the kernel chooses the port.
     let socketAddress: SocketAddress
 
-    /// nil for anything but an IP address: a name, a port or a network.
+    /// Returns nil for anything but an IP address, such as a name, a port or a network.
     public init?(_ text: String) {
         var octets = in_addr()
-        // Elsewhere `127.1` is an address, too.
+        // getaddrinfo also accepts short forms such as `127.1`.
         guard text.contains(":") || inet_pton(AF_INET, text, &octets) == 1 else { return nil }
         guard let address = Resolver.numeric(Endpoint(host: text, port: 0))?.first else { return nil }
         (description, socketAddress) = (text, address)

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension ConnectOptions {
-    /// Sets what concerns the socket; before it connects, so that TCP announces a window for the buffer. An option that the
-    /// kernel refuses is left as it is.
+    /// Sets the socket's options. Call it before the connect, so that TCP announces a window that fits the buffer.
+    /// Ignores options that the kernel refuses.
     func apply(to descriptor: Int32) {
         let (tcp, ip, ipv6) = (Int32(IPPROTO_TCP), Int32(IPPROTO_IP), Int32(IPPROTO_IPV6))
         func set(_ level: Int32, _ option: Int32, _ value: Int) {
@@ -20,27 +20,28 @@ extension ConnectOptions {
         if let sendBufferBytes { set(SOL_SOCKET, SO_SNDBUF, sendBufferBytes) }
         if let receiveBufferBytes { set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes) }
         if let dscp {
-            // The octet's two low bits belong to congestion notification. A socket of IPv4 refuses the second option.
+            // The two low bits of the octet belong to congestion notification. An IPv4 socket refuses the second
+            // option.
             set(ip, IP_TOS, dscp << 2)
             set(ipv6, IPV6_TCLASS, dscp << 2)
         }
     }
 
-    /// The kernel's own time between two probes.
+    /// The kernel's default interval between two probes.
     private static let keepaliveProbeSecondsMax = 75
 }
 
 extension SourceAddress {
-    /// Binds a socket that connects later. Returns `errno`, or 0.
+    /// Binds a socket before its connect. Returns `errno`, or 0.
     func bind(_ descriptor: Int32) -> Int32 {
         var isLate: Int32 = 1
-        // The port is chosen at the connect, so that connections to different peers may share one (ip(7)).
+        // The kernel chooses the port at the connect, so connections to different peers may share one (ip(7)).
         setsockopt(
             descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isLate, socklen_t(MemoryLayout<Int32>.size))
         return socketAddress.withPointer { Glibc.bind(descriptor, $0, $1) } == 0 ? 0 : errno
     }
 
-    /// Returns the addresses that can be connected to from this one.
+    /// Returns the addresses that a connection from this address can reach.
     func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
         addresses.filter { $0.family == socketAddress.family }
     }

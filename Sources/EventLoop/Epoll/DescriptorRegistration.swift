@@ -1,12 +1,12 @@
-/// A descriptor that the loop looks at.
+/// A descriptor that the loop watches.
 final class DescriptorRegistration {
     let descriptor: Int32
     let slot: Int
-    /// Tells events of an earlier watch in the same slot, already taken from the kernel, from this one's.
+    /// Distinguishes this watch from an earlier one in the same slot, whose events may still be in the current batch.
     let generation: UInt32
     var events: UInt32
     let action: (UInt32) -> Void
-    /// The loop has ended and looks no more: close the descriptor and forget the watch.
+    /// Called when the loop has ended: close the descriptor and drop the watch.
     let abandoned: () -> Void
 
     init(
@@ -21,6 +21,6 @@ final class DescriptorRegistration {
         self.generation = generation
     }
 
-    /// What the kernel gives back with each event.
+    /// The data that the kernel returns with each event.
     var key: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 }

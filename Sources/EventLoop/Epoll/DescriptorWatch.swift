@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// A descriptor of another library that a loop looks at, from `init` to `end()`. Called on the loop's thread only.
+/// A descriptor of another library that a loop watches, from `init` to `end()`. Used on the loop's thread only.
 public final class DescriptorWatch {
     public enum Event {
-        /// There is something to read.
+        /// The descriptor is readable.
         case readable
         /// The peer has closed the connection, or its sending half.
         case peerGone
@@ -13,10 +13,10 @@ public final class DescriptorWatch {
     private let loop: EpollLoop
     private var watch: DescriptorRegistration?
 
-    /// Calls `action` in each turn in which `event` holds.
+    /// Calls `action` in each iteration in which `event` applies.
     ///
-    /// - Parameter abandoned: called when the loop ends before the watch, on its thread; nothing is watched any more.
-    /// - Returns: nil when the kernel cannot watch the descriptor, or no more of them.
+    /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch, which has ended then.
+    /// - Returns: nil if the kernel cannot watch the descriptor, or the limit of watches is reached.
     public init?(
         loop: EpollLoop, descriptor: Int32, for event: Event, action: @escaping () -> Void,
         abandoned: @escaping () -> Void
@@ -31,7 +31,7 @@ public final class DescriptorWatch {
         if watch == nil { return nil }
     }
 
-    /// No more calls; to be done before the descriptor is closed.
+    /// Ends the watch; no further calls. Call it before the descriptor is closed.
     public func end() {
         loop.assertOnLoop()
         if let watch { loop.end(watch) }

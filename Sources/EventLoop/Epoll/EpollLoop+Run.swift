@@ -1,8 +1,8 @@
 extension EpollLoop {
     /// Runs an asynchronous function on a new loop on the calling thread.
     ///
-    /// - Returns: the function's value, once it has ended.
-    /// - Throws: why there is no loop.
+    /// - Returns: the function's result.
+    /// - Throws: if the loop cannot be created.
     package static func run<Value: Sendable>(
         _ work: @escaping @Sendable (EpollLoop) async -> Value
     ) throws(TransportError) -> Value {
@@ -15,12 +15,12 @@ extension EpollLoop {
             }
         }
         loop.run()
-        guard let value = result.value else { preconditionFailure("the loop ended before the function") }
+        guard let value = result.value else { preconditionFailure("the loop stopped before the function returned") }
         return value
     }
 }
 
-/// `@unchecked Sendable`: written on the loop, read after its end, both on one thread.
+/// `@unchecked Sendable`: written on the loop and read after its end, on the same thread.
 private final class RunResult<Value: Sendable>: @unchecked Sendable {
     var value: Value?
 }

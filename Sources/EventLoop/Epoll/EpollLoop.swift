@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// The real loop: epoll for sockets and signals, an eventfd that other threads wake it by.
+/// The real loop: epoll for sockets and signals, and an eventfd for wake-ups by other threads.
 public final class EpollLoop: EventLoop, @unchecked Sendable {
-    /// Events taken from the kernel in one turn.
+    /// Maximum events read from the kernel per iteration.
     private static let eventsPerIterationMax = 256
-    /// Bytes read from one socket in one go; all sockets share the one buffer.
+    /// Maximum bytes per read of a socket; all sockets share one buffer.
     static let readBytesMax = 32 * 1024
 
     private let epoll: Int32
@@ -18,25 +18,25 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerIterationMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
-    /// Asked for the addresses of a name at each connect; its answers are not kept.
+    /// Resolves the host name of each connect; does not cache answers.
     var nameLookups = NameLookups.shared
     /// Orders the addresses of each connect.
     var addressMemory = AddressMemory()
-    /// What waits for a name, by number: a thread that looks a name up holds the number only.
+    /// Completions of pending lookups, by number. A lookup thread holds only the number.
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
-    /// Turns since the loop began, for a watchdog on another thread.
-    public let turns = IterationCounter()
+    /// Iterations since the loop's start, for a watchdog on another thread.
+    public let iterations = IterationCounter()
 
-    /// Throws `resources` when the process is out of descriptors.
+    /// - Throws: `resources` if the process has no descriptor left.
     public init() throws(TransportError) {
-        // A write to a socket that the peer has closed is an error to handle, never the end of the process.
+        // A write to a closed socket must return an error instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         guard epoll >= 0, wakeUp >= 0 else {
-            throw TransportError(.resources, "cannot make an event loop: \(errorText(errno))", underlying: errno)
+            throw TransportError(.resources, "cannot create an event loop: \(errorText(errno))", underlying: errno)
         }
         super.init(now: Self.readClocks())
         var event = epoll_event(events: UInt32(EPOLLIN.rawValue), data: epoll_data_t(u64: UInt64.max))
@@ -49,8 +49,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         readBuffer.deallocate()
     }
 
-    /// Runs on the calling thread until `stop()`. What is still open or scheduled then is let go of without a word:
-    /// streams and listeners are closed, timers forgotten.
+    /// Runs on the calling thread until `stop()`. Then closes open streams and listeners and drops timers, without
+    /// calling their handlers.
     public func run() {
         enterThread()
         defer { leaveThread() }
@@ -59,7 +59,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         while !isStopping {
             wait()
             finishIteration()
-            turns.advance()
+            iterations.advance()
         }
         forgetScheduled()
         inbox.close()
@@ -71,7 +71,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Ends `run()` after the turn. From any thread.
+    /// Ends `run()` after the current iteration. Callable from any thread.
     public func stop() {
         post { self.isStopping = true }
     }
@@ -93,8 +93,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Kernels before 5.11, and valgrind, lack the call that waits in nanoseconds: there a wait is whole milliseconds,
-    /// rounded up, so that a timer is due when it is over.
+    /// Kernels before 5.11, and valgrind, lack the call with nanosecond precision. There the wait is rounded up to
+    /// whole milliseconds, so the timer is due afterward.
     private func waitForEvents() -> Int32 {
         let nanoseconds = waitNanoseconds
         if hasPreciseWait {
@@ -105,7 +105,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             let count = withUnsafePointer(to: wait) {
                 epoll_pwait2(epoll, &events, Int32(events.count), nanoseconds == nil ? nil : $0, nil)
             }
-            // A sandbox may forbid the call instead of not knowing it.
+            // A sandbox may forbid the call with another error than ENOSYS.
             guard count < 0, errno != EINTR else { return count }
             hasPreciseWait = false
         }
@@ -113,7 +113,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return epoll_wait(epoll, &events, Int32(events.count), milliseconds)
     }
 
-    /// How long the loop may sleep; `nil` when only an event can wake it.
+    /// The maximum time to wait for events; nil if there is no timer.
     private var waitNanoseconds: Int64? {
         if hasWork { return 0 }
         guard let next = nextTimer else { return nil }
@@ -125,7 +125,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         write(wakeUp, &one, 8)
     }
 
-    /// All clocks as they are; to be called from any thread.
+    /// Reads all clocks. Callable from any thread.
     package static func readClocks() -> Now {
         Now(
             monotonic: MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)),
@@ -139,8 +139,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Calls `action` with the epoll events of `descriptor` until the watch is ended, or `abandoned` when the loop ends
-    /// before. `nil`, with `errno` set, when the kernel does not take it.
+    /// Calls `action` with the epoll events of `descriptor` until the watch is ended, or `abandoned` if the loop ends
+    /// first. Returns nil, with `errno` set, if the kernel refuses the descriptor.
     func watch(
         _ descriptor: Int32, for events: EPOLL_EVENTS, action: @escaping (UInt32) -> Void,
         abandoned: @escaping () -> Void
@@ -168,7 +168,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         epoll_ctl(epoll, EPOLL_CTL_MOD, watch.descriptor, &event)
     }
 
-    /// To be called before the descriptor is closed.
+    /// Call it before the descriptor is closed.
     func end(_ watch: DescriptorRegistration) {
         guard watches[watch.slot] === watch else { return }
         epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil)
@@ -176,13 +176,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         freeWatches.append(watch.slot)
     }
 
-    /// Names one request for the addresses of a name, for `stopResolving`.
+    /// Identifies a pending lookup for `stopResolving`.
     struct NameRequest {
         fileprivate let number: Int
         fileprivate let ticket: NameLookups.Ticket
     }
 
-    /// Calls `completion` on the loop, never from inside this call, unless `stopResolving` comes before or the loop ends.
+    /// Calls `completion` on the loop, never from inside this call. Not called after `stopResolving` or the end of the
+    /// loop.
     func resolve(_ host: String, _ completion: @escaping (Resolver.Answer) -> Void) -> NameRequest {
         assertOnLoop()
         lastNameWaiter += 1
@@ -221,10 +222,10 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Accepts connections for a library that reads and writes on its own: `accept` gets each as a descriptor that does
-    /// not block, and owns it.
+    /// Accepts connections for a library with its own I/O. `accept` receives each one as a non-blocking descriptor and
+    /// owns it.
     ///
-    /// Throws when the address cannot be bound.
+    /// - Throws: if the address cannot be bound.
     public func listen(
         on endpoint: Endpoint, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {
@@ -232,10 +233,10 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return try SocketListener(loop: self, .tcp(endpoint, backlog: backlog), accept: accept)
     }
 
-    /// Accepts connections on a Unix socket at `path`, which only this user may connect to, and hands over each one's
-    /// descriptor.
+    /// Accepts connections on a Unix socket at `path` that only this user may connect to. `accept` receives each
+    /// descriptor and owns it.
     ///
-    /// Throws when the path is too long, or is taken by something else than a socket that nobody listens on.
+    /// - Throws: if the path is too long, or exists and is not an unused socket.
     public func listen(
         onSocketAt path: String, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {

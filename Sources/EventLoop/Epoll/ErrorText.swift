@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import Threads
 
-/// The system's words for an `errno`.
+/// Returns the system's text for an `errno`.
 func errorText(_ code: Int32) -> String {
     strerror(code).map { String(cString: $0) } ?? "error \(code)"
 }
@@ -12,7 +12,7 @@ extension TransportError {
         self.init(.resources, error.message, underlying: error.code)
     }
 
-    /// What a socket call's `errno` means for the stream to `place`.
+    /// Creates the error for the `errno` of a socket call of the stream to `place`.
     init(errno code: Int32, _ place: String) {
         let kind: Code =
             switch code {

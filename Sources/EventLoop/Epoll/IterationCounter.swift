@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Counts the turns of a loop; read from other threads to see that it moves.
+/// Counts the iterations of a loop, so that other threads can check that it makes progress.
 public final class IterationCounter: Sendable {
-    private let turns = Atomic<UInt64>(0)
+    private let count = Atomic<UInt64>(0)
 
-    public var value: UInt64 { turns.load(ordering: .relaxed) }
+    public var value: UInt64 { count.load(ordering: .relaxed) }
 
     func advance() {
-        turns.add(1, ordering: .relaxed)
+        count.add(1, ordering: .relaxed)
     }
 }

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// A socket that is bound and listens.
+/// A bound, listening socket.
 struct ListeningSocket {
     let descriptor: Int32
-    /// The host of a Unix socket is its path.
+    /// The endpoint; the host of a Unix socket is its path.
     let endpoint: Endpoint
-    /// Of a Unix socket: the file that goes with it.
+    /// The file of a Unix socket, removed on close.
     private let path: String?
 
-    /// At an address and port, 0 being any free one.
+    /// Listens at an address and port; port 0 selects any free port.
     static func tcp(_ endpoint: Endpoint, backlog: Int) throws(TransportError) -> ListeningSocket {
         let address = try Resolver.lookUp(endpoint, flags: AI_NUMERICHOST | AI_PASSIVE).get()[0]
         let descriptor = try open(address.family, endpoint)
@@ -22,28 +22,28 @@ struct ListeningSocket {
         return ListeningSocket(descriptor: descriptor, endpoint: Endpoint(host: endpoint.host, port: port), path: nil)
     }
 
-    /// In the file system, for this user alone. A file that nobody listens on any more is replaced.
+    /// Listens on a socket file that only this user may connect to. Replaces a socket file without a listener.
     static func unix(_ path: String, backlog: Int) throws(TransportError) -> ListeningSocket {
         let endpoint = Endpoint(host: path, port: 0)
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): longer than the path of a Unix socket may be")
+            throw TransportError(.resources, "\(path): path too long for a Unix socket")
         }
         let descriptor = try open(AF_UNIX, endpoint)
         if isSocket(path), isAbandoned(address) { unlink(path) }
-        // Nobody can connect before it listens, so that nobody does before its mode is set.
+        // The mode is set before `listen`: until then no process can connect.
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             Glibc.listen(descriptor, Int32(clamping: backlog)) == 0
         else { throw failure(descriptor, endpoint) }
         return ListeningSocket(descriptor: descriptor, endpoint: endpoint, path: path)
     }
 
-    /// A connection to any other file is refused as well.
+    /// Whether the path is a socket. A connect to any other file is refused too, so it would look abandoned.
     private static func isSocket(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Whether nobody listens there.
+    /// Whether no process listens on the socket.
     private static func isAbandoned(_ address: SocketAddress) -> Bool {
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { return false }

@@ -1,14 +1,14 @@
 import Threads
 
-/// Looks host names up on threads of their own, because the name service can block for long. The number of threads is
-/// bounded for the whole process, over all loops: requests for the same name share one lookup, and a lookup counts until
-/// its thread has returned, even when nothing waits for it any more.
+/// Resolves host names on separate threads, because the name service can block for long. The number of threads is
+/// bounded for the whole process. Requests for the same name share one lookup, and a lookup counts until its thread has
+/// returned, even if its requests were cancelled.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.
 final class NameLookups: @unchecked Sendable {
     typealias LookUp = @Sendable (_ host: String) -> Resolver.Answer
 
-    /// Names one request, for `cancel`.
+    /// Identifies a request for `cancel`.
     struct Ticket: Sendable {
         fileprivate let host: String
         fileprivate let number: UInt64
@@ -19,14 +19,14 @@ final class NameLookups: @unchecked Sendable {
         let deliver: @Sendable (Resolver.Answer) -> Void
     }
 
-    /// Names that are looked up at the same time, each on one thread.
+    /// Maximum simultaneous lookups, one thread each.
     static let threadsMax = 16
-    /// Those of the process.
+    /// The lookups of the process.
     static let shared = NameLookups { Resolver.lookUp(Endpoint(host: $0, port: 0)) }
 
     private let lookUp: LookUp
     private let lock = ThreadLock()
-    /// By host. Each has one thread.
+    /// Requests by host; each host has one thread.
     private var running: [String: [Request]] = [:]
     private var lastNumber: UInt64 = 0
 
@@ -34,11 +34,11 @@ final class NameLookups: @unchecked Sendable {
         self.lookUp = lookUp
     }
 
-    /// Threads that are in use.
+    /// The number of running threads.
     var threadCount: Int { lock.withLock { running.count } }
 
-    /// Calls `deliver` with the addresses of `host`, with any port, or why there are none. It is called once, on any
-    /// thread, maybe before this method returns.
+    /// Calls `deliver` with the addresses of `host`, without a usable port, or with the error. Called once, on any
+    /// thread, possibly before this method returns.
     func find(_ host: String, _ deliver: @escaping @Sendable (Resolver.Answer) -> Void) -> Ticket {
         enum Step { case join, start, refuse }
         let (ticket, step) = lock.withLock { () -> (Ticket, Step) in
@@ -57,9 +57,9 @@ final class NameLookups: @unchecked Sendable {
         return ticket
     }
 
-    /// `deliver` is not called any more, unless that has begun. The lookup itself cannot be stopped.
+    /// Prevents the call of `deliver`, unless it has begun. The lookup itself continues.
     func cancel(_ ticket: Ticket) {
-        // The closure is released after the lock.
+        // The closure is released outside the lock.
         _ = lock.withLock { () -> Request? in
             let index = running[ticket.host]?.firstIndex { $0.number == ticket.number }
             guard let index else { return nil }

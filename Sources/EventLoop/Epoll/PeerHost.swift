@@ -1,7 +1,7 @@
 import Glibc
 
-/// The host at the other end of a connected socket, to count what one host does. An IPv6 host is its network of 64 bits,
-/// since it may choose any address in it; an IPv4 address within IPv6 is the IPv4 address.
+/// The host of a connected socket's peer, for limits per host. For IPv6 the 64-bit network, because a host may use any
+/// address in it. An IPv4-mapped address counts as the IPv4 address.
 public struct PeerHost: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -11,7 +11,7 @@ public struct PeerHost: Hashable, Sendable {
         self.init(addressBytes: address.hostBytes)
     }
 
-    /// - Parameter addressBytes: four or sixteen, in network order.
+    /// - Parameter addressBytes: 4 or 16 bytes, in network order.
     init?(addressBytes bytes: [UInt8]) {
         let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12] == [0xFF, 0xFF]
         switch bytes.count {

@@ -1,18 +1,18 @@
 import CLinux
 
-/// Turns a host name into addresses, on the calling thread.
+/// Resolves a host name on the calling thread.
 enum Resolver {
-    /// Addresses that are taken; a name with more is cut.
+    /// Maximum addresses of a name; the rest is ignored.
     static let addressesMax = 64
 
     typealias Answer = Result<[SocketAddress], TransportError>
 
-    /// The address that the host's name spells; nil where it is a name.
+    /// Returns the address if the host is a numeric address; nil if it is a name.
     static func numeric(_ endpoint: Endpoint) -> [SocketAddress]? {
         try? lookUp(endpoint, flags: AI_NUMERICHOST).get()
     }
 
-    /// Blocks while the name service is asked, unless `flags` forbid to ask it.
+    /// Blocks during the query to the name service, unless `flags` exclude one.
     static func lookUp(_ endpoint: Endpoint, flags: Int32 = 0) -> Answer {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -1,20 +1,19 @@
 import CLinux
 import Glibc
 
-/// Signals as events of a loop, through a signalfd.
+/// Delivers signals as events of a loop, through a signalfd.
 public final class SignalSource {
     private let loop: EpollLoop
     private let descriptor: Int32
     private var watch: DescriptorRegistration?
 
-    /// Keeps `signals` from interrupting any thread. To be called first in `main`, before other threads start: they
-    /// inherit it.
+    /// Blocks `signals` for all threads. Call it first in `main`: threads that start later inherit the mask.
     public static func block(_ signals: [Int32]) {
         var set = mask(of: signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Calls `action` on the loop with the number of each of `signals` that arrives; they must be blocked.
+    /// Calls `action` on the loop with the number of each arriving signal of `signals`, which must be blocked.
     public init(loop: EpollLoop, signals: [Int32], _ action: @escaping (Int32) -> Void) throws(TransportError) {
         self.loop = loop
         var set = Self.mask(of: signals)
@@ -35,7 +34,7 @@ public final class SignalSource {
         precondition(watch == nil, "a source of signals was dropped without close()")
     }
 
-    /// Hears no more of the signals, which stay blocked. The end of the loop does the same.
+    /// Stops receiving the signals, which stay blocked. The end of the loop does the same.
     public func close() {
         guard let watch else { return }
         loop.end(watch)

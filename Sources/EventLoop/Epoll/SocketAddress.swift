@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An IPv4 or IPv6 address with a port, or the path of a Unix socket, as the kernel wants it.
+/// An IPv4 or IPv6 address with a port, or the path of a Unix socket, in the kernel's representation.
 struct SocketAddress: Sendable, Equatable {
     private var storage = sockaddr_storage()
     private let length: socklen_t
@@ -14,9 +14,9 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// - Parameter path: of a file; with `@` before it a name in the abstract namespace.
+    /// Returns nil if the path exceeds 107 bytes (unix(7)).
     ///
-    /// nil when it is too long: 107 bytes (unix(7)).
+    /// - Parameter path: of a file; with a leading `@`, a name in the abstract namespace.
     init?(unix path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -25,7 +25,7 @@ struct SocketAddress: Sendable, Equatable {
         let isAbstract = bytes[0] == UInt8(ascii: "@")
         if isAbstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // Zeros behind an abstract name would be a part of it.
+        // Trailing zeros would be part of an abstract name.
         let unused = isAbstract ? MemoryLayout.size(ofValue: address.sun_path) - bytes.count : 0
         length = socklen_t(MemoryLayout<sockaddr_un>.size - unused)
         withUnsafeBytes(of: address) { source in
@@ -37,12 +37,12 @@ struct SocketAddress: Sendable, Equatable {
 
     var port: UInt16 {
         withUnsafeBytes(of: storage) { bytes in
-            // The port stands at the same place in both families, in network order.
+            // The port has the same offset in both families, in network order.
             UInt16(bytes[2]) << 8 | UInt16(bytes[3])
         }
     }
 
-    /// The same host at another port; of an IP address only.
+    /// Returns the same host with another port. For IP addresses only.
     func with(port: UInt16) -> SocketAddress {
         var other = self
         withUnsafeMutableBytes(of: &other.storage) { bytes in
@@ -64,7 +64,7 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// Without the port.
+    /// The address bytes without the port; empty for a Unix socket.
     var hostBytes: [UInt8] {
         withUnsafeBytes(of: storage) { bytes in
             switch family {
@@ -75,21 +75,21 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// The address that `descriptor` is bound to.
+    /// Returns the address that `descriptor` is bound to.
     static func local(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getsockname) }
 
-    /// The address that `descriptor` is connected to.
+    /// Returns the address that `descriptor` is connected to.
     static func peer(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getpeername) }
 
     private static func address(
         of descriptor: Int32,
-        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        _ getName: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                ask(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
+                getName(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
             }
         }
     }

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Accepts connections on a bound socket for a loop; `accept` owns each descriptor that it is given.
+/// Accepts connections on a bound socket for a loop. `accept` owns each descriptor that it receives.
 final class SocketListener: ByteListener {
-    /// Connections accepted before the loop looks at other sockets.
-    private static let acceptsPerTurnMax = 4
-    /// Pause when the process is out of descriptors, during which connections wait in the backlog.
+    /// Maximum connections accepted per event, before the loop handles other sockets.
+    private static let acceptsPerEventMax = 4
+    /// Pause while the process has no descriptor left. Connections wait in the backlog.
     private static let pauseMilliseconds = 100
 
     private let loop: EpollLoop
@@ -40,7 +40,7 @@ final class SocketListener: ByteListener {
     }
 
     private func acceptWaiting() {
-        for _ in 0..<Self.acceptsPerTurnMax where !isClosed {
+        for _ in 0..<Self.acceptsPerEventMax where !isClosed {
             let accepted = Glibc.accept(socket.descriptor, nil, nil)
             guard accepted >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
@@ -56,7 +56,7 @@ final class SocketListener: ByteListener {
         if let watch { loop.end(watch) }
         watch = nil
         loop.schedule(after: .milliseconds(Self.pauseMilliseconds)) { [self] in
-            // What the process was out of may still be short.
+            // Descriptors or memory may still be exhausted.
             if !isClosed, !startWatching() { pause() }
         }
     }

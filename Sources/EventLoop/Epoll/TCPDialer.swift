@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Opens one TCP connection: resolves the name and lets the addresses race. The decisions are those of `ConnectRace` and
-/// `AddressMemory`. The loop keeps a dialer alive until its outcome is known.
+/// Opens one TCP connection: resolves the name and races the addresses. `ConnectRace` and `AddressMemory` decide. The
+/// loop keeps a dialer alive until its outcome is known.
 final class TCPDialer {
     struct Connection {
-        /// Belongs to the receiver.
+        /// The receiver owns the descriptor.
         var descriptor: Int32
         var address: SocketAddress
     }
@@ -18,7 +18,7 @@ final class TCPDialer {
     private let loop: EpollLoop
     private let endpoint: Endpoint
     private let options: ConnectOptions
-    /// nil once the outcome is known.
+    /// Nil once the outcome is known.
     private var completion: ((Result<Connection, TransportError>) -> Void)?
     private var abandoned: (() -> Void)?
     private var lookup: EpollLoop.NameRequest?
@@ -29,8 +29,8 @@ final class TCPDialer {
     private var lastError: TransportError
 
     /// - Parameters:
-    ///   - completion: called once on the loop, never from inside `init`, unless `cancel` came before.
-    ///   - abandoned: called instead when the loop ends before.
+    ///   - completion: called once on the loop, never from inside `init`; not called after `cancel`.
+    ///   - abandoned: called instead if the loop ends first.
     init(
         loop: EpollLoop, endpoint: Endpoint, options: ConnectOptions,
         completion: @escaping (Result<Connection, TransportError>) -> Void, abandoned: @escaping () -> Void
@@ -48,7 +48,7 @@ final class TCPDialer {
         precondition(attempts.isEmpty, "a dialer was dropped without cancel()")
     }
 
-    /// Closes what is open. Nothing is called any more.
+    /// Closes all attempts. No completion is called.
     func cancel() {
         completion = nil
         abandoned = nil
@@ -90,7 +90,7 @@ final class TCPDialer {
         perform(actions)
     }
 
-    /// Attempts that fail at once are the race's next events.
+    /// Performs actions; attempts that fail immediately are further events of the race.
     private func perform(_ first: [ConnectRace.Action]) {
         var actions = first
         while !actions.isEmpty {
@@ -120,7 +120,7 @@ final class TCPDialer {
         timer = nil
     }
 
-    /// False when it failed at once.
+    /// Returns false if the attempt failed immediately.
     private func connect(_ index: Int) -> Bool {
         let address = addresses[index]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -154,7 +154,7 @@ final class TCPDialer {
         return true
     }
 
-    /// The kernel knows the outcome of an attempt.
+    /// Reads the outcome of an attempt from the kernel.
     private func ended(_ index: Int) {
         guard let attempt = attempts[index] else { return }
         var code: Int32 = 0
@@ -177,10 +177,10 @@ final class TCPDialer {
             loop.addressMemory.connected(to: address, wasFirst: index == 0, of: endpoint, loop.now.monotonic)
             finish(.success(Connection(descriptor: attempt.descriptor, address: address)))
         case .failed:
-            finish(.failure(lastError.saying(ofAddresses: race?.triedCount ?? 0)))
+            finish(.failure(lastError.adding(addressCount: race?.triedCount ?? 0)))
         case .timedOut:
             let error = TransportError(.timedOut, "\(endpoint): no connection within \(options.connectSecondsMax) s")
-            finish(.failure(error.saying(ofAddresses: race?.triedCount ?? 0)))
+            finish(.failure(error.adding(addressCount: race?.triedCount ?? 0)))
         }
     }
 
@@ -190,7 +190,7 @@ final class TCPDialer {
         completion?(result)
     }
 
-    /// The loop has ended.
+    /// Handles the end of the loop.
     private func abandon() {
         let abandoned = abandoned
         cancel()
@@ -207,8 +207,8 @@ final class TCPDialer {
 }
 
 extension TransportError {
-    /// Adds how many addresses were tried, where there is more than one.
-    fileprivate func saying(ofAddresses count: Int) -> TransportError {
+    /// Adds the number of attempted addresses to the message, if there are several.
+    fileprivate func adding(addressCount count: Int) -> TransportError {
         guard count > 1 else { return self }
         return TransportError(code, "\(message) (\(count) addresses tried)", underlying: underlying)
     }

@@ -3,19 +3,20 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// After a close, how long the peer's last bytes are waited for, so that the kernel does not reset the stream.
+    /// After a close, how long the stream waits for the peer's last bytes. An earlier close would make the kernel reset
+    /// the stream.
     static let lingerSeconds = 2
-    /// A peer that has sent nothing for so long when we close may be dead.
+    /// If we close a stream that has received nothing for this long, its address counts as silent.
     static let silenceSecondsMin: Int64 = 2
-    /// Reads of a closed stream's last bytes before the loop looks at others.
-    private static let discardsPerTurnMax = 8
+    /// Maximum reads of a closed stream's last bytes per event, before the loop handles other sockets.
+    private static let discardsPerEventMax = 8
 
     private enum State {
         /// To: open, ended.
         case connecting
         /// To: lingering, ended.
         case open
-        /// Closed by us, told so; the peer's end is awaited. To: ended.
+        /// Closed by us and reported; waits for the peer's close. To: ended.
         case lingering
         case ended
     }
@@ -25,9 +26,9 @@ final class TCPTransport: ByteTransport {
     private(set) var descriptor: Int32 = -1
     private var watch: DescriptorRegistration?
     private var place = ""
-    /// Opens the connection. Weak: the loop keeps the dialer, and the dialer keeps this.
+    /// Opens the connection. Weak: the loop keeps the dialer alive, and the dialer keeps this object alive.
     private weak var dialer: TCPDialer?
-    /// The chosen address; nil for an accepted connection.
+    /// The connected address; nil for an accepted connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false
     private var timer: TimerToken?
@@ -61,7 +62,7 @@ final class TCPTransport: ByteTransport {
         self.dialer = dialer
     }
 
-    /// Takes over a connection that a listener has accepted; `handler` hears of it later in this turn.
+    /// Adopts a connection that a listener has accepted; calls `handler.connected` later in this iteration.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place
@@ -79,7 +80,7 @@ final class TCPTransport: ByteTransport {
         handler?.connected(self)
     }
 
-    /// False when the loop cannot watch the descriptor; then the stream has ended.
+    /// Returns false if the loop cannot watch the descriptor; the stream has ended then.
     private func startWatching() -> Bool {
         watch = epoll.watch(
             descriptor, for: EPOLLIN, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })
@@ -103,7 +104,7 @@ final class TCPTransport: ByteTransport {
         descriptor = -1
     }
 
-    private func noteSilence(endedByPeer: Bool) {
+    private func recordSilence(endedByPeer: Bool) {
         guard !hasReceived, let chosen else { return }
         let now = loop.now.monotonic
         guard endedByPeer || chosen.since.duration(to: now) >= .seconds(Self.silenceSecondsMin) else { return }
@@ -151,7 +152,7 @@ final class TCPTransport: ByteTransport {
     }
 
     private func discard() {
-        for _ in 0..<Self.discardsPerTurnMax {
+        for _ in 0..<Self.discardsPerEventMax {
             let count = recv(descriptor, epoll.readBuffer.baseAddress, epoll.readBuffer.count, 0)
             if count > 0 { continue }
             if count == 0 || errno != EAGAIN { finishLingering() }
@@ -202,9 +203,9 @@ final class TCPTransport: ByteTransport {
         switch state {
         case .connecting: end(nil)
         case .open:
-            noteSilence(endedByPeer: peerIsFinished)
+            recordSilence(endedByPeer: peerIsFinished)
             shutdown(descriptor, Int32(SHUT_WR))
-            tellClosed(nil)
+            notifyClosed(nil)
             guard !peerIsFinished else {
                 state = .ended
                 return stopWatching()
@@ -240,15 +241,15 @@ final class TCPTransport: ByteTransport {
     }
 
     private func end(_ error: TransportError?) {
-        noteSilence(endedByPeer: error != nil || peerIsFinished)
+        recordSilence(endedByPeer: error != nil || peerIsFinished)
         if let timer { loop.cancel(timer) }
         timer = nil
         state = .ended
         stopWatching()
-        tellClosed(error)
+        notifyClosed(error)
     }
 
-    /// The loop has ended, and nobody can be told.
+    /// Handles the end of the loop, without calling the handler.
     private func abandon() {
         timer = nil
         state = .ended
@@ -256,7 +257,7 @@ final class TCPTransport: ByteTransport {
         stopWatching()
     }
 
-    private func tellClosed(_ error: TransportError?) {
+    private func notifyClosed(_ error: TransportError?) {
         loop.later { [self] in
             let handler = handler
             self.handler = nil

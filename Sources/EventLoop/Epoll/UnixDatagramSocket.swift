@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// Sends datagrams to a Unix socket. From any thread.
+/// Sends datagrams to a Unix socket. Usable from any thread.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: SocketAddress
     private let path: String
 
-    /// - Parameter path: of the socket that receives them; with `@` before it, in the abstract namespace (unix(7)).
-    /// - Throws: `resources` when the path is too long, or the process out of descriptors.
+    /// - Parameter path: of the receiving socket; with a leading `@`, a name in the abstract namespace (unix(7)).
+    /// - Throws: `resources` if the path is too long or the process has no descriptor left.
     public init(path: String) throws(TransportError) {
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): longer than the path of a Unix socket may be")
+            throw TransportError(.resources, "\(path): path too long for a Unix socket")
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TransportError(errno: errno, path) }
@@ -20,7 +20,9 @@ public final class UnixDatagramSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// At once or not at all: it never waits for the receiver.
+    /// Sends a datagram without blocking.
+    ///
+    /// - Throws: if the receiver's buffer is full, or the datagram cannot be sent.
     public func send(_ text: String) throws(TransportError) {
         let bytes = Array(text.utf8)
         let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)

@@ -1,6 +1,6 @@
 import Threads
 
-/// What other threads hand to a loop: jobs and work. A wake-up is asked for by the first to add after each take.
+/// Jobs and work from other threads. The first addition after each `take` requires a wake-up.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.
 final class Inbox: @unchecked Sendable {
@@ -10,7 +10,7 @@ final class Inbox: @unchecked Sendable {
     private var total = 0
     private var isOpen = true
 
-    /// Returns whether the loop has to be woken.
+    /// Returns whether the loop must be woken.
     func add(_ job: UnownedJob) -> Bool {
         lock.withLock {
             let first = jobs.isEmpty && work.isEmpty
@@ -20,7 +20,7 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the loop has to be woken. A loop that has ended lets go of it.
+    /// Returns whether the loop must be woken. After the end of the loop, `item` is released without being called.
     func add(_ item: @escaping @Sendable () -> Void) -> Bool {
         lock.withLock {
             guard isOpen else { return false }
@@ -30,12 +30,12 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// The loop begins to run, maybe again.
+    /// Accepts work again: the loop begins to run.
     func open() { lock.withLock { isOpen = true } }
 
-    /// The loop has ended: what it would not do any more may hold the loop itself.
+    /// Releases pending work, which may hold the loop itself: the loop has ended.
     func close() {
-        // What is let go of may add something: not under the lock.
+        // Deinitializers of released work may add work, so release it outside the lock.
         _ = lock.withLock { () -> [@Sendable () -> Void] in
             isOpen = false
             defer { work = [] }
@@ -45,10 +45,10 @@ final class Inbox: @unchecked Sendable {
 
     var isEmpty: Bool { lock.withLock { jobs.isEmpty && work.isEmpty } }
 
-    /// Jobs added since the loop was made.
+    /// Jobs added since the loop was created.
     var jobsAdded: Int { lock.withLock { total } }
 
-    /// Moves all that was added to the loop's own queues.
+    /// Moves all added jobs and work to the loop's queues.
     func take(jobs ready: inout JobQueue, work deferred: inout [() -> Void]) {
         lock.withLock {
             for job in jobs { ready.append(QueuedJob(job: job)) }

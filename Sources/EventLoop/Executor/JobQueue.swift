@@ -1,11 +1,11 @@
-/// A job that waits for its turn.
+/// A queued job.
 struct QueuedJob {
     var job: UnownedJob
-    /// It was meant for the global pool: a continuation of a task that prefers no executor was resumed on this thread.
+    /// Whether the job was meant for the global pool: a task without an executor preference was resumed on this thread.
     var isUnbound = false
 }
 
-/// First-in first-out ring of jobs; grows to the most that were ever waiting and allocates nothing below that.
+/// A ring buffer of jobs, first in, first out. Grows to the largest count so far and does not allocate below that.
 struct JobQueue {
     private var ring: [QueuedJob?]
     private var head = 0

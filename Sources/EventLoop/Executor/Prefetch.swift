@@ -1,7 +1,7 @@
 import CSwiftJobs
 
-/// Asks the processor for memory that is used soon and has not been for a thousand messages, so that its way here and the
-/// work until then go on together (decision 26). Asking does no harm with any address.
+/// Prefetches memory that is used soon but has left the caches, so that the memory access overlaps with other work
+/// (decision 26). Safe with any address.
 public enum Prefetch {
     private static let lineBytes = 64
 
@@ -9,7 +9,7 @@ public enum Prefetch {
         martlet_prefetch(address)
     }
 
-    /// The beginning of an object.
+    /// Prefetches the beginning of an object.
     public static func object(_ object: AnyObject) {
         let address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
         martlet_prefetch(address)

@@ -1,5 +1,5 @@
-/// Opens byte streams of one kind to one place. This one opens plain streams; TLS has a subclass, so that AMQP and
-/// HTTP/2 need not know the difference.
+/// Opens byte streams of one kind to one endpoint. This class opens plain streams; a subclass adds TLS, transparently
+/// to AMQP and HTTP/2.
 open class ByteConnector {
     public final let loop: EventLoop
     public final let endpoint: Endpoint
@@ -11,7 +11,7 @@ open class ByteConnector {
         self.options = options
     }
 
-    /// Opens a stream, with the host name resolved anew; the outcome arrives at `handler`.
+    /// Resolves the host name and opens a stream; the outcome arrives at `handler`.
     open func connect(_ handler: ByteStreamHandler) -> ByteTransport {
         loop.connect(to: endpoint, options: options, handler: handler)
     }

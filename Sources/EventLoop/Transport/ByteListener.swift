@@ -1,12 +1,12 @@
 /// Accepts connections until it is closed.
 open class ByteListener {
-    /// Where it listens, with the port that was given when 0 was asked for.
+    /// The listening address, with the actual port if port 0 was requested.
     public final let endpoint: Endpoint
 
     public init(endpoint: Endpoint) {
         self.endpoint = endpoint
     }
 
-    /// Accepts no more; connections that were accepted stay.
+    /// Stops accepting; accepted connections stay open.
     open func close() {}
 }

@@ -1,8 +1,8 @@
-/// What a byte stream's bytes and events go to. A base class, so that a stream costs one virtual call an event.
+/// Receives the bytes and events of a byte stream. A base class, so an event costs one virtual call.
 ///
 /// Every method is called on the loop's thread.
 open class ByteStreamHandler {
-    /// Whether `flush()` is due at the end of this turn.
+    /// Whether `flush()` is due at the end of this iteration.
     final var isAwaitingFlush = false
 
     public init() {}
@@ -10,19 +10,19 @@ open class ByteStreamHandler {
     /// The stream is open in both directions; over TLS, after the handshake.
     open func connected(_ transport: ByteTransport) {}
 
-    /// Bytes from the peer. All must be taken; the memory is valid during the call only.
+    /// Bytes from the peer. The handler must consume all of them; the memory is valid during the call only.
     open func received(_ bytes: UnsafeRawBufferPointer) {}
 
-    /// There is room again after `write` took less than it was given.
+    /// The transport accepts bytes again after `write` accepted only a part.
     open func writable() {}
 
-    /// The peer will send no more; the handler closes the stream when it has nothing left to send.
+    /// The peer will send no more. The handler closes the stream once it has nothing left to send.
     open func peerFinished() {}
 
-    /// The stream has ended: `nil` after `close()`, else why. Called once, as the last, never from inside a call that
-    /// the handler makes.
+    /// The stream has ended; `error` is nil after `close()`. Called once, as the last call, and never from inside a
+    /// call of the handler to the transport.
     open func closed(_ error: TransportError?) {}
 
-    /// Writes out what has gathered; called once at the end of a turn in which `flushAfterIteration` was asked for.
+    /// Writes the collected bytes. Called once at the end of an iteration in which `flushAfterIteration` was called.
     open func flush() {}
 }

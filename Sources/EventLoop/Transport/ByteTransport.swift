@@ -1,9 +1,10 @@
-/// A stream of bytes to a peer: TCP, TLS over another, or in memory on virtual time.
+/// A stream of bytes to a peer: TCP, TLS over another stream, or in memory on virtual time.
 ///
-/// Whoever opened or accepted it closes or resets it; until `closed` was delivered the loop keeps it alive.
+/// The owner that opened or accepted the stream must close or reset it. The loop keeps the stream alive until `closed`
+/// was delivered.
 open class ByteTransport {
     public final let loop: EventLoop
-    /// Receives the events; let go after `closed` was delivered.
+    /// Receives the events; released after `closed` was delivered.
     public final var handler: ByteStreamHandler?
 
     public init(loop: EventLoop, handler: ByteStreamHandler?) {
@@ -11,25 +12,24 @@ open class ByteTransport {
         self.handler = handler
     }
 
-    /// The other end's address in the network's order of bytes, 4 or 16 of them, without its port; empty when there is
-    /// none, as on virtual time.
+    /// The peer's address without port: 4 or 16 bytes in network order. Empty if there is none, as on virtual time.
     open var peerAddress: [UInt8] { [] }
 
-    /// Takes as many of `bytes` as there is room for and returns their number. When that is fewer than given, the
-    /// caller keeps the rest until `writable()`.
+    /// Writes as many of `bytes` as fit and returns their number. If some remain, the caller keeps them until
+    /// `writable()`.
     open func write(_ bytes: UnsafeRawBufferPointer) -> Int { 0 }
 
-    /// No more `received` until `resumeReading()`; the peer is held up by flow control.
+    /// Stops `received` until `resumeReading()`; flow control then stops the peer.
     open func pauseReading() {}
 
     open func resumeReading() {}
 
-    /// Ends this side's direction after what was taken; the peer may go on sending.
+    /// Shuts the sending direction after the accepted bytes are sent; the peer may continue to send.
     open func finishWriting() {}
 
-    /// Ends the stream after what was taken; `closed(nil)` follows.
+    /// Closes the stream after the accepted bytes are sent; `closed(nil)` follows.
     open func close() {}
 
-    /// Ends the stream at once, without waiting for what was taken; `closed` follows.
+    /// Closes the stream immediately and discards unsent bytes; `closed` follows.
     open func reset() {}
 }

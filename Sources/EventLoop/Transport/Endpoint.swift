@@ -1,4 +1,4 @@
-/// Where to connect or listen: a host name or address, and a TCP port.
+/// The address to connect to or to listen on: a host name or address, and a TCP port.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public var host: String
     public var port: UInt16
@@ -8,7 +8,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `HOST:PORT`, an IPv6 address in brackets; nil for anything else.
+    /// Parses `HOST:PORT`, with an IPv6 address in brackets; returns nil for anything else.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil

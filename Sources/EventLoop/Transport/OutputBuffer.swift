@@ -1,7 +1,7 @@
-/// The bytes that a protocol has made and the transport has not taken yet. Grows to what is needed and keeps its
-/// memory; whoever fills it looks at `isFull` before making more, so it holds at most its limit and one message.
+/// Bytes that a protocol has produced and the transport has not accepted yet. Grows on demand and keeps its memory. A
+/// writer checks `isFull` before it produces a message, so the buffer holds at most its limit and one message.
 public struct OutputBuffer: ~Copyable {
-    /// Bytes at which `isFull` holds.
+    /// The number of bytes from which `isFull` is true.
     public let bytesMax: Int
     private var storage: UnsafeMutableRawBufferPointer
     private var head = 0
@@ -16,7 +16,7 @@ public struct OutputBuffer: ~Copyable {
         storage.deallocate()
     }
 
-    /// Bytes waiting.
+    /// The number of pending bytes.
     public var count: Int { end - head }
     public var isEmpty: Bool { head == end }
     public var isFull: Bool { count >= bytesMax }
@@ -29,15 +29,15 @@ public struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// Has `body` write at most `count` bytes at the end; `body` returns how many it wrote.
+    /// Lets `body` write at most `count` bytes at the end; `body` returns the number of written bytes.
     public mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Int) rethrows {
         reserve(count)
         let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[end..<(end + count)]))
-        precondition(written >= 0 && written <= count, "more bytes than there was room for")
+        precondition(written >= 0 && written <= count, "body wrote more bytes than it was given space for")
         end += written
     }
 
-    /// Writes to `transport` as much as it takes; whether all went.
+    /// Writes to `transport` as much as it accepts; returns whether the buffer is empty.
     public mutating func write(to transport: ByteTransport) -> Bool {
         while head < end {
             let taken = transport.write(UnsafeRawBufferPointer(rebasing: storage[head..<end]))

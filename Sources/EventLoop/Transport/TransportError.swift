@@ -1,36 +1,36 @@
-/// Why a byte stream could not be opened, or ended.
+/// The reason why a byte stream could not be opened, or ended.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// The host name has no address, or the name service did not answer.
         case resolve
-        /// Nobody listens there.
+        /// No process listens at the address.
         case refused
         /// No route, interface or permission.
         case unreachable
         /// Connecting, the handshake or an answer took too long.
         case timedOut
-        /// The peer or the network ended the stream without a close.
+        /// The peer or the network closed the stream without an orderly close.
         case reset
-        /// The address to listen on cannot be had.
+        /// The listening address is in use, does not exist, or is not permitted.
         case addressUnavailable
-        /// The handshake failed, or the peer broke the rules of TLS.
+        /// The handshake failed, or the peer violated the TLS protocol.
         case tls
-        /// The peer answered a TLS handshake in another protocol.
+        /// The peer answered a TLS handshake with another protocol.
         case notTLS
-        /// The peer is not who it should be: chain, host name or validity.
+        /// The peer's certificate is not accepted: chain, host name or validity.
         case certificate
-        /// The peer does not take the certificate that we showed.
+        /// The peer refused our certificate.
         case certificateRefused
-        /// A proxy on the way cannot be reached or does not let the connection through.
+        /// A proxy is unreachable or refuses the connection.
         case proxy
-        /// The peer broke the rules of the protocol above.
+        /// The peer violated the protocol above.
         case protocolViolation
-        /// Out of descriptors or memory.
+        /// Descriptors or memory are exhausted.
         case resources
     }
 
     public var code: Code
-    /// What an operator can act on; holds no secret.
+    /// A text that an operator can act on; contains no secret.
     public var message: String
     /// `errno`, or 0.
     public var underlying: Int32
@@ -41,7 +41,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         self.underlying = underlying
     }
 
-    /// Whether trying again later can help without somebody changing the configuration.
+    /// Whether a later attempt can succeed without a change of the configuration.
     public var isRetriable: Bool {
         switch code {
         case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .resources: true

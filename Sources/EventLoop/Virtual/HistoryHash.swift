@@ -1,6 +1,6 @@
 import Hashing
 
-/// A running hash over what happened; two runs with the same history have the same value.
+/// A running hash over events. Two runs with the same history have the same value.
 public struct HistoryHash: Sendable, Hashable {
     private var hash = FNV1a()
 

@@ -1,14 +1,13 @@
-/// A loop with turns of its own on the thread, time and network of a virtual loop, so that what it runs can be told from
-/// what its peers do on the virtual loop.
+/// A loop with separate iterations on the thread, time and network of a virtual loop. It separates the code under test
+/// from its peers, which run on the virtual loop.
 ///
-/// `@unchecked Sendable`, as every loop: it is used on the thread that runs its host.
+/// `@unchecked Sendable`, as every loop: used on the thread of its host.
 public final class NestedLoop: EventLoop, @unchecked Sendable {
     private unowned let host: VirtualLoop
-    /// Called with `true` before something of this loop runs, and with `false` after it and for as long as it is in a
-    /// call to the network.
+    /// Called with `true` before code of this loop runs, and with `false` after it and during calls to the network.
     public var onSwitch: (_ runs: Bool) -> Void = { _ in }
 
-    /// To be made while the host does not run; lives no longer than it.
+    /// Creates the loop; its host must not run yet, and must outlive it.
     public init(on host: VirtualLoop) {
         self.host = host
         super.init(now: host.now)
@@ -17,8 +16,8 @@ public final class NestedLoop: EventLoop, @unchecked Sendable {
 
     public override func nextRandom() -> UInt64 { host.nextRandom() }
 
-    /// Everything that is due, if anything is.
-    func turn() {
+    /// Runs an iteration if there is work or a due timer.
+    func runIteration() {
         guard hasWork || nextTimer.map({ $0 <= now.monotonic }) ?? false else { return }
         inside { finishIteration() }
     }
@@ -48,10 +47,10 @@ public final class NestedLoop: EventLoop, @unchecked Sendable {
     }
 }
 
-/// A stream of the virtual network as a nested loop uses it.
+/// A stream of the virtual network for a nested loop.
 private final class NestedTransport: ByteTransport {
     private unowned let nestedLoop: NestedLoop
-    /// Let go once it has ended, as is its handler.
+    /// Released after the stream has ended, like its handler.
     var stream: ByteTransport?
 
     init(on nestedLoop: NestedLoop, handler: ByteStreamHandler) {
@@ -67,7 +66,7 @@ private final class NestedTransport: ByteTransport {
     override func reset() { nestedLoop.outside { stream?.reset() } }
 }
 
-/// Hands the events of a stream to the nested loop's handler.
+/// Forwards the events of a stream to the nested loop's handler.
 private final class NestedStreamHandler: ByteStreamHandler {
     private unowned let nestedLoop: NestedLoop
     private let transport: NestedTransport

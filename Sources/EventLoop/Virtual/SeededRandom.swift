@@ -1,4 +1,4 @@
-/// SplitMix64: a small generator whose whole sequence follows from its seed, in every process and on every machine.
+/// SplitMix64: a small generator. Its sequence depends only on the seed, in every process and on every machine.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,12 +14,12 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is above 0.
+    /// Returns a number below `bound`, which must be positive.
     public mutating func below(_ bound: Int) -> Int {
         Int(next() % UInt64(bound))
     }
 
-    /// Whether an event of this many in a hundred happens.
+    /// Returns true with this probability, in percent.
     public mutating func chance(percent: Int) -> Bool {
         below(100) < percent
     }

@@ -1,19 +1,19 @@
-/// One connection of a virtual network, as a test sees it from outside.
+/// One connection of a virtual network, as a test observes and cuts it.
 public final class VirtualConnection {
     public enum Direction: Sendable, Hashable { case toServer, toClient }
 
     /// Counted from 0 in the order of opening.
     public let number: Int
-    /// What the client connected to.
+    /// The endpoint that the client connected to.
     public let endpoint: Endpoint
-    /// Bytes handed over so far.
+    /// Bytes delivered so far.
     public internal(set) var deliveredToServer = 0
     public internal(set) var deliveredToClient = 0
     public internal(set) var isOpen = true
-    /// Called at each piece that is about to be handed over, before it is; may cut the connection.
+    /// Called before each piece is delivered; may cut the connection.
     public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
 
-    /// Weak: an end that is over belongs to those who still look at it.
+    /// Weak: an ended transport is kept only by its users.
     private weak let client: VirtualTransport?
     private weak let server: VirtualTransport?
     private var cutToServerAt = Int.max
@@ -26,7 +26,7 @@ public final class VirtualConnection {
         self.server = server
     }
 
-    /// Ends the connection for both sides at once; what is on the way is lost.
+    /// Ends the connection for both sides immediately; bytes in transit are lost.
     public func cut() {
         guard isOpen else { return }
         isOpen = false
@@ -35,7 +35,7 @@ public final class VirtualConnection {
         server?.end(error)
     }
 
-    /// Cuts the connection once `bytes` more were handed over in `direction`, in the midst of a piece if need be.
+    /// Cuts the connection after `bytes` more bytes in `direction`, within a piece if necessary.
     public func cut(after bytes: Int, _ direction: Direction) {
         switch direction {
         case .toServer: cutToServerAt = min(cutToServerAt, deliveredToServer + bytes)
@@ -47,7 +47,7 @@ public final class VirtualConnection {
         receiver === server ? .toServer : .toClient
     }
 
-    /// How many of `bytes` may still be handed over before the connection is cut.
+    /// Returns how many of `bytes` may still be delivered before the cut.
     func allowance(_ bytes: Int, _ direction: Direction) -> Int {
         switch direction {
         case .toServer: min(bytes, cutToServerAt - deliveredToServer)

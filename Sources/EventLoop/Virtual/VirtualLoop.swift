@@ -1,25 +1,25 @@
-/// Runs lane code on virtual time, over connections in memory: whatever would wait for the clock happens at once, in an
-/// order that the seed alone decides.
+/// Runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and the seed
+/// alone decides the order of events.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
-    /// Turns without any virtual time passing after which a run is taken for an endless loop.
-    private static let turnsAtOneTimeMax = 100_000
-    /// 2026-01-01 00:00:00 UTC, where the wall clock starts.
+    /// Maximum iterations at one virtual time; beyond it the run counts as an endless loop.
+    private static let iterationsAtOneTimeMax = 100_000
+    /// The start of the wall clock: 2026-01-01 00:00:00 UTC.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
 
     public enum Ending: Sendable, Hashable {
-        /// What was waited for holds.
+        /// The awaited condition holds.
         case done
-        /// Nothing is left that could ever happen.
+        /// No work and no timer remains.
         case idle
-        /// The virtual time ran out.
+        /// The virtual time limit has passed.
         case timedOut
-        /// Turn follows turn without time passing.
+        /// Iterations follow each other without progress of time.
         case livelock
     }
 
     public let network: VirtualNetwork
     private var random: SeededRandom
-    /// Loops that run beside this one, after each of its turns.
+    /// Loops that run beside this one, after each of its iterations.
     private var nestedLoops: [NestedLoop] = []
 
     public init(seed: UInt64) {
@@ -33,14 +33,14 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     public override func nextRandom() -> UInt64 { random.next() }
 
     func add(_ nestedLoop: NestedLoop) {
-        precondition(!isOnLoop, "a nested loop comes before the loop runs")
+        precondition(!isOnLoop, "add nested loops before the loop runs")
         nestedLoops.append(nestedLoop)
     }
 
-    /// Runs `body` as the loop's thread would: to set up what the loop and its nested loops own.
+    /// Runs `body` as on the loop's thread, to set up objects of the loop and its nested loops.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
-        // Last, so that what resumes without an executor is theirs: their peers have no tasks.
+        // Last, so that nested loops receive jobs without an executor: their peers use no tasks.
         for nestedLoop in nestedLoops { nestedLoop.enterThread() }
         defer {
             for nestedLoop in nestedLoops { nestedLoop.leaveThread() }
@@ -49,26 +49,27 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until `isDone` holds after a turn, or `limit` of virtual time has passed.
+    /// Runs on the calling thread until `isDone` returns true after an iteration, or `limit` of virtual time has
+    /// passed.
     public func run(limit: Duration, until isDone: () -> Bool) -> Ending {
-        enter { runTurns(limit: limit, until: isDone) }
+        enter { runIterations(limit: limit, until: isDone) }
     }
 
-    private func runTurns(limit: Duration, until isDone: () -> Bool) -> Ending {
+    private func runIterations(limit: Duration, until isDone: () -> Bool) -> Ending {
         let end = now.monotonic + limit
-        var turnsAtThisTime = 0
+        var iterationsAtThisTime = 0
         while true {
             finishIteration()
-            for nestedLoop in nestedLoops { nestedLoop.turn() }
+            for nestedLoop in nestedLoops { nestedLoop.runIteration() }
             if isDone() { return .done }
-            turnsAtThisTime += 1
-            if turnsAtThisTime > Self.turnsAtOneTimeMax { return .livelock }
+            iterationsAtThisTime += 1
+            if iterationsAtThisTime > Self.iterationsAtOneTimeMax { return .livelock }
             if hasWorkAnywhere { continue }
             guard let next = nextTimerOfAll else { return .idle }
             if next > end { return .timedOut }
             if next > now.monotonic {
                 pass(now.monotonic.duration(to: next))
-                turnsAtThisTime = 0
+                iterationsAtThisTime = 0
             }
         }
     }
@@ -89,8 +90,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for nestedLoop in nestedLoops { nestedLoop.now = now }
     }
 
-    /// Does what is to be done now, ends every connection, tells those who have one, and forgets what was still to come: a world
-    /// that is left in the midst of its work would keep itself alive. The loop is not run after that.
+    /// Finishes current work, ends every connection, notifies their handlers, and drops timers. Without it, an
+    /// unfinished world would keep itself alive. The loop must not run afterward.
     public func end() {
         enter {
             endWork()
@@ -100,12 +101,12 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     }
 
     private func endWork() {
-        var turns = 0
+        var iterations = 0
         repeat {
             finishIteration()
-            for nestedLoop in nestedLoops { nestedLoop.turn() }
-            turns += 1
-        } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
+            for nestedLoop in nestedLoops { nestedLoop.runIteration() }
+            iterations += 1
+        } while hasWorkAnywhere && iterations < Self.iterationsAtOneTimeMax
         forgetAll()
     }
 
@@ -114,7 +115,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for nestedLoop in nestedLoops { nestedLoop.forgetScheduled() }
     }
 
-    /// One attempt: an endpoint of the virtual network has one address. Of the options, the time to connect counts.
+    /// Makes one attempt: an endpoint of the virtual network has one address. Honors only the time limit of the
+    /// connect.
     public override func connect(
         to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler
     ) -> ByteTransport {

@@ -1,23 +1,23 @@
-/// The network of a virtual loop: connections in memory, with latency, pieces of any size, and cuts.
+/// The network of a virtual loop: connections in memory, with latency, random pieces, and cuts.
 ///
-/// `@unchecked Sendable`: belongs to the virtual loop and is used on its thread only.
+/// `@unchecked Sendable`: used on the virtual loop's thread only.
 public final class VirtualNetwork: @unchecked Sendable {
-    /// Bytes on the way in one direction before `write` takes no more.
+    /// Maximum bytes in transit in one direction; `write` accepts no more.
     static let windowBytes = 64 * 1024
 
-    /// One-way delay of each piece, in microseconds: from the first to the second.
+    /// Range of the one-way delay of each piece, in microseconds.
     public var latencyMicroseconds = 50...400
-    /// How a stream is broken up, in percent of the pieces: whole, else cut at a random byte.
+    /// Percentage of writes that are delivered whole; the others are split at random bytes.
     public var wholePiecesPercent = 80
-    /// Sees each new connection before a byte is sent over it.
+    /// Called with each new connection before any byte is sent.
     public var onConnect: (VirtualConnection) -> Void = { _ in }
-    /// Connections in the order in which they were opened, those that have ended too.
+    /// All connections in the order of opening, including ended ones.
     public private(set) var connections: [VirtualConnection] = []
-    /// Mixes all bytes, times and ends of all connections: equal for equal histories.
+    /// Hash over the bytes, times and ends of all connections. Equal histories have equal values.
     public internal(set) var history = HistoryHash()
 
     private var listeners: [VirtualListener] = []
-    /// Those that have not ended.
+    /// Transports that have not ended.
     private var transports: [VirtualTransport] = []
     private var isOver = false
     private var nextFreePort: UInt16 = 50_000
@@ -36,7 +36,7 @@ public final class VirtualNetwork: @unchecked Sendable {
             nextFreePort += 1
         }
         guard !listeners.contains(where: { $0.endpoint == endpoint }) else {
-            throw TransportError(.addressUnavailable, "\(endpoint): already listened on")
+            throw TransportError(.addressUnavailable, "\(endpoint): address in use")
         }
         let listener = VirtualListener(endpoint: endpoint, network: self, accept: accept)
         listeners.append(listener)
@@ -83,7 +83,7 @@ public final class VirtualNetwork: @unchecked Sendable {
         transports.removeAll { $0 === transport }
     }
 
-    /// Ends all that is open, and lets nothing more be opened.
+    /// Ends all connections and refuses new ones.
     func end() {
         isOver = true
         for transport in transports { transport.end(TransportError(.reset, "the virtual network has ended")) }
@@ -98,7 +98,7 @@ public final class VirtualNetwork: @unchecked Sendable {
     }
 }
 
-/// Where a virtual network accepts connections.
+/// A listener of a virtual network.
 final class VirtualListener: ByteListener {
     /// Weak: the network holds its listeners.
     private weak let network: VirtualNetwork?

@@ -9,8 +9,8 @@ final class VirtualTransport: ByteTransport {
     private var isReading = true
     private var isWaitingForRoom = false
     private var hasFinishedWriting = false
-    private var bytesOnTheWay = 0
-    /// What has arrived and is not handed over yet, because reading is paused; `nil` is the peer's end.
+    private var bytesInTransit = 0
+    /// Pieces that have arrived while reading is paused; nil marks the peer's end.
     private var arrived: [[UInt8]?] = []
     private var lastArrival = MonotonicTime(nanoseconds: 0)
 
@@ -35,7 +35,7 @@ final class VirtualTransport: ByteTransport {
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOnLoop()
         guard state == .open, !hasFinishedWriting else { return 0 }
-        let taken = min(bytes.count, VirtualNetwork.windowBytes - bytesOnTheWay)
+        let taken = min(bytes.count, VirtualNetwork.windowBytes - bytesInTransit)
         isWaitingForRoom = taken < bytes.count
         var rest = bytes[..<taken]
         while !rest.isEmpty {
@@ -53,17 +53,17 @@ final class VirtualTransport: ByteTransport {
         send(nil)
     }
 
-    /// A piece, or `nil` for the end, arrives after the latency and after all that was sent before it.
+    /// Sends a piece, or nil for the end. It arrives after the latency and after everything sent before.
     private func send(_ piece: [UInt8]?) {
-        bytesOnTheWay += piece?.count ?? 0
+        bytesInTransit += piece?.count ?? 0
         lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
         guard let peer else { return }
         loop.schedule(at: lastArrival) { peer.arrive(piece) }
     }
 
-    private func pieceWasTaken(_ count: Int) {
-        bytesOnTheWay -= count
-        guard isWaitingForRoom, state == .open, bytesOnTheWay < VirtualNetwork.windowBytes else { return }
+    private func pieceDelivered(_ count: Int) {
+        bytesInTransit -= count
+        guard isWaitingForRoom, state == .open, bytesInTransit < VirtualNetwork.windowBytes else { return }
         isWaitingForRoom = false
         handler?.writable()
     }
@@ -71,10 +71,10 @@ final class VirtualTransport: ByteTransport {
     private func arrive(_ piece: [UInt8]?) {
         guard state == .open else { return }
         arrived.append(piece)
-        handOver()
+        deliverArrived()
     }
 
-    private func handOver() {
+    private func deliverArrived() {
         while isReading, state == .open, !arrived.isEmpty {
             let piece = arrived.removeFirst()
             guard let piece else {
@@ -82,7 +82,7 @@ final class VirtualTransport: ByteTransport {
                 continue
             }
             receive(piece)
-            peer?.pieceWasTaken(piece.count)
+            peer?.pieceDelivered(piece.count)
         }
     }
 
@@ -107,7 +107,7 @@ final class VirtualTransport: ByteTransport {
     override func resumeReading() {
         guard !isReading else { return }
         isReading = true
-        loop.later { [self] in handOver() }
+        loop.later { [self] in deliverArrived() }
     }
 
     override func close() {

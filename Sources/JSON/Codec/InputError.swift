@@ -1,8 +1,9 @@
-/// Why a JSON value cannot be read as what it should be.
+/// The error for a JSON value that does not have the expected form.
 public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for the author of the text.
     public var message: String
-    /// The value at fault, as `JSONDocument.position(ofNode:)` takes it; nil if the error is not about one value.
+    /// The invalid value, an argument for `JSONDocument.position(ofNode:)`; nil if the error does not concern one
+    /// value.
     public var node: Int?
 
     public init(_ message: String, node: Int? = nil) {
@@ -12,6 +13,6 @@ public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Returns the same error with the place of a value, unless the error has a place already.
+    /// Returns the error with the position of `json`, unless it already has a position.
     func at(_ json: JSONValue) -> InputError { InputError(message, node: node ?? json.nodeIndex) }
 }

@@ -1,21 +1,21 @@
-/// The JSON objects that stand for values of one type. Each member is declared once, as an ``ObjectField``: reader, writer
-/// and help follow from the declaration.
+/// Reads and writes JSON objects of one type. Each member is declared once, as an ``ObjectField``; the reader, the
+/// writer and the help follow from the declaration.
 public struct ObjectCodec<Object: Sendable>: Sendable {
     public typealias Check = @Sendable (_ object: Object, _ members: ObjectMembers) throws(InputError) -> Void
 
-    /// What an object is called in errors, such as `a device`.
+    /// The object's name in errors, such as `a device`.
     private let name: String
     private let initial: Object
-    /// Names of the members that the object may have; nil: of any.
+    /// The names of the allowed members; nil allows any.
     private let names: [String]?
     private let fields: [ObjectField<Object>]
     private let check: Check
 
     /// - Parameters:
-    ///   - initial: has the values of members that the text leaves out.
-    ///   - ignoresUnknown: whether members without a field are ignored; else they are errors.
-    ///   - fields: in the order in which members are read and written.
-    ///   - check: tests what no single member decides.
+    ///   - initial: provides the values of omitted members.
+    ///   - ignoresUnknown: whether members without a field are ignored; otherwise they are errors.
+    ///   - fields: in the order of reading and writing.
+    ///   - check: validates conditions across several members.
     public init(
         _ name: String, from initial: Object, ignoresUnknown: Bool = false, _ fields: [ObjectField<Object>],
         check: @escaping Check = { _, _ throws(InputError) in }
@@ -27,17 +27,17 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         self.check = check
     }
 
-    /// The members in their order, with what help says of each.
+    /// The members in order, with their help.
     public var help: [MemberHelp] { fields.flatMap(\.help) }
 
-    /// - Throws: if a member is missing, unknown or not of its form.
+    /// - Throws: if a member is missing, unknown or invalid.
     public func read(_ json: JSONValue) throws(InputError) -> Object {
         var object = initial
         try read(json, into: &object)
         return object
     }
 
-    /// Members that the text leaves out keep their values. After an error, some members may have changed.
+    /// Reads members into `object`; omitted members keep their values. After an error, some members may have changed.
     public func read(
         _ json: JSONValue, into object: inout Object, _ reading: ObjectReading = .whole
     ) throws(InputError) {
@@ -49,7 +49,7 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         try check(object, members)
     }
 
-    /// Reads another object from these members.
+    /// Reads a new object from these members.
     func read(_ members: ObjectMembers) throws(InputError) -> Object {
         var object = initial
         try read(members, into: &object, .whole)
@@ -62,19 +62,19 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         json.endObject()
     }
 
-    /// Adds the members to an object that has begun.
+    /// Adds the members to an object that the writer has begun.
     public func writeMembers(_ object: Object, to json: inout JSONWriter) {
         for field in fields { field.write(object, &json) }
     }
 
-    /// The objects as values of members and elements of lists.
+    /// A codec for the object as a member or list element.
     public var value: ValueCodec<Object> {
         ValueCodec(
             "an object", reader: { json, _ throws(InputError) in try read(json) },
             writer: { object, json in write(object, to: &json) })
     }
 
-    /// As ``value``, of values that other types hold.
+    /// Returns a codec like ``value`` for values of another type.
     public func converted<Value>(
         read: @escaping @Sendable (Object, ObjectMembers) throws(InputError) -> Value,
         write: @escaping @Sendable (Value) -> Object
@@ -88,22 +88,22 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
     }
 }
 
-/// What must be in the text of an object.
+/// The members that the text of an object must have.
 public enum ObjectReading: Sendable {
     /// Every required member.
     case whole
-    /// Required members, but no identities: these are known, for instance from a URL.
+    /// Required members except identities, which are known, for example from a URL.
     case identified
-    /// Only what changes.
+    /// None: the text contains only changes.
     case changes
 }
 
-/// What help says of one member.
+/// The help of one member.
 public struct MemberHelp: Sendable, Hashable {
     public var name: String
-    /// What its values are, as ``ValueCodec/form`` says it.
+    /// The form of its values, as in ``ValueCodec/form``.
     public var form: String
-    /// The words that a value can be; empty if it is no word.
+    /// The allowed words; empty if the value is not one of a set of words.
     public var words: [String]
     public var meaning: String
 }

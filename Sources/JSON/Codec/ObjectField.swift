@@ -1,4 +1,5 @@
-/// One member of a JSON object. A list adds its elements to the object, and a group is several members.
+/// The declaration of one member of a JSON object. A list adds its elements to the object; a group consists of several
+/// members.
 public struct ObjectField<Object: Sendable>: Sendable {
     public typealias Path<Value> = any WritableKeyPath<Object, Value> & Sendable
 
@@ -8,21 +9,21 @@ public struct ObjectField<Object: Sendable>: Sendable {
 }
 
 extension ObjectField {
-    /// A value that stays as it is if the text leaves it out.
+    /// Declares a value that the text may omit; it then keeps its previous value.
     public static func member<Value>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
         field(name, path, codec, meaning)
     }
 
-    /// - Parameter omitted: the value that is not written.
+    /// - Parameter omitted: the value that is omitted when writing.
     public static func member<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, omitting omitted: Value, _ meaning: String = ""
     ) -> Self {
         field(name, path, codec, meaning, isWritten: { $0 != omitted })
     }
 
-    /// A value that need not exist: nil is not written.
+    /// Declares an optional value; nil is not written.
     public static func optional<Value>(
         _ name: String, _ path: Path<Value?>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
@@ -33,14 +34,14 @@ extension ObjectField {
         return field(name, path, codec, meaning, isWritten: { $0 != nil })
     }
 
-    /// A value that the text must have, unless it only changes an object.
+    /// Declares a value that the text must contain, except in a text of changes.
     public static func required<Value>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
         field(name, path, codec, meaning, isRequired: { $0 != .changes })
     }
 
-    /// A value that tells objects apart. A text about a known object may leave it out, and cannot change it.
+    /// Declares a value that identifies the object. A text about a known object may omit it, and cannot change it.
     public static func identity<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
@@ -78,11 +79,11 @@ extension ObjectField {
 }
 
 extension ObjectField {
-    /// A list whose elements the object takes one by one.
+    /// Declares a list whose elements are added to the object one by one.
     ///
     /// - Parameters:
-    ///   - read: adds one element. An error without a place gets the element's.
-    ///   - elements: all elements of the object.
+    ///   - read: adds one element. An error without a position receives the element's position.
+    ///   - elements: returns all elements of the object.
     public static func list<Element>(
         _ name: String, _ meaning: String = "",
         read: @escaping @Sendable (JSONValue, inout Object) throws(InputError) -> Void,
@@ -106,12 +107,12 @@ extension ObjectField {
             })
     }
 
-    /// Members that together stand for one property.
+    /// Declares several members that form one property.
     ///
     /// - Parameters:
-    ///   - codec: of the members alone.
-    ///   - isRequired: whether the codec's required members are required if the text has none of the group.
-    ///   - set: puts the property into the object. It is not called if the text has no member of the group and needs none.
+    ///   - codec: the codec of these members.
+    ///   - isRequired: whether the codec's required members are required even if the text has no member of the group.
+    ///   - set: stores the property in the object. Not called if the text has no member of the group and needs none.
     public static func group<Part>(
         _ codec: ObjectCodec<Part>, isRequired: Bool = false, get: @escaping @Sendable (Object) -> Part,
         set: @escaping @Sendable (Part, ObjectMembers, inout Object) throws(InputError) -> Void
@@ -127,9 +128,9 @@ extension ObjectField {
             }, write: { object, json in codec.writeMembers(get(object), to: &json) })
     }
 
-    /// Members that together stand for a property that need not exist: the text has one of them, or the property is nil.
+    /// Declares several members that form one optional property: nil if the text has none of them.
     ///
-    /// - Parameter codec: of the members alone.
+    /// - Parameter codec: the codec of these members.
     public static func optionalGroup<Part>(_ path: Path<Part?>, _ codec: ObjectCodec<Part>) -> Self {
         let help = codec.help
         return Self(

@@ -3,11 +3,11 @@ import Text
 /// The members of one JSON object, and errors about them.
 public struct ObjectMembers {
     private let json: JSONValue
-    /// What the object is called in errors, such as `a device`.
+    /// The object's name in errors, such as `a device`.
     private let object: String
 
-    /// - Parameter known: names of all members that the object may have; nil: it may have any.
-    /// - Throws: if `json` is no object, or has an unknown member.
+    /// - Parameter known: the names of the allowed members; nil allows any.
+    /// - Throws: if `json` is not an object, or has an unknown member.
     init(_ json: JSONValue, of object: String, known: [String]?) throws(InputError) {
         guard json.kind == .object else { throw InputError("\(object) is an object", node: json.nodeIndex) }
         (self.json, self.object) = (json, object)
@@ -24,7 +24,7 @@ public struct ObjectMembers {
 
     public subscript(name: String) -> JSONValue? { json[key: name] }
 
-    /// Returns an error about a member; its place is the object's if the member is missing.
+    /// Returns an error about a member, at the position of the object if the member is missing.
     public func error(_ name: String, _ predicate: String) -> InputError {
         InputError("\(name) \(predicate)", node: (json[key: name] ?? json).nodeIndex)
     }

@@ -5,7 +5,7 @@ extension ValueCodec where Value == Bool {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A whole number, also when it is written as `1.0` or `1e3`.
+    /// A whole number, also if written as `1.0` or `1e3`.
     public static func int(_ range: ClosedRange<Value>) -> Self {
         Self(
             "a whole number from \(range.lowerBound) to \(range.upperBound)",
@@ -15,7 +15,7 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// Any whole number.
+    /// A whole number without limits.
     public static var integer: Self {
         Self(
             "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
@@ -33,17 +33,17 @@ extension ValueCodec where Value == Double {
 }
 
 extension ValueCodec where Value == String {
-    /// Any text.
+    /// A text without limits.
     public static var text: Self { Self("a text", read: { $0.string }, write: { text, json in json.string(text) }) }
 
-    /// - Parameter byteCount: in UTF-8.
+    /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
     public static func text(_ byteCount: ClosedRange<Int>) -> Self {
         let form = "a text of at most \(byteCount.upperBound) bytes"
         return Self(
             form,
             reader: { json, name throws(InputError) in
                 if let text = json.string, byteCount.contains(text.utf8.count) { return text }
-                // YAML reads a text of digits as a number.
+                // YAML parses unquoted digits as a number.
                 let remedy = json.kind == .number ? "; put it in quotes" : ""
                 throw InputError("\(name) is \(form)\(remedy)", node: json.nodeIndex)
             }, writer: { value, json in json.string(value) })
@@ -58,7 +58,7 @@ extension ValueCodec where Value == String {
 }
 
 extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// One of the cases.
+    /// The raw value of one of the cases.
     public static var word: Self {
         ValueCodec<String>.word(of: Value.allCases.map(\.rawValue))
             .mapped(read: { Value(rawValue: $0) }, write: { $0.rawValue })
@@ -66,7 +66,7 @@ extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Send
 }
 
 extension ValueCodec {
-    /// - Parameter name: what an element is called in errors, such as `an environment`.
+    /// - Parameter name: the name of an element in errors, such as `an environment`.
     public static func list<Element>(of element: ValueCodec<Element>, _ name: String) -> Self where Value == [Element] {
         Self(
             "a list",
@@ -81,12 +81,12 @@ extension ValueCodec {
 }
 
 extension ValueCodec where Value == [String] {
-    /// A list of any texts.
+    /// A list of texts.
     public static var texts: Self { list(of: .text, "an element") }
 }
 
 extension JSONValue {
-    /// - Parameter name: what the list is called in errors.
+    /// - Parameter name: the name of the list in errors.
     func forEachElement(
         _ name: String, _ body: (JSONValue) throws(InputError) -> Void
     ) throws(InputError) {

@@ -1,23 +1,23 @@
 import Text
 
-/// How values of one kind are read from JSON and written to it.
+/// Reads and writes JSON values of one kind.
 public struct ValueCodec<Value>: Sendable {
     public typealias Reader = @Sendable (_ json: JSONValue, _ name: String) throws(InputError) -> Value
     public typealias Writer = @Sendable (_ value: Value, _ json: inout JSONWriter) -> Void
 
-    /// What a value is, as errors and help say it, such as `a whole number from 1 to 9`.
+    /// The form of a value for errors and help, such as `a whole number from 1 to 9`.
     public let form: String
-    /// The words that a value can be; empty if it is no word.
+    /// The allowed words; empty if the value is not one of a set of words.
     public let words: [String]
     private let reader: Reader
     private let writer: Writer
 
-    /// - Parameter reader: gets the value, and its name for errors.
+    /// - Parameter reader: receives the value, and its name for errors.
     public init(_ form: String, words: [String] = [], reader: @escaping Reader, writer: @escaping Writer) {
         (self.form, self.words, self.reader, self.writer) = (form, words, reader, writer)
     }
 
-    /// - Parameter read: returns nil for a value of another form, which becomes an error: `NAME is FORM`.
+    /// - Parameter read: returns nil for a value of another form; the error is then `NAME is FORM`.
     public init(
         _ form: String, words: [String] = [], read: @escaping @Sendable (JSONValue) -> Value?, write: @escaping Writer
     ) {
@@ -29,17 +29,17 @@ public struct ValueCodec<Value>: Sendable {
             }, writer: write)
     }
 
-    /// - Parameter name: what the value is called in errors.
+    /// - Parameter name: the name of the value in errors.
     public func read(_ json: JSONValue, _ name: String) throws(InputError) -> Value { try reader(json, name) }
 
     public func write(_ value: Value, to json: inout JSONWriter) { writer(value, &json) }
 }
 
 extension ValueCodec {
-    /// Returns a codec of values that are written as values of this codec.
+    /// Returns a codec for another type whose values are written as values of this codec.
     ///
     /// - Parameters:
-    ///   - form: what a value is; nil: as before.
+    ///   - form: the form of a value; nil keeps the current one.
     ///   - read: returns nil for a value of another form.
     public func mapped<Other>(
         _ form: String? = nil, read: @escaping @Sendable (Value) -> Other?, write: @escaping @Sendable (Other) -> Value
@@ -55,12 +55,12 @@ extension ValueCodec {
             }, writer: { value, json in self.write(write(value), to: &json) })
     }
 
-    /// Returns a codec that takes fewer values.
+    /// Returns a codec that accepts only valid values.
     public func checked(_ form: String, _ isValid: @escaping @Sendable (Value) -> Bool) -> ValueCodec {
         mapped(form, read: { isValid($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// Also takes null, which is nil.
+    /// A codec that also accepts null, as nil.
     public var nullable: ValueCodec<Value?> {
         ValueCodec<Value?>(
             "\(form) or null", words: words,
@@ -68,11 +68,11 @@ extension ValueCodec {
             writer: { value, json in if let value { write(value, to: &json) } else { json.null() } })
     }
 
-    /// Also takes a value in a shorter form than an object.
+    /// Returns a codec that also accepts a shorter form than an object.
     ///
     /// - Parameters:
-    ///   - short: of values in the shorter form.
-    ///   - abbreviate: returns nil for a value that is written in full.
+    ///   - short: the codec of the shorter form.
+    ///   - abbreviate: returns nil for a value that must be written in full.
     public func abbreviated<Short>(
         _ short: ValueCodec<Short>, expand: @escaping @Sendable (Short) -> Value,
         abbreviate: @escaping @Sendable (Value) -> Short?

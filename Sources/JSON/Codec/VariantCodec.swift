@@ -1,14 +1,14 @@
 import Text
 
-/// Values of several variants. JSON has the word of the variant, or an object whose only member has this word as its name
-/// and the details as its value.
+/// Reads and writes values with several variants. In JSON, a variant is its word, or an object with the word as the
+/// only member name and the details as the value.
 public struct VariantCodec<Value>: Sendable {
     private let variants: [Variant<Value>]
     private let word: @Sendable (Value) -> String
 
     /// - Parameters:
     ///   - variants: one for each word.
-    ///   - word: the word of a value's variant.
+    ///   - word: returns the word of a value's variant.
     public init(_ variants: [Variant<Value>], word: @escaping @Sendable (Value) -> String) {
         (self.variants, self.word) = (variants, word)
     }
@@ -76,8 +76,8 @@ public struct Variant<Value>: Sendable {
     /// A variant with details.
     ///
     /// - Parameters:
-    ///   - alone: the value of the word alone; nil: details are required.
-    ///   - details: returns nil for a value that is written as the word alone.
+    ///   - alone: the value of the word without details; nil requires details.
+    ///   - details: returns nil for a value that is written as the word only.
     public static func details<Details>(
         _ word: String, _ codec: ValueCodec<Details>, alone: Value? = nil,
         make: @escaping @Sendable (Details) -> Value, details: @escaping @Sendable (Value) -> Details?

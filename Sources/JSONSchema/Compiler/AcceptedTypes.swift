@@ -1,9 +1,9 @@
 import JSON
 
-/// Which types of values a schema may accept, by what it says of the value itself: never too few.
+/// Computes the types that a schema can accept, from its keywords about the value itself. Never omits an accepted type.
 struct AcceptedTypes {
     let schema: CompiledSchema
-    /// References that are followed inside of each other, and subschemas that are looked at in all.
+    /// Maximum depth of followed references, and maximum number of visited subschemas.
     private static let depthMax = 8
     private static let visitsMax = 200
     private var visitsLeft = visitsMax

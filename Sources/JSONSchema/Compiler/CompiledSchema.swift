@@ -1,10 +1,11 @@
 public import JSON
 
-/// How a schema is to be read.
+/// Options for the interpretation of a schema.
 public struct SchemaOptions: Sendable {
-    /// A value that breaks its `format` is invalid; else formats are annotations, as 2020-12 has it.
+    /// Whether a value that violates its `format` is invalid. Otherwise formats are annotations, the default of
+    /// 2020-12.
     public var assertsFormat: Bool
-    /// The draft of schemas that have no `$schema`.
+    /// The draft of schemas without `$schema`.
     public var defaultDraft: SchemaDraft
 
     public init(assertsFormat: Bool = false, defaultDraft: SchemaDraft = .draft202012) {
@@ -13,17 +14,17 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// A JSON Schema (2020-12 or draft-07) and all that it refers to as a flat program. Compiled once, then never changed:
-/// any thread may make validators of it.
+/// A JSON Schema (2020-12 or draft-07) and everything that it refers to, compiled to a flat program. Immutable after
+/// compilation: every thread may create validators of it.
 public final class CompiledSchema: @unchecked Sendable {
-    // Sendable: everything is filled before the initialiser returns and never changed again; PCRE2 allows a compiled
-    // pattern to be used by several threads.
+    // Sendable: everything is filled before the initializer returns and does not change afterward; PCRE2 allows several
+    // threads to use a compiled pattern.
     let documents: [JSONDocument]
-    /// The URI of each document; empty when it has none.
+    /// The URI of each document; empty if it has none.
     let documentURIs: [String]
     let tapes: Table<JSONTapeView>
     let code: Table<Instruction>
-    /// For each instruction the index of its keyword's location.
+    /// The index of the keyword's location for each instruction.
     let codeLocations: Table<Int>
     let subschemas: Table<Subschema>
     let lists: Table<Int>
@@ -45,18 +46,18 @@ public final class CompiledSchema: @unchecked Sendable {
     let dynamicNameCount: Int
     let locations: [Location]
 
-    /// Where the root begins in `subschemas`; or `anything`.
+    /// The index of the root in `subschemas`, or `anything`.
     let root: Int
-    /// Some subschema asks what others have evaluated.
+    /// Whether a subschema uses the evaluated members or elements of others.
     let tracksEvaluation: Bool
-    /// It has only what `SchemaValidator.holds` knows.
+    /// Whether `SchemaValidator.holds` supports all of its instructions.
     let isPlain: Bool
     private let unknownPlaces: [SchemaNode]
 
-    /// Keywords that are told of those that no vocabulary knows.
+    /// Maximum unknown keywords that are reported.
     static let unknownKeywordsMax = 100
 
-    /// Where a keyword stands in the schema.
+    /// The position of a keyword in the schema.
     struct Location {
         var keyword: String
         var place: SchemaNode
@@ -64,16 +65,16 @@ public final class CompiledSchema: @unchecked Sendable {
 
     struct Subschema {
         var first: Int32
-        /// The resource that it belongs to.
+        /// The resource that the subschema belongs to.
         var resource: Int32
-        /// Asserts about the value itself only.
+        /// Whether the subschema has only assertions about the value itself.
         var isLeaf: Bool
         /// Has `unevaluatedProperties` or `unevaluatedItems`.
         var tracksEvaluation: Bool
     }
 
-    /// `uri` says where the document is, as `file:///schemas/a.json`: references are relative to it, or to the schema's
-    /// own `$id`. What is found in other documents must be among `resources`.
+    /// Compiles a schema. `uri` is the location of the document, such as `file:///schemas/a.json`. References are
+    /// relative to it, or to the schema's `$id`. Other documents must be among `resources`.
     public init(
         _ document: JSONDocument, uri: String = "", resources: SchemaResources = SchemaResources(),
         options: SchemaOptions = SchemaOptions()
@@ -114,8 +115,8 @@ public final class CompiledSchema: @unchecked Sendable {
         for index in 0..<patterns.count { patterns[index].free() }
     }
 
-    /// The first 100 keywords that no vocabulary knows, by pointer, with the document's URI before it in other documents
-    /// than the first: they decide nothing, but are often a slip of the pen.
+    /// JSON pointers to the first 100 keywords of no known vocabulary, after the URI of the document unless it is the
+    /// first. Unknown keywords have no effect, but are often typos.
     public var unknownKeywords: [String] {
         unknownPlaces.map { place in
             let document = place.document == 0 ? "" : documentURIs[Int(place.document)] + "#"
@@ -124,7 +125,7 @@ public final class CompiledSchema: @unchecked Sendable {
     }
 }
 
-/// Plain values that are read without a reference count and without copying; freed with the last owner.
+/// An immutable array of plain values, read without reference counting or copying. The last owner frees it.
 final class Table<Element: BitwiseCopyable> {
     let start: UnsafePointer<Element>
     let count: Int

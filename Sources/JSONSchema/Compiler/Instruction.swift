@@ -1,7 +1,7 @@
 import JSON
 
-/// What a subschema demands of one value, in order; `end` closes it. Operands are indices into the compiled schema's
-/// tables, or nodes of the schema's documents.
+/// The checks of a subschema for one value, in order; `end` is the last. Operands are indices into the compiled
+/// schema's tables, or nodes of its documents.
 enum Instruction {
     case end
     /// The schema `false`.
@@ -31,13 +31,13 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef`: what the outermost resource has under that name.
+    /// `$dynamicRef`: calls the subschema that the outermost resource has for the name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
     case not(Int)
     case conditional(Conditional)
-    /// The schema of the members, or elements, that nothing before has evaluated.
+    /// The schema of the members or elements that no earlier instruction has evaluated.
     case unevaluatedProperties(Int)
     case unevaluatedItems(Int)
 
@@ -48,7 +48,7 @@ enum Instruction {
         }
     }
 
-    /// Whether it needs other schemas, and with them a frame to come back to.
+    /// Whether the instruction applies other schemas and therefore needs a frame.
     var isApplicator: Bool {
         switch self {
         case .object, .array, .contains, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .anyOf, .oneOf,
@@ -63,7 +63,7 @@ enum Instruction {
 }
 
 extension Instruction {
-    /// Looks at nothing but the value and what is inside it, and in a simple way.
+    /// Whether the instruction depends only on the value and its contents, and `SchemaValidator.holds` supports it.
     var isPlain: Bool {
         switch self {
         case .contains, .dependentSchemas, .dynamicCall, .unevaluatedProperties, .unevaluatedItems: false
@@ -81,12 +81,12 @@ struct TypeSet: OptionSet {
 
     static let null = TypeSet(rawValue: 1)
     static let boolean = TypeSet(rawValue: 2)
-    /// Any number.
+    /// A number, whole or not.
     static let number = TypeSet(rawValue: 4)
     static let string = TypeSet(rawValue: 8)
     static let array = TypeSet(rawValue: 16)
     static let object = TypeSet(rawValue: 32)
-    /// A number without a fraction, however it is written.
+    /// A number without a fraction, regardless of notation.
     static let integer = TypeSet(rawValue: 64)
 }
 
@@ -94,13 +94,13 @@ extension TypeSet {
     init(_ kind: JSONKind) { self = kind == .number ? [.number, .integer] : TypeSet(rawValue: 1 << kind.rawValue) }
 }
 
-/// A number at a node of the schema, and its value where that is a small whole one.
+/// A number at a node of the schema, and its value if it is a whole 64-bit number.
 struct NumberBound {
     var place: SchemaNode
     var small: Int64?
 }
 
-/// `count` schemas whose indices stand in a row in `CompiledSchema.lists`.
+/// A range of `CompiledSchema.lists`: `count` indices of schemas.
 struct SchemaList {
     var first: Int
     var count: Int
@@ -112,39 +112,39 @@ struct Conditional {
     var otherwise: Int
 }
 
-/// A schema that accepts everything: nothing to check.
+/// The index of a schema that accepts every value.
 let anything = -1
 
-/// What an object's members must be, checked in one pass over them.
+/// The checks of an object's members, made in one pass.
 struct ObjectRule {
-    /// Known names: required ones first, then the other properties.
+    /// The known names: first the required ones, then the other properties.
     var names: KeyTable
     var nameCount: Int
-    /// Index in `CompiledSchema.properties` of what the first name demands.
+    /// The index in `CompiledSchema.properties` for the first name.
     var firstProperty: Int
     var requiredCount: Int
-    /// Range of `CompiledSchema.patternProperties`.
+    /// A range of `CompiledSchema.patternProperties`.
     var firstPattern: Int
     var patternCount: Int
-    /// The schema of members that neither `properties` nor `patternProperties` name.
+    /// The schema of members that match neither `properties` nor `patternProperties`.
     var additional: Int
-    /// There is a schema for these, if only one that accepts everything.
+    /// Whether there is a schema for these members, even one that accepts everything.
     var coversAll: Bool
     var forbidsAdditional: Bool
     var propertyNames: Int
-    /// `CompiledSchema.locations` of the keywords.
+    /// The indices of the keywords in `CompiledSchema.locations`.
     var requiredLocation: Int
     var additionalLocation: Int
 
-    /// One schema at most for each member.
+    /// Whether at most one schema applies to each member.
     var isPlain: Bool { patternCount == 0 && propertyNames == anything }
-    /// Members that nothing names may be whatever they are.
+    /// Whether other members are unrestricted.
     var isOpen: Bool { additional == anything && !forbidsAdditional }
 }
 
 struct Property {
     var schema: Int
-    /// Named by `properties`, not by `required` alone.
+    /// Whether `properties` has the name, not only `required`.
     var isDeclared: Bool
 }
 
@@ -155,9 +155,9 @@ struct PatternProperty {
 
 struct ArrayRule {
     var prefix: SchemaList
-    /// The schema of what comes after the prefix.
+    /// The schema of the elements after the prefix.
     var items: Int
-    /// There is a schema for what comes after the prefix, if only one that accepts everything.
+    /// Whether there is a schema for these elements, even one that accepts everything.
     var coversAll: Bool
 }
 
@@ -166,72 +166,72 @@ struct ContainsRule {
     var schema: Int
     var countMin: Int
     var countMax: Int
-    /// The elements that it finds count as evaluated.
+    /// Whether matching elements count as evaluated.
     var evaluates: Bool
-    /// `CompiledSchema.locations` of the keywords.
+    /// The indices of the keywords in `CompiledSchema.locations`.
     var minLocation: Int
     var maxLocation: Int
 }
 
-/// `dependentRequired`, `dependentSchemas`.
+/// A `dependentRequired` or `dependentSchemas` rule.
 struct DependentRule {
-    /// The names that ask for something first, then those that are only asked for.
+    /// First the names that require something, then the names that are only required.
     var names: KeyTable
-    /// What the first name asks for: in `CompiledSchema.needs` other names, or in `lists` a schema.
+    /// The index for the first name: of its required names in `CompiledSchema.needs`, or of its schema in `lists`.
     var first: Int
-    /// How many names ask for something.
+    /// The number of names that require something.
     var count: Int
 }
 
-/// `count` slots of names in a row in `CompiledSchema.lists`.
+/// A range of `CompiledSchema.lists`: `count` slots of names.
 struct NeededNames {
     var first: Int
     var count: Int
 }
 
-/// What `$dynamicRef` leads to where no resource on the way has the name: `fallback`.
+/// A `$dynamicRef`. `fallback` applies if no resource in the dynamic scope has the name.
 struct DynamicReference {
     var name: Int
     var fallback: Int
 }
 
-/// A subschema that a resource offers for a name.
+/// The subschema of a resource for a dynamic name.
 struct DynamicAnchor {
     var name: Int
     var schema: Int
 }
 
-/// Range of `CompiledSchema.dynamicAnchors` that a resource offers.
+/// The range of `CompiledSchema.dynamicAnchors` of a resource.
 struct ResourceAnchors {
     var first: Int
     var count: Int
 }
 
-/// Strings by table, numbers by their order, everything else by comparing.
+/// An `enum`: strings in a table, numbers in order, other values for comparison.
 struct Enumeration {
     var strings: KeyTable
-    /// Range of `CompiledSchema.enumeratedNumbers`, from the lowest on.
+    /// A range of `CompiledSchema.enumeratedNumbers`, in ascending order.
     var firstNumber: Int
     var numberCount: Int
-    /// Range of `CompiledSchema.enumerated`.
+    /// A range of `CompiledSchema.enumerated`.
     var firstOther: Int
     var otherCount: Int
 }
 
-/// Open addressing over a power of two of `CompiledSchema.keys`.
+/// A hash table with open addressing: a range of `CompiledSchema.keys` whose size is a power of two.
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// Bit n: some key has a length that is n modulo 64. Most keys that are not in the table end here.
+    /// Bit n is set if some key has a length of n modulo 64. Excludes most keys that are not in the table.
     var lengths: UInt64
-    /// Bytes of the longest key: what is longer is not even read.
+    /// Bytes of the longest key; longer strings are not hashed.
     var longest: UInt32 = 0
 }
 
 struct KeyEntry {
     var words: KeyFingerprint
-    /// The key's string in its schema's tape.
+    /// The key's string on its schema's tape.
     var place: SchemaNode
-    /// Negative: the entry is free.
+    /// Negative for a free entry.
     var slot: Int
 }

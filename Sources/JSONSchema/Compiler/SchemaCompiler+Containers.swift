@@ -1,6 +1,6 @@
 import JSON
 
-/// The keywords that go down into objects and arrays: those that depend on each other become one instruction.
+/// The keywords for members and elements. Keywords that depend on each other are compiled to one instruction.
 extension SchemaCompiler {
     mutating func compileObject(_ schema: SchemaObject) throws(SchemaError) {
         let required = try schema("required").map { value throws(SchemaError) in try names(value, schema) } ?? []
@@ -53,7 +53,7 @@ extension SchemaCompiler {
         emit(.object(objects.count - 1), "properties", at: schema.place(of: "properties"))
     }
 
-    /// `prefixItems` and `items`, or what older drafts called `items` and `additionalItems`.
+    /// Compiles `prefixItems` and `items`, or `items` and `additionalItems` of older drafts.
     mutating func compileArray(_ schema: SchemaObject) throws(SchemaError) {
         var prefix = ("prefixItems", schema("prefixItems"))
         var rest = ("items", schema("items"))
@@ -61,7 +61,7 @@ extension SchemaCompiler {
             prefix = ("items", items.count > 0 ? items : nil)
             rest = ("additionalItems", schema("additionalItems"))
         } else if let additional = schema("additionalItems") {
-            // Without an array in `items` it says nothing.
+            // Without an array in `items`, the keyword has no effect.
             _ = try subschema(additional, in: schema, keyword: "additionalItems")
         }
         guard prefix.1 != nil || rest.1 != nil else { return }
@@ -109,7 +109,7 @@ extension SchemaCompiler {
     }
 }
 
-/// Numbers different names from 0 on.
+/// Assigns numbers to distinct names, starting at 0.
 struct NameSlots {
     private let schema: SchemaObject
     private(set) var strings: [(place: SchemaNode, slot: Int)] = []

@@ -1,6 +1,6 @@
 import JSON
 
-/// `dependentRequired` and `dependentSchemas`; `dependencies`, which is both.
+/// Compiles `dependentRequired`, `dependentSchemas`, and `dependencies`, which combines both.
 extension SchemaCompiler {
     mutating func compileDependentRequired(
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject

@@ -1,8 +1,8 @@
 import JSON
 
 extension SchemaCompiler {
-    /// Emits cheap assertions first, then what is inside, then what depends on it: so the first violation is mostly
-    /// the one to begin with. What asks for evaluated members comes last, when all others have said theirs.
+    /// Emits cheap assertions first, then checks of members and elements, then applicators. So the first violation is
+    /// usually the most useful one. Unevaluated keywords are last, after all others have marked what they evaluate.
     mutating func compileKeywords(of schema: SchemaObject) throws(SchemaError) {
         if schema.dialect.ignoresSiblingsOfRef, let reference = schema.value["$ref"] {
             return try compileReference(reference, "$ref", schema)
@@ -132,7 +132,7 @@ extension SchemaCompiler {
         } ?? anything
     }
 
-    /// Keywords that decide nothing must still be what they should be, where a slip could change what is meant.
+    /// Checks the types of keywords without effect, where a mistake could change the meaning.
     private mutating func checkAnnotation(
         _ keyword: String, _ value: JSONValue, _ schema: SchemaObject
     ) throws(SchemaError) {

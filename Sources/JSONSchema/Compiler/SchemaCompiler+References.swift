@@ -1,8 +1,8 @@
 import JSON
 
-/// Dynamic references: which names there are, and what each resource offers for them.
+/// Compiles dynamic references: their names, and the anchors of each resource.
 extension SchemaCompiler {
-    /// The number of the name that a reference looks for at run time; nil when it is an ordinary one.
+    /// Returns the number of the name that a reference resolves at run time; nil for an ordinary reference.
     mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {
         let name: ExactText?
         switch keyword {
@@ -19,7 +19,7 @@ extension SchemaCompiler {
         return dynamicNames.count - 1
     }
 
-    /// Compiles what the resources in use offer for the names that are asked for; whether that was something new.
+    /// Compiles the anchors of used resources for the referenced names. Returns whether new subschemas were added.
     mutating func compileDynamicAnchors() throws(SchemaError) -> Bool {
         let before = subschemas.count
         dynamicAnchors = []

@@ -1,6 +1,6 @@
 import JSON
 
-/// Operands of instructions.
+/// Compiles operands of instructions.
 extension SchemaCompiler {
     func malformed(_ value: JSONValue, _ schema: SchemaObject, _ message: String) -> SchemaError {
         library.error(.malformed, schema.place(value), message)
@@ -24,7 +24,7 @@ extension SchemaCompiler {
 
     func typeSet(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> TypeSet {
         let names = value.kind == .array ? Array(value.elements) : [value]
-        guard !names.isEmpty else { throw malformed(value, schema, "type must name one type at least") }
+        guard !names.isEmpty else { throw malformed(value, schema, "type must name at least one type") }
         var types: TypeSet = []
         for name in names {
             switch name.string {
@@ -63,7 +63,7 @@ extension SchemaCompiler {
         } catch {
             throw library.error(
                 .pattern, schema.place(value),
-                "the regular expression is wrong\(error.offset.map { " at byte \($0)" } ?? ""): \(error.message)")
+                "invalid regular expression\(error.offset.map { " at byte \($0)" } ?? ""): \(error.message)")
         }
         return patterns.count - 1
     }
@@ -72,12 +72,12 @@ extension SchemaCompiler {
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject
     ) throws(SchemaError) -> JSONElements {
         guard value.kind == .array, value.count > 0 else {
-            throw malformed(value, schema, "\(keyword) must be an array of one schema at least")
+            throw malformed(value, schema, "\(keyword) must be an array of at least one schema")
         }
         return value.elements
     }
 
-    /// Schemas that are applied to the same value.
+    /// Compiles schemas that are applied to the same value.
     mutating func alternatives(
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject
     ) throws(SchemaError) -> SchemaList {
@@ -97,7 +97,7 @@ extension SchemaCompiler {
         return SchemaList(first: lists.count - indices.count, count: indices.count)
     }
 
-    /// A table that finds a slot by a string of the schema; of equal strings the first counts.
+    /// Returns a hash table from strings of the schema to slots; the first of equal strings wins.
     mutating func keyTable(_ strings: [(place: SchemaNode, slot: Int)]) -> KeyTable {
         var size = 2
         while size < 2 * strings.count { size *= 2 }

@@ -1,7 +1,7 @@
 import JSON
 
-/// Turns a schema document and what it refers to into the tables of a `CompiledSchema`. Subschemas wait in a queue, so a
-/// deeply nested schema needs no deep stack.
+/// Compiles a schema document and its references to the tables of a `CompiledSchema`. Subschemas wait in a queue, so
+/// nesting needs no recursion.
 struct SchemaCompiler {
     var library: SchemaLibrary
     let options: SchemaOptions
@@ -22,22 +22,22 @@ struct SchemaCompiler {
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []
-    /// What is left of it for the schema's further patterns.
+    /// The remaining work for automata of this schema's patterns.
     var patternWork = Automaton.workMax
     var dynamicReferences: [DynamicReference] = []
     var dynamicAnchors: [DynamicAnchor] = []
     var resourceAnchors: [ResourceAnchors] = []
-    /// Numbers of the names that dynamic references ask for.
+    /// The numbers of the names that dynamic references use.
     var dynamicNames: [ExactText: Int] = [:]
     var locations: [CompiledSchema.Location] = []
     var unknownKeywords: [SchemaNode] = []
     var root = anything
 
-    /// The subschema that a node was given, and the nodes that are still to be compiled.
+    /// The subschema index of each node, and the queue of nodes to compile.
     private var indices: [SchemaNode: Int] = [:]
     private var waiting: [(place: SchemaNode, resource: Int, keyword: String)] = []
     private var nextWaiting = 0
-    /// For each subschema those that it applies to the same value.
+    /// For each subschema, the subschemas that it applies to the same value.
     var inPlace: [[Int]] = []
 
     init(_ resources: SchemaResources, _ options: SchemaOptions) {
@@ -65,12 +65,12 @@ struct SchemaCompiler {
         }
     }
 
-    /// The index of a subschema, which is compiled later; `anything` for one that asks for nothing. `outer` is the
-    /// resource that it belongs to when it has none of its own.
+    /// Returns the index of a subschema, which is compiled later; `anything` if it accepts every value. `outer` is its
+    /// resource unless it has an identity of its own.
     mutating func subschema(_ place: SchemaNode, inside outer: Int, keyword: String) throws(SchemaError) -> Int {
         let value = library.value(place)
         guard value.kind == .object || value.kind == .boolean else {
-            throw library.error(.malformed, place, "a schema is an object, true or false")
+            throw library.error(.malformed, place, "a schema must be an object, true or false")
         }
         guard value.bool != true, !(value.kind == .object && value.count == 0) else { return anything }
         if let index = indices[place] { return index }
@@ -114,8 +114,8 @@ struct SchemaCompiler {
         return locations.count - 1
     }
 
-    /// A schema that comes back to itself without going down into the value would never end. What dynamic references
-    /// lead to is known only at run time, and watched there.
+    /// Rejects cycles of schemas for the same value, which would never end. Cycles through dynamic references are
+    /// known, and detected, only at run time.
     private func refuseCircles() throws(SchemaError) {
         var waitedFor = [Int](repeating: 0, count: inPlace.count)
         for target in inPlace.joined() { waitedFor[target] += 1 }
@@ -128,17 +128,17 @@ struct SchemaCompiler {
         }
         guard let circle = waitedFor.firstIndex(where: { $0 > 0 }) else { return }
         throw library.error(
-            .reference, waiting[circle].place, "the schema refers to itself for the same value, which never ends")
+            .reference, waiting[circle].place, "the schema refers to itself for the same value without end")
     }
 }
 
-/// A schema in hand, and how its keywords are to be read.
+/// The schema that is being compiled, and its dialect.
 struct SchemaObject {
     var value: JSONValue
     var document: Int32
     var resource: Int
     var dialect: Dialect
-    /// Its number among the subschemas.
+    /// Its index among the subschemas.
     var index: Int
 
     var place: SchemaNode { place(value) }
@@ -147,11 +147,11 @@ struct SchemaObject {
         SchemaNode(document: document, node: Int32(truncatingIfNeeded: value.index))
     }
 
-    /// The value of a keyword that the schema's dialect knows.
+    /// Returns the value of a keyword if the schema's dialect has it.
     func callAsFunction(_ keyword: String) -> JSONValue? {
         dialect.knows(keyword) ? value[key: keyword] : nil
     }
 
-    /// Where a keyword stands; the schema itself where it does not.
+    /// Returns the position of a keyword; that of the schema if the keyword is missing.
     func place(of keyword: String) -> SchemaNode { value[key: keyword].map { place($0) } ?? place }
 }

@@ -1,4 +1,4 @@
-/// Addresses of the internet protocol: dotted decimal as RFC 2673 has it, RFC 4291 for version 6.
+/// IP addresses: dotted decimal as in RFC 2673, IPv6 as in RFC 4291.
 enum AddressFormat {
     static func isIPv4(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard text.count <= 15 else { return false }
@@ -6,7 +6,7 @@ enum AddressFormat {
         return parts.count == 4
             && parts.allSatisfy { part in
                 (1...3).contains(part.count) && part.allSatisfy { $0.isDigit }
-                    // A leading zero is octal to some.
+                    // Some programs read a leading zero as octal.
                     && (part.count == 1 || part.first != UInt8(ascii: "0"))
                     && part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } < 256
             }

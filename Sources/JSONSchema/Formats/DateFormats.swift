@@ -1,4 +1,4 @@
-/// Dates and times as RFC 3339 has them, durations as in its appendix A.
+/// Dates and times of RFC 3339, durations of its appendix A.
 extension FormatReader {
     mutating func dateTime() -> Bool {
         date() && take(letter: "t") && time()
@@ -16,7 +16,7 @@ extension FormatReader {
         }
     }
 
-    /// A leap second is only where there can be one: at the end of a day of UTC.
+    /// Accepts a leap second only at the end of a UTC day.
     mutating func time() -> Bool {
         guard let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2), hour < 24,
             minute < 60, second <= 60
@@ -38,7 +38,7 @@ extension FormatReader {
         return sign * (hour * 60 + minute)
     }
 
-    /// Weeks alone; or years, months, days, and after a `T` hours, minutes, seconds, none left out between two others.
+    /// Accepts weeks only; or years, months, days, and after a `T` hours, minutes, seconds, without gaps between units.
     mutating func duration() -> Bool {
         guard take("P") else { return false }
         var weeks = self
@@ -52,7 +52,7 @@ extension FormatReader {
         return time > 0
     }
 
-    /// How many of the units stand here.
+    /// Returns the number of units that were read.
     private mutating func units(_ names: String) -> Int? {
         var left = Array(names.unicodeScalars)[...]
         var count = 0

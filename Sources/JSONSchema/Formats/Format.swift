@@ -1,4 +1,4 @@
-/// The formats of draft-07 and 2020-12. Each is checked in one pass over the text, or few.
+/// The formats of draft-07 and 2020-12. Each check needs one pass or a few passes over the text.
 enum Format: String {
     case dateTime = "date-time"
     case date
@@ -20,7 +20,7 @@ enum Format: String {
     case relativeJSONPointer = "relative-json-pointer"
     case regex
 
-    /// `text` must be well-formed UTF-8.
+    /// - Parameter text: well-formed UTF-8.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var reader = FormatReader(text)
         switch self {
@@ -47,7 +47,7 @@ enum Format: String {
     }
 }
 
-/// Reads a text from left to right; each method says whether what it looks for stands there, and goes behind it.
+/// Reads a text from left to right. Each method returns whether it found its element, and skips it.
 struct FormatReader {
     var rest: Slice<UnsafeRawBufferPointer>
 
@@ -61,14 +61,14 @@ struct FormatReader {
         return true
     }
 
-    /// A letter, in either case.
+    /// Accepts a letter in either case.
     mutating func take(letter: Unicode.Scalar) -> Bool {
         guard let first = rest.first, first | 0x20 == UInt8(ascii: letter) else { return false }
         rest = rest.dropFirst()
         return true
     }
 
-    /// A number of so many digits.
+    /// Reads a number with exactly `count` digits.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {
@@ -79,7 +79,7 @@ struct FormatReader {
         return value
     }
 
-    /// One digit at least.
+    /// Accepts one or more digits.
     mutating func digits() -> Bool {
         let count = rest.prefix { $0.isDigit }.count
         rest = rest.dropFirst(count)

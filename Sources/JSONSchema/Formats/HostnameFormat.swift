@@ -1,4 +1,4 @@
-/// Names of hosts: RFC 1123, section 2.1; a label that begins with `xn--` must decode to one that RFC 5890 allows.
+/// Host names: RFC 1123, section 2.1. A label that begins with `xn--` must decode to one that RFC 5890 allows.
 enum HostnameFormat {
     static let bytesMax = 253
     static let labelBytesMax = 63
@@ -22,13 +22,13 @@ enum HostnameFormat {
     }
 }
 
-/// Names of hosts in any script: RFC 5890 to 5893.
+/// Host names in any script: RFC 5890 to 5893.
 enum InternationalHostname {
-    /// The full stops that separate labels, section 3.1 of RFC 3490.
+    /// The full stops that separate labels (RFC 3490, section 3.1).
     private static let stops: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
     static func matches(_ text: UnsafeRawBufferPointer) -> Bool {
-        // Each character takes four bytes of UTF-8 at most, and one of its encoded form at least.
+        // A character needs at most four bytes of UTF-8, and at least one byte in its encoded form.
         guard text.count <= 4 * HostnameFormat.bytesMax else { return false }
         let labels = String(decoding: text, as: UTF8.self).unicodeScalars
             .split(omittingEmptySubsequences: false, whereSeparator: { stops.contains($0) })

@@ -1,5 +1,5 @@
-/// A label in any script, as IDNA 2008 allows it: RFC 5891 section 4.2, RFC 5892 for the characters, RFC 5893 for their
-/// direction.
+/// A label in any script, as IDNA 2008 allows it: RFC 5891, section 4.2; RFC 5892 for the characters; RFC 5893 for
+/// their direction.
 struct InternationalLabel {
     private let scalars: [Unicode.Scalar]
 
@@ -15,10 +15,10 @@ struct InternationalLabel {
     private func isAllowed(at index: Int) -> Bool {
         let scalar = scalars[index]
         switch scalar.value {
-        // Section 2.6: what would be judged wrongly by its properties.
+        // RFC 5892, section 2.6: exceptions to the rules by property.
         case 0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007: return true
         case 0x640, 0x7FA, 0x302E, 0x302F, 0x3031...0x3035, 0x303B: return false
-        // Appendix A: allowed beside certain others.
+        // RFC 5892, appendix A: allowed only next to certain characters.
         case 0x200C: return isBehindVirama(index) || joins(index)
         case 0x200D: return isBehindVirama(index)
         case 0xB7:
@@ -42,7 +42,7 @@ struct InternationalLabel {
         index > 0 && scalars[index - 1].properties.canonicalCombiningClass == .virama
     }
 
-    /// Between letters that join to each other; those are told by their script, of which this is the common one.
+    /// Whether the position is between letters that join. Approximated by the Arabic script, the common one.
     private func joins(_ index: Int) -> Bool {
         let before = scalars[..<index].last { !$0.properties.isMark }
         let after = scalars[(index + 1)...].first { !$0.properties.isMark }
@@ -50,8 +50,8 @@ struct InternationalLabel {
         return Script.arabic.contains(before) && Script.arabic.contains(after)
     }
 
-    /// RFC 5893, section 2, as far as scripts tell the direction: what is written from right to left does not stand in
-    /// a label with letters that are not.
+    /// The rules of RFC 5893, section 2, as far as scripts determine the direction: right-to-left text is not mixed
+    /// with other letters.
     private var hasOneDirection: Bool {
         guard scalars.contains(where: { Script.rightToLeft.contains($0) }) else { return true }
         guard let first = scalars.first, Script.rightToLeft.contains(first), !first.properties.isDecimal else {
@@ -89,7 +89,7 @@ extension Unicode.Scalar.Properties {
     }
 }
 
-/// The blocks of a script, as far as rules ask for them.
+/// The blocks of a script that the rules use.
 private struct Script {
     var ranges: [ClosedRange<UInt32>]
 
@@ -105,7 +105,7 @@ private struct Script {
             0x2E80...0x2FD5, 0x3005...0x3007, 0x3021...0x3029, 0x3038...0x303B, 0x3400...0x4DBF, 0x4E00...0x9FFF,
             0xF900...0xFAD9, 0x20000...0x323AF,
         ])
-    /// Without the extended Arabic-Indic digits, which go by the rules of European ones.
+    /// Without the extended Arabic-Indic digits, which follow the rules of European digits.
     static let rightToLeft = Script(ranges: [
         0x590...0x6EF, 0x6FA...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF,
     ])

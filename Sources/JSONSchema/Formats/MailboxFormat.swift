@@ -1,4 +1,4 @@
-/// Addresses of mail: the `Mailbox` of RFC 5321, section 4.1.2; RFC 6531 for those in any script.
+/// Mail addresses: the `Mailbox` of RFC 5321, section 4.1.2; RFC 6531 for any script.
 enum MailboxFormat {
     static let localBytesMax = 64
 

@@ -1,4 +1,4 @@
-/// JSON pointers: RFC 6901, and the draft of relative ones.
+/// JSON pointers (RFC 6901), and relative JSON pointers.
 enum PointerFormat {
     static func isPointer(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard text.isEmpty || text.first == UInt8(ascii: "/") else { return false }
@@ -12,7 +12,7 @@ enum PointerFormat {
         return true
     }
 
-    /// A number of levels up, then a pointer or `#`.
+    /// Whether the text is a number of levels, followed by a pointer or `#`.
     static func isRelative(_ text: UnsafeRawBufferPointer) -> Bool {
         let levels = text.prefix { $0.isDigit }
         guard !levels.isEmpty, levels.count == 1 || levels.first != UInt8(ascii: "0") else { return false }

@@ -1,12 +1,12 @@
-/// RFC 3492: labels of host names in ASCII.
+/// RFC 3492: the ASCII form of host name labels.
 enum Punycode {
     private static let base = 36
     private static let thresholdMin = 1
     private static let thresholdMax = 26
-    /// A label has 63 bytes at most, so nothing here takes long.
+    /// Maximum characters of a label, 63 bytes, which bounds the time.
     private static let countMax = 63
 
-    /// The characters behind `xn--`; nil when it is no such text.
+    /// Decodes the part after `xn--`; returns nil if it is invalid.
     static func decoded(_ text: Slice<UnsafeRawBufferPointer>) -> [Unicode.Scalar]? {
         guard text.count <= countMax else { return nil }
         let plain = text.lastIndex(of: UInt8(ascii: "-"))
@@ -41,7 +41,7 @@ enum Punycode {
         return result
     }
 
-    /// How long a label is when it is encoded, without `xn--`; nil for one that is too long.
+    /// Returns the length of an encoded label without `xn--`; nil if it is too long.
     static func encodedCount(_ scalars: [Unicode.Scalar]) -> Int? {
         guard scalars.count <= countMax else { return nil }
         var handled = scalars.filter(\.isASCII).count

@@ -1,4 +1,4 @@
-/// URIs by the grammar of RFC 3986, IRIs by that of RFC 3987.
+/// URIs with the grammar of RFC 3986, IRIs with that of RFC 3987.
 struct URIFormat {
     var isInternational: Bool
 
@@ -14,7 +14,7 @@ struct URIFormat {
         }
         var hasScheme = false
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), !rest[..<colon].contains(UInt8(ascii: "/")) {
-            // In a reference too, a first segment with a colon can only be a scheme.
+            // Also in a reference, a first segment with a colon can only be a scheme.
             guard isScheme(rest[..<colon]) else { return false }
             hasScheme = true
             rest = rest[(colon + 1)...]
@@ -54,7 +54,7 @@ struct URIFormat {
         return isMade(rest, of: "!$&'()*+,;=")
     }
 
-    /// What stands in brackets: an address of version 6, or of a version yet to come.
+    /// Whether the text in brackets is an IPv6 address, or one of a future version.
     private func isLiteral(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard let first = text.first, first | 0x20 == UInt8(ascii: "v") else { return AddressFormat.isIPv6(text) }
         let version = text.dropFirst().prefix { $0.isHexDigit }
@@ -67,7 +67,7 @@ struct URIFormat {
         byte.isLetter || byte.isDigit || "-._~".utf8.contains(byte)
     }
 
-    /// Unreserved characters, percent escapes and some others.
+    /// Whether the text consists of unreserved characters, percent escapes and `others`.
     private func isMade(_ text: Slice<UnsafeRawBufferPointer>, of others: String, hasPrivate: Bool = false) -> Bool {
         var rest = text
         while let byte = rest.popFirst() {
@@ -85,7 +85,7 @@ struct URIFormat {
         return true
     }
 
-    /// `ucschar` and `iprivate` of RFC 3987.
+    /// Whether the character is a `ucschar`, or with `hasPrivate` an `iprivate`, of RFC 3987.
     private func isInternationalCharacter(
         _ first: UInt8, _ rest: inout Slice<UnsafeRawBufferPointer>, _ hasPrivate: Bool
     ) -> Bool {

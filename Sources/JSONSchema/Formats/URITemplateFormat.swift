@@ -1,4 +1,4 @@
-/// Templates of URIs: RFC 6570.
+/// URI templates: RFC 6570.
 enum URITemplateFormat {
     static func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var rest = text[...]
@@ -25,7 +25,7 @@ enum URITemplateFormat {
         return rest.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).allSatisfy(isVariable)
     }
 
-    /// A name; behind it a `*`, or a `:` and how many characters of it, fewer than 10,000.
+    /// Whether the text is a name, optionally with `*`, or with `:` and a prefix length below 10,000.
     private static func isVariable(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         var name = text
         if name.last == UInt8(ascii: "*") {

@@ -1,4 +1,4 @@
-/// Which keywords there are.
+/// The keywords of a dialect.
 extension Dialect {
     /// Whether a keyword has a meaning in this dialect.
     func knows(_ keyword: String) -> Bool {
@@ -9,11 +9,11 @@ extension Dialect {
     private static let all: [SchemaDraft] = SchemaDraft.allCases
     private static let newer: [SchemaDraft] = [.draft201909, .draft202012]
 
-    /// Every keyword: its vocabulary and its drafts. Draft-07 has no vocabularies, which is to say all of them.
+    /// The vocabulary and the drafts of every keyword. Draft-07 has no vocabularies, so all apply.
     private static let keywords: [String: (Vocabularies, [SchemaDraft])] = [
         "$id": (.core, all), "$schema": (.core, all), "$ref": (.core, all), "$comment": (.core, all),
         "$vocabulary": (.core, newer), "$anchor": (.core, newer), "$defs": (.core, newer),
-        // Newer drafts keep `definitions` and `dependencies` from being anything else.
+        // Newer drafts reserve `definitions` and `dependencies`.
         "definitions": (.core, all), "dependencies": (.applicator, all),
         "$recursiveRef": (.core, [.draft201909]), "$recursiveAnchor": (.core, [.draft201909]),
         "$dynamicRef": (.core, [.draft202012]), "$dynamicAnchor": (.core, [.draft202012]),

@@ -1,4 +1,4 @@
-/// What the keywords of a schema mean: those of a draft, less those of vocabularies that its meta-schema leaves out.
+/// The keywords of a schema: those of a draft, without the vocabularies that its meta-schema omits.
 struct Dialect: Equatable {
     var draft: SchemaDraft
     var vocabularies: Vocabularies
@@ -8,7 +8,8 @@ struct Dialect: Equatable {
         vocabularies = .standard
     }
 
-    /// From the `$vocabulary` of a meta-schema; throws the first required vocabulary that is not known here.
+    /// Creates a dialect from the `$vocabulary` of a meta-schema. Throws for the first required vocabulary that is
+    /// unknown.
     init(vocabularies names: [(uri: String, isRequired: Bool)], draft: SchemaDraft) throws(UnknownVocabulary) {
         self.draft = draft
         vocabularies = []
@@ -47,10 +48,10 @@ struct Dialect: Equatable {
 }
 
 extension Dialect {
-    /// Draft-07: what stands beside `$ref` is ignored.
+    /// Whether keywords beside `$ref` are ignored, as in draft-07.
     var ignoresSiblingsOfRef: Bool { draft == .draft07 }
-    /// An array of schemas in `items`, with `additionalItems` for the rest.
+    /// Whether `items` may be an array of schemas, with `additionalItems` for the rest.
     var hasItemsArray: Bool { draft != .draft202012 }
-    /// What `contains` finds counts as evaluated.
+    /// Whether elements that `contains` matches count as evaluated.
     var containsEvaluates: Bool { draft == .draft202012 }
 }

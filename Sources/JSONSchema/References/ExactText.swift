@@ -1,5 +1,5 @@
-/// A name or URI that equals only one of the same bytes, as RFC 3986 and JSON Schema have it: strings of Swift are equal
-/// when they look alike.
+/// A name or URI with equality by bytes, as in RFC 3986 and JSON Schema. Strings of Swift are equal if they are
+/// canonically equivalent.
 struct ExactText: Hashable {
     private let text: String
 

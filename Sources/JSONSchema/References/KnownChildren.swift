@@ -1,14 +1,14 @@
 import JSON
 
-/// What is inside the large containers that pointers have led through, so that the next pointer needs no search.
+/// The children of large containers on the paths of pointers, so later pointers need no search.
 struct KnownChildren {
     private var members: [SchemaNode: [ExactText: Int]] = [:]
     private var elements: [SchemaNode: [Int]] = [:]
 
-    /// Children of a container that is still searched.
+    /// Maximum children of a container that is searched instead.
     private static let searchedMax = 16
 
-    /// What one step of a pointer leads to; `place` is the container's.
+    /// Returns the child for one step of a pointer; `place` is the container's position.
     mutating func child(_ token: Substring, of container: JSONValue, at place: SchemaNode) -> JSONValue? {
         guard container.count > Self.searchedMax else { return container.child(token) }
         let index: Int?

@@ -1,10 +1,10 @@
 import JSON
 
-/// The meta-schemas of draft-07 and 2020-12 as json-schema.org publishes them, so that schemas can refer to them.
+/// The meta-schemas of draft-07 and 2020-12, as json-schema.org publishes them. Schemas can refer to them.
 enum MetaSchemas {
     static func document(_ uri: String) -> JSONDocument? {
         guard let text = text(uri) else { return nil }
-        // They are part of this program; a test parses every one of them.
+        // The texts are part of this program; a test parses all of them.
         return try? JSONDocument(text)
     }
 

@@ -1,7 +1,7 @@
-/// The drafts of JSON Schema that are known here. `$schema` decides; this is for schemas without one.
+/// The supported drafts of JSON Schema, for schemas without `$schema`.
 public enum SchemaDraft: String, Sendable, CaseIterable {
     case draft07 = "http://json-schema.org/draft-07/schema"
-    /// Known so that schemas can refer to schemas of this draft; its meta-schema is not built in.
+    /// Supported so that schemas can refer to schemas of this draft; its meta-schema is not built in.
     case draft201909 = "https://json-schema.org/draft/2019-09/schema"
     case draft202012 = "https://json-schema.org/draft/2020-12/schema"
 

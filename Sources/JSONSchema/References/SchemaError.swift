@@ -1,25 +1,25 @@
-/// Why a schema cannot be used; for the person who wrote the schema.
+/// The reason why a schema cannot be used, for its author.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// A keyword's value is not what its specification wants.
+        /// A keyword's value violates the specification.
         case malformed
-        /// Something that decides about validity is not known here, so the schema cannot be applied as it is meant.
+        /// The schema needs an unknown feature that affects validity.
         case unsupported
-        /// A reference leads nowhere, or round in a circle.
+        /// A reference does not resolve, or is circular.
         case reference
-        /// A document that a reference needs was not given.
+        /// A referenced document was not provided.
         case missing
-        /// It was given, but cannot be read.
+        /// A referenced document was provided, but cannot be read.
         case resource
-        /// A regular expression that cannot be compiled.
+        /// A regular expression cannot be compiled.
         case pattern
     }
 
     public var code: Code
-    /// JSON pointer into the schema's document.
+    /// The JSON pointer into the schema's document.
     public var pointer: String
     public var message: String
-    /// The URI of the document; empty when it has none.
+    /// The URI of the document; empty if it has none.
     public var uri = ""
 
     public var description: String { "schema at \"\(uri.isEmpty ? "" : uri + "#")\(pointer)\": \(message)" }

@@ -1,20 +1,20 @@
 import Glibc
 import JSON
 
-/// A file below a folder that was given for a URI's prefix.
+/// A file below the folder of a URI prefix.
 struct SchemaFile {
     let path: String
 
-    /// nil for a name that would lead out of the folder.
+    /// Returns nil if the name would leave the folder.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
-        // By bytes, as the kernel does: as characters, a slash and a combining mark behind it would be one.
+        // Split bytes, as the kernel does: as characters, a slash and a following combining mark would be one.
         let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
         guard !parts.isEmpty, !parts.contains("..") else { return nil }
         path = ([Substring(folder)] + parts).joined(separator: "/")
     }
 
-    /// nil when there is no such file.
+    /// Returns nil if the file does not exist.
     func document(limits: JSONLimits) throws(SchemaFileError) -> JSONDocument? {
         guard let text = try read(bytesMax: limits.bytesMax) else { return nil }
         do throws(JSONError) {
@@ -24,7 +24,7 @@ struct SchemaFile {
         }
     }
 
-    /// One byte more than the limit at most, so that the parser sees that it is too long.
+    /// Reads at most one byte more than the limit, so that the parser detects a text that is too long.
     private func read(bytesMax: Int) throws(SchemaFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

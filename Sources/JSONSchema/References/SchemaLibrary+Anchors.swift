@@ -1,6 +1,6 @@
 import JSON
 
-/// The names that schemas give themselves inside their resource.
+/// Registers the anchors of schemas.
 extension SchemaLibrary {
     mutating func noteAnchors(
         _ schema: JSONValue, _ place: SchemaNode, _ resource: Int
@@ -42,6 +42,6 @@ extension SchemaLibrary {
     private mutating func note(_ name: String, _ place: SchemaNode, _ resource: Int) throws(SchemaError) {
         let other = resources[resource].anchors.updateValue(place, forKey: ExactText(name))
         guard let other, other != place else { return }
-        throw error(.malformed, place, "there are two schemas with the anchor \(name)")
+        throw error(.malformed, place, "duplicate anchor \(name)")
     }
 }

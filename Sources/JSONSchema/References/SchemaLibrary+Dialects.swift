@@ -1,11 +1,11 @@
 import JSON
 
-/// How the keywords of a resource are to be read.
+/// Determines the dialect of a resource.
 extension SchemaLibrary {
-    /// How many meta-schemas may be described by one another.
+    /// Maximum length of a chain of meta-schemas.
     private static let metaSchemasMax = 8
 
-    /// What a resource's keywords mean: as `$schema` says, else as around it.
+    /// Returns the dialect of a resource: that of `$schema`, or of the outer resource.
     mutating func dialect(
         of schema: JSONValue, _ place: SchemaNode, default outer: Dialect?
     ) throws(SchemaError) -> Dialect {
@@ -28,7 +28,7 @@ extension SchemaLibrary {
     private mutating func read(
         _ uri: URIReference, _ text: String, _ place: SchemaNode, left: Int
     ) throws(SchemaError) -> Dialect {
-        guard left > 0 else { throw error(.reference, place, "its meta-schemas describe each other without an end") }
+        guard left > 0 else { throw error(.reference, place, "the meta-schemas refer to each other without end") }
         let meta: JSONValue
         do {
             meta = try document(uri, at: place).root
@@ -36,8 +36,8 @@ extension SchemaLibrary {
             guard error.code == .missing else { throw error }
             throw self.error(
                 .unsupported, place,
-                "\(text) is not a draft that is known here: those are \(SchemaDraft.names); a meta-schema of your own "
-                    + "must be given as a resource")
+                "unsupported draft \(text); supported: \(SchemaDraft.names). Provide a custom meta-schema as a "
+                    + "resource")
         }
         var described = Dialect(defaultDraft)
         if let above = meta["$schema"], above.string != text {
@@ -50,7 +50,7 @@ extension SchemaLibrary {
                 draft: described.draft)
         } catch {
             throw self.error(
-                .unsupported, place, "the meta-schema \(text) requires the vocabulary \(error.uri), which is not known")
+                .unsupported, place, "the meta-schema \(text) requires the unknown vocabulary \(error.uri)")
         }
     }
 }

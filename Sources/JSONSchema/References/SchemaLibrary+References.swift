@@ -1,14 +1,14 @@
 import JSON
 
-/// Where references lead.
+/// Resolves references.
 extension SchemaLibrary {
     struct Target {
         var place: SchemaNode
-        /// The name of the dynamic anchor that the reference leads to.
+        /// The name, if the target is a dynamic anchor.
         var dynamicAnchor: ExactText?
     }
 
-    /// What a reference in a schema of `resource` leads to; `place` is where the reference stands.
+    /// Resolves a reference in a schema of `resource`; `place` is the position of the reference.
     mutating func resolve(
         _ text: String, in resource: Int, at place: SchemaNode
     ) throws(SchemaError) -> Target {
@@ -24,7 +24,7 @@ extension SchemaLibrary {
             let isDynamic = resources[target].dynamicAnchors[ExactText(fragment)] != nil
             return Target(place: found, dynamicAnchor: isDynamic ? ExactText(fragment) : nil)
         }
-        throw error(.reference, place, "the reference \(text) leads to nothing")
+        throw error(.reference, place, "the reference \(text) does not resolve")
     }
 
     func absolute(
@@ -32,21 +32,21 @@ extension SchemaLibrary {
     ) throws(SchemaError) -> URIReference {
         let uri = reference.resolved(against: base)
         guard uri.withoutFragment.description.utf8.count <= Self.uriBytesMax else {
-            throw error(.unsupported, place, "makes a URI of more than \(Self.uriBytesMax) bytes")
+            throw error(.unsupported, place, "resolves to a URI of more than \(Self.uriBytesMax) bytes")
         }
         return uri
     }
 
-    /// The resource with a URI, its document being read where that is needed.
+    /// Returns the resource with a URI; reads its document if necessary.
     private mutating func find(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> Int {
         let name = ExactText(uri.description)
         if let resource = resourceOfURI[name] { return resource }
         let document = try document(uri, at: place)
         guard documents.count < Self.documentsMax else {
-            throw error(.unsupported, place, "the schema brings more than \(Self.documentsMax) documents together")
+            throw error(.unsupported, place, "the schema refers to more than \(Self.documentsMax) documents")
         }
         let root = try add(document, uri: uri)
-        // Every root was noted by the scan.
+        // The scan has registered every root.
         return resourceOfURI[name] ?? resourceOfSchema[root] ?? 0
     }
 
@@ -60,7 +60,7 @@ extension SchemaLibrary {
         throw error(.missing, place, "the schema refers to \(name), which was not given")
     }
 
-    /// A JSON pointer from a resource's root on. What it leads to is a schema, though no keyword may stand there.
+    /// Follows a JSON pointer from a resource's root. The target is a schema even if no keyword defines it as one.
     private mutating func follow(_ pointer: String, in resource: Int) throws(SchemaError) -> SchemaNode? {
         let document = resources[resource].root.document
         var value = value(resources[resource].root)

@@ -1,8 +1,8 @@
 import JSON
 
-/// What is noted of a document, or a part of one, when it is met first.
+/// Registers the schemas of a document, or of a part of it, at its first use.
 extension SchemaLibrary {
-    /// Notes each schema from `root` on, without recursion.
+    /// Registers each schema from `root` on, without recursion.
     mutating func scan(
         _ root: SchemaNode, inside resource: Int?, base: URIReference
     ) throws(SchemaError) {
@@ -10,7 +10,7 @@ extension SchemaLibrary {
         while let (schema, outer) = waiting.popLast() {
             let place = place(schema, in: root.document)
             guard resourceOfSchema[place] == nil, schema.kind == .object || schema.kind == .boolean else {
-                // Whatever else stands here is told when it is compiled.
+                // The compiler reports other values.
                 if outer == nil { _ = try begin(schema, place, base: base, inside: nil) }
                 continue
             }
@@ -29,7 +29,7 @@ extension SchemaLibrary {
         }
     }
 
-    /// The resource that a schema belongs to: a new one when it has an `$id`, or is the root of a document.
+    /// Returns the resource of a schema: a new one if it has an `$id` or is the root of a document.
     private mutating func identify(
         _ schema: JSONValue, _ place: SchemaNode, inside outer: Int?, base: URIReference
     ) throws(SchemaError) -> Int {
@@ -48,7 +48,7 @@ extension SchemaLibrary {
         let own = try absolute(uri.withoutFragment, base: outerBase, at: self.place(id, in: place.document))
         if draft != .draft07, uri.fragment.map({ !$0.isEmpty }) ?? false {
             throw error(
-                .malformed, self.place(id, in: place.document), "$id must have no fragment; a name inside is an $anchor"
+                .malformed, self.place(id, in: place.document), "$id must have no fragment; use $anchor"
             )
         }
         return try begin(schema, place, base: own.withoutFragment, inside: outer)
@@ -63,7 +63,7 @@ extension SchemaLibrary {
         let name = ExactText(base.description)
         if let other = resourceOfURI[name] {
             guard resources[other].root.document != place.document else {
-                throw error(.malformed, place, "there are two schemas with the URI \(base)")
+                throw error(.malformed, place, "duplicate schema URI \(base)")
             }
         } else {
             resourceOfURI[name] = index

@@ -1,23 +1,23 @@
 import JSON
 
-/// All documents that a schema refers to, as they are needed, and what is found in them by name.
+/// All documents that a schema refers to, loaded on demand, with their named schemas.
 struct SchemaLibrary {
     let given: SchemaResources
     let defaultDraft: SchemaDraft
     var documents: [JSONDocument] = []
-    /// The URI under which each document was found.
+    /// The URI of each document.
     var documentURIs: [String] = []
     var resources: [SchemaResource] = []
     var resourceOfURI: [ExactText: Int] = [:]
-    /// The resource that each schema belongs to: of all schemas at places where a keyword wants one.
+    /// The resource of each schema that a keyword defines.
     var resourceOfSchema: [SchemaNode: Int] = [:]
     var children = KnownChildren()
-    /// What the meta-schemas that were asked for say.
+    /// The dialects of custom meta-schemas.
     var dialects: [ExactText: Dialect] = [:]
 
-    /// Documents that one schema may bring together.
+    /// Maximum documents of one schema.
     static let documentsMax = 1000
-    /// An `$id` inside of others makes a longer URI each time, if it ends in a slash.
+    /// Maximum bytes of a URI. Nested `$id`s that end in a slash make it longer each time.
     static let uriBytesMax = 4096
 
     init(given: SchemaResources, defaultDraft: SchemaDraft) {
@@ -33,7 +33,7 @@ struct SchemaLibrary {
         SchemaNode(document: document, node: Int32(truncatingIfNeeded: value.index))
     }
 
-    /// Takes a document in, and all schemas inside that have a name.
+    /// Adds a document and registers its named schemas.
     mutating func add(_ document: JSONDocument, uri: URIReference) throws(SchemaError) -> SchemaNode {
         let root = SchemaNode(document: Int32(truncatingIfNeeded: documents.count), node: 0)
         documents.append(document)

@@ -1,16 +1,16 @@
-/// A node of one of the documents that a schema is made of.
+/// A node of one of a schema's documents.
 struct SchemaNode: Hashable, BitwiseCopyable {
     var document: Int32
     var node: Int32
 }
 
-/// A schema with an identity of its own: a document, or a part with an `$id`.
+/// A schema with a URI: a document, or a part with an `$id`.
 struct SchemaResource {
-    /// What relative references inside are resolved against; without a fragment.
+    /// The base of relative references, without a fragment.
     var base: URIReference
     var root: SchemaNode
     var dialect: Dialect
     var anchors: [ExactText: SchemaNode] = [:]
-    /// Those of the anchors that `$dynamicRef` may find; `$recursiveAnchor` is the one without a name.
+    /// The anchors for `$dynamicRef`; `$recursiveAnchor` has the empty name.
     var dynamicAnchors: [ExactText: SchemaNode] = [:]
 }

@@ -1,7 +1,7 @@
 public import JSON
 
-/// Where the documents are that schemas refer to: each by its URI, or a folder for all below one. Nothing is ever
-/// fetched over a network.
+/// The documents that schemas may refer to: by URI, or in a folder for all URIs with a prefix. Nothing is fetched over
+/// a network.
 public struct SchemaResources {
     private var documents: [ExactText: JSONDocument] = [:]
     private var folders: [(prefix: String, path: String)] = []
@@ -9,32 +9,32 @@ public struct SchemaResources {
     private let willOpen: (String) -> Void
 
     /// - Parameters:
-    ///   - limits: those of files in folders.
-    ///   - willOpen: called with the path of each of these before it is opened, though it may not be there.
+    ///   - limits: the limits of files in folders.
+    ///   - willOpen: called with the path of each such file before it is opened, even if it does not exist.
     public init(limits: JSONLimits = JSONLimits(), willOpen: @escaping (String) -> Void = { _ in }) {
         self.limits = limits
         self.willOpen = willOpen
     }
 
-    /// References to `uri`, whose fragment does not count, lead to this document.
+    /// Adds a document for `uri`; a fragment is ignored.
     public mutating func add(uri: String, document: JSONDocument) {
         documents[ExactText(URIReference(uri).withoutFragment.description)] = document
     }
 
-    /// The same where no other document was given for it.
+    /// Adds a document unless there is one for the URI.
     public mutating func addUnlessGiven(uri: String, document: JSONDocument) {
         let name = ExactText(URIReference(uri).withoutFragment.description)
         if documents[name] == nil { documents[name] = document }
     }
 
-    /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
-    /// it is read when a schema refers to it. Of several folders that have such a file the first one added counts. A
-    /// prefix ends with `/` (or with `:`); where it does not, one is added.
+    /// Adds a folder for URIs that begin with `prefix`; the rest of the URI is the path below `folder`. A file is read
+    /// when a schema refers to it. The first added folder that has the file wins. A missing final `/` of the prefix is
+    /// added, unless it ends with `:`.
     public mutating func add(prefix: String, folder: String) {
         folders.append((prefix.hasSuffix("/") || prefix.hasSuffix(":") ? prefix : prefix + "/", folder))
     }
 
-    /// nil when nobody has given it.
+    /// Returns nil if the document was not provided.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
         if let document = documents[ExactText(uri)] { return document }
         for (prefix, folder) in folders where uri.utf8.starts(with: prefix.utf8) {

@@ -1,13 +1,13 @@
 import JSON
 
-/// Where schemas stand inside of a schema.
+/// The form of a keyword's value that contains schemas.
 enum SubschemaShape {
     case schema
     case array
     case object
     /// `items` of older drafts.
     case schemaOrArray
-    /// `dependencies`: arrays of names among them.
+    /// `dependencies`, which may also contain arrays of names.
     case objectWithArrays
 
     init?(_ keyword: String) {
@@ -23,7 +23,7 @@ enum SubschemaShape {
         }
     }
 
-    /// The schemas in a keyword's value; what is malformed is left to the compiler.
+    /// Returns the schemas in a keyword's value. The compiler reports malformed values.
     func schemas(in value: JSONValue) -> [JSONValue] {
         switch self {
         case .schema: [value]

@@ -1,5 +1,5 @@
-/// A URI or a reference relative to one, by its parts (RFC 3986). What it names is found by its text as it is written:
-/// the names of schemas are identifiers, nothing is fetched by them.
+/// A URI or relative reference, by its parts (RFC 3986). Schema URIs are identifiers that are compared as written;
+/// nothing is fetched.
 struct URIReference {
     var scheme: String?
     var authority: String?
@@ -7,7 +7,7 @@ struct URIReference {
     var query: String?
     var fragment: String?
 
-    /// Splits any text as appendix B of RFC 3986 does; it checks nothing.
+    /// Splits any text as in RFC 3986, appendix B; validates nothing.
     init(_ text: String) {
         var rest = Substring(text)
         fragment = Self.cut(&rest, behind: "#")
@@ -25,8 +25,8 @@ struct URIReference {
         path = String(rest)
     }
 
-    /// Takes away what stands behind the first `mark`, and the mark. Everything here goes by bytes: a combining
-    /// character behind a mark must not hide it.
+    /// Removes the first `mark` and the text after it, and returns that text. Works on bytes: a combining character
+    /// after the mark must not hide it.
     private static func cut(_ text: inout Substring, behind mark: Unicode.Scalar) -> String? {
         guard let place = text.utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
         defer { text = text[..<place] }
@@ -47,14 +47,14 @@ struct URIReference {
         }
     }
 
-    /// Without its fragment: what names a whole resource.
+    /// The URI without its fragment, which names a whole resource.
     var withoutFragment: URIReference {
         var copy = self
         copy.fragment = nil
         return copy
     }
 
-    /// As section 5.2.2 of RFC 3986 says.
+    /// Resolves the reference as in RFC 3986, section 5.2.2.
     func resolved(against base: URIReference) -> URIReference {
         var result = self
         if scheme != nil {
@@ -81,13 +81,13 @@ struct URIReference {
         return result
     }
 
-    /// Section 5.2.4; a path that is no hierarchy (`urn:a:b`) has no such segments.
+    /// Removes dot segments (RFC 3986, section 5.2.4). A path without a hierarchy (`urn:a:b`) has none.
     private static func withoutDots(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
         let bytes = Array(path.utf8)
         let slash = UInt8(ascii: "/")
         let isRooted = bytes.first == slash
-        /// Each segment with a slash behind it.
+        /// Each segment with a slash after it.
         var kept: [UInt8] = []
         var endsInFolder = false
         var start = isRooted ? 1 : 0
@@ -115,7 +115,7 @@ extension URIReference: CustomStringConvertible {
             + (fragment.map { "#" + $0 } ?? "")
     }
 
-    /// Text with its percent escapes decoded; nil when they are broken or decode to what is not UTF-8.
+    /// Decodes percent escapes; returns nil if they are malformed or the result is not UTF-8.
     static func percentDecoded(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []

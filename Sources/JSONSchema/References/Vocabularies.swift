@@ -1,4 +1,4 @@
-/// Groups of keywords, which a meta-schema may leave out.
+/// Groups of keywords that a meta-schema may omit.
 struct Vocabularies: OptionSet {
     let rawValue: UInt8
 
@@ -8,7 +8,7 @@ struct Vocabularies: OptionSet {
     static let validation = Vocabularies(rawValue: 8)
     static let format = Vocabularies(rawValue: 16)
     static let formatAssertion = Vocabularies(rawValue: 32)
-    /// What decides nothing: titles, examples, contents.
+    /// Keywords without effect: titles, examples, contents.
     static let annotation = Vocabularies(rawValue: 64)
 
     static let standard: Vocabularies = [.core, .applicator, .unevaluated, .validation, .format, .annotation]

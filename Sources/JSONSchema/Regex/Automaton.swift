@@ -1,23 +1,24 @@
-/// A regular expression as a table: for each state and each byte the next state. A match takes one step for each byte,
-/// whatever the expression, so that it never gives up. It owns memory that `free()` gives back.
+/// A regular expression as a transition table: the next state for each state and byte. A match takes one step per byte,
+/// so it never exceeds a limit. Release the memory with `free()`.
 ///
-/// The table begins with the class of each byte, followed by a row for each state. What a row says of a class is where
-/// the next state's row begins. The first row is that of no match any more, the second that of a match.
+/// The table begins with the class of each byte, followed by a row for each state. An entry of a row is the offset of
+/// the next state's row. The first row is the state without a possible match, the second the state after a match.
 struct Automaton: BitwiseCopyable {
     private let table: UnsafeMutablePointer<UInt16>
     private let start: Int
-    /// Bytes that no expression tells from each other are one class; the last class is the end of the text.
+    /// The number of byte classes: bytes that the expression does not distinguish. The last class is the end of the
+    /// text.
     private let classCount: Int
 
-    /// Entries of the table, which are two bytes each.
+    /// Maximum table entries, of two bytes each.
     static let entriesMax = 32_768
-    /// Steps, about 10 ns each, of making automata for all expressions of a schema. Those that come too late are matched
-    /// by PCRE2.
+    /// Maximum steps, of about 10 ns, for the automata of all expressions of a schema. PCRE2 matches the remaining
+    /// expressions.
     static let workMax = 5_000_000
-    /// For one of them.
+    /// Maximum steps for one expression.
     static let ownWorkMax = 500_000
 
-    /// nil for an expression that has too many states, or that would take more than what is left of `work`.
+    /// Returns nil if the expression has too many states, or needs more than the remaining `work`.
     init?(_ expression: RegularExpression, work: inout Int) {
         let ownWork = min(work, Self.ownWorkMax)
         var workLeft = ownWork
@@ -35,7 +36,7 @@ struct Automaton: BitwiseCopyable {
 
     func free() { table.deallocate() }
 
-    /// Whether the text matches, and how many of its bytes it took to know. `text` must be well-formed UTF-8.
+    /// Returns whether the text matches, and how many bytes were read. `text` must be well-formed UTF-8.
     func match(_ text: UnsafeRawBufferPointer) -> (isMatch: Bool, bytes: Int) {
         let rows = table + 256
         let accepting = classCount
@@ -49,16 +50,16 @@ struct Automaton: BitwiseCopyable {
     }
 }
 
-/// Turns sets of states that are possible at once into single ones.
+/// Builds the table: each set of simultaneous states becomes one state.
 private struct AutomatonBuilder {
     private let graph: StateGraph
     private(set) var work: Int
     private(set) var classes = [Int](repeating: 0, count: 256)
     private(set) var classCount = 0
     private(set) var rows: [UInt16] = []
-    /// A byte of each class.
+    /// One byte of each class.
     private var samples: [UInt8] = []
-    /// The possible states of each row that is still to be filled, and where the row begins.
+    /// The state sets and offsets of rows that are not filled yet.
     private var unfilled: [(states: [Int32], row: Int)] = []
     private var known: [[Int32]: Int] = [:]
     private var isSeen: [Bool]
@@ -69,15 +70,15 @@ private struct AutomatonBuilder {
         isSeen = [Bool](repeating: false, count: graph.states.count)
     }
 
-    /// Where the row of the first state begins.
+    /// Returns the offset of the start row.
     mutating func build() -> Int? {
         findClasses()
-        // No match any more, and a match; both are never left.
+        // The rows for no match and for a match, which are final.
         rows = [UInt16](repeating: 0, count: classCount) + [UInt16](repeating: UInt16(classCount), count: classCount)
         let first = closure([graph.first], isStart: true, isEnd: false)
         guard let start = first.map({ row(of: $0) }) else { return classCount }
         guard let start else { return nil }
-        // At the start of a text more is allowed than at any later place with the same states.
+        // The start of a text allows more than later positions with the same states.
         if start > classCount {
             known.removeAll()
             let isEmptyMatch = closure([graph.first], isStart: true, isEnd: true) == nil
@@ -101,13 +102,13 @@ private struct AutomatonBuilder {
             if case .bytes(let range, let after) = graph.states[Int(state)], range.contains(byte) { next.append(after) }
         }
         work -= states.count
-        // A match may also begin here.
+        // A match may also begin at this position.
         next.append(graph.first)
         guard let after = closure(next, isStart: false, isEnd: false) else { return classCount }
         return row(of: after)
     }
 
-    /// A new row, or the one that there is; nil when it is one too many.
+    /// Returns the row of a state set, adding it if necessary; nil if the table is full.
     private mutating func row(of states: [Int32]) -> Int? {
         if states.isEmpty { return 0 }
         if let row = known[states] { return row }
@@ -119,7 +120,7 @@ private struct AutomatonBuilder {
         return row
     }
 
-    /// All states that can be reached without a byte, those that wait for nothing left out; nil when there is a match.
+    /// Returns all states that are reachable without a byte and wait for one; nil if there is a match.
     private mutating func closure(_ first: [Int32], isStart: Bool, isEnd: Bool) -> [Int32]? {
         var found: [Int32] = []
         var stack = first

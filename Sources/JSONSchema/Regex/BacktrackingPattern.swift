@@ -1,17 +1,17 @@
 private import CPCRE2
 
-/// An expression as PCRE2 compiled it. It owns memory that `free()` gives back.
+/// An expression compiled by PCRE2. Release the memory with `free()`.
 struct BacktrackingPattern: BitwiseCopyable {
     let code: OpaquePointer
-    /// What it costs to move over a byte: more where characters are looked up.
+    /// The effort per byte: higher if characters are looked up.
     let byteEffort: Int
-    /// Groups are compared with what follows.
+    /// Whether the expression has backreferences.
     let looksBack: Bool
 
     init(_ expression: ECMAExpression) throws(PatternError) {
         var errorCode: Int32 = 0
         var errorOffset = 0
-        // The callouts tell the matcher how far it has moved, so that it can be stopped.
+        // Callouts report the progress to the matcher, which can then stop it.
         let options =
             UInt32(PCRE2_UTF) | UInt32(PCRE2_DOLLAR_ENDONLY) | UInt32(PCRE2_MATCH_UNSET_BACKREF)
             | UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)

@@ -1,16 +1,16 @@
-/// The common kind of regular expression, without PCRE2: `^`, characters and classes with counts, `$`, such as
-/// `^[A-Za-z0-9.-]+$`, and `^([0-9a-f]{2})+$`. It is matched in one pass.
+/// The common kind of regular expression, matched without PCRE2: `^`, characters and classes with counts, `$`, such as
+/// `^[A-Za-z0-9.-]+$` and `^([0-9a-f]{2})+$`. A match needs one pass.
 struct ClassSequence {
-    /// Some characters of one class in a row.
+    /// Consecutive characters of one class.
     struct Item: BitwiseCopyable {
-        /// ASCII, a bit for each character.
+        /// ASCII characters, one bit each.
         var low: UInt64 = 0
         var high: UInt64 = 0
-        /// Everything beyond ASCII is in the class, or nothing.
+        /// Whether the class contains all characters beyond ASCII; otherwise it contains none.
         var hasRest = false
         var countMin = 1
         var countMax = 1
-        /// The count is a multiple of it.
+        /// The count is a multiple of this number.
         var countStep = 1
 
         mutating func insert(_ byte: UInt8) {
@@ -38,7 +38,8 @@ struct ClassSequence {
         }
     }
 
-    /// nil for an expression that is not of this kind, or whose characters could be shared out in several ways.
+    /// Returns nil for another kind of expression, or if the characters could be divided among the items in several
+    /// ways.
     static func items(_ expression: UnsafeRawBufferPointer) -> [Item]? {
         var reader = ClassSequenceReader(expression)
         guard let items = reader.items() else { return nil }
@@ -51,7 +52,7 @@ struct ClassSequence {
         return items
     }
 
-    /// Whether the text matches, and how many of its bytes it took to know. `text` must be well-formed UTF-8.
+    /// Returns whether the text matches, and how many bytes were read. `text` must be well-formed UTF-8.
     static func match(
         _ items: UnsafeBufferPointer<Item>, _ text: UnsafeRawBufferPointer
     ) -> (isMatch: Bool, bytes: Int) {
@@ -60,7 +61,7 @@ struct ClassSequence {
             var count = 0
             if item.hasRest {
                 while place < text.count, item.contains(text[place]) {
-                    // Bytes within a character do not count.
+                    // Continuation bytes do not count.
                     if text[place] & 0xC0 != 0x80 {
                         if count == item.countMax { break }
                         count += 1
@@ -81,7 +82,7 @@ struct ClassSequence {
     }
 }
 
-/// Reads a `ClassSequence`; nil is all that it has to say about any other expression.
+/// Parses a `ClassSequence`; its methods return nil for any other expression.
 private struct ClassSequenceReader {
     private var rest: Slice<UnsafeRawBufferPointer>
 
@@ -98,7 +99,7 @@ private struct ClassSequenceReader {
         return nil
     }
 
-    /// `(x{2})+`: a count in steps.
+    /// Parses `(x{2})+`: a count in steps.
     private mutating func group() -> ClassSequence.Item? {
         if take("?") {
             guard take(":") else { return nil }
@@ -138,7 +139,7 @@ private struct ClassSequenceReader {
         range.reduce(into: ClassSequence.Item()) { $0.insert($1) }
     }
 
-    /// Behind a backslash.
+    /// Parses an escape after its backslash.
     private mutating func escape() -> ClassSequence.Item? {
         guard let byte = rest.popFirst() else { return nil }
         switch byte {
@@ -157,7 +158,7 @@ private struct ClassSequenceReader {
         }
     }
 
-    /// Behind its `[`.
+    /// Parses a class after its `[`.
     private mutating func characterClass() -> ClassSequence.Item? {
         let isInverted = take("^")
         var all = ClassSequence.Item()
@@ -173,7 +174,7 @@ private struct ClassSequenceReader {
         return all
     }
 
-    /// A character of a class, or what an escape stands for.
+    /// Parses a character or an escape of a class.
     private mutating func member() -> (item: ClassSequence.Item, byte: UInt8?)? {
         guard let byte = rest.popFirst(), byte < 0x80, byte != UInt8(ascii: "[") else { return nil }
         guard byte == UInt8(ascii: "\\") else { return (item(byte), byte) }
@@ -183,7 +184,7 @@ private struct ClassSequenceReader {
         return (item, isSingle ? UInt8(truncatingIfNeeded: single) : nil)
     }
 
-    /// How often: once where nothing is said.
+    /// Parses a quantifier; returns 1 without one.
     private mutating func count() -> (min: Int, max: Int)? {
         let times: (Int, Int)
         if take("*") {
@@ -200,7 +201,7 @@ private struct ClassSequenceReader {
         } else {
             return (1, 1)
         }
-        // Lazy, possessive, or an error.
+        // A lazy or possessive quantifier, or an error.
         return rest.first.map { "*+?{".utf8.contains($0) } ?? false ? nil : times
     }
 

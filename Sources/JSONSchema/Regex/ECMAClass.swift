@@ -1,11 +1,11 @@
-/// A class of characters in brackets.
+/// A character class in brackets.
 struct ECMAClass {
     private(set) var set = ScalarSet()
-    /// Properties of Unicode beside them, as PCRE2 writes them.
+    /// Unicode properties of the class, in PCRE2's notation.
     private(set) var properties: [String] = []
     private var isInverted = false
 
-    /// `reader` stands behind the opening bracket, and then behind the closing one.
+    /// Parses a class after its opening bracket, including the closing one.
     init(_ reader: inout ECMAReader) throws(PatternError) {
         isInverted = reader.take("^")
         while let scalar = reader.next() {
@@ -25,14 +25,14 @@ struct ECMAClass {
             }
             guard let next = reader.next() else { break }
             guard case .scalar(let low) = first, case .scalar(let high) = try member(next, &reader), low <= high else {
-                throw reader.error("a range goes from one character to one that is not before it", back: 1)
+                throw reader.error("the range is out of order", back: 1)
             }
             set.insert(low...high)
         }
-        throw reader.error("a class is not closed")
+        throw reader.error("unclosed class")
     }
 
-    /// The whole class as an expression of PCRE2.
+    /// The class in PCRE2's notation.
     var asPCRE2: String {
         guard !properties.isEmpty else { return set.asPCRE2 }
         return (isInverted ? "[^" : "[") + set.members + properties.joined() + "]"

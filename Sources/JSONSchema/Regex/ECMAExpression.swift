@@ -1,24 +1,24 @@
-/// Writes a regular expression of ECMA-262 (with the `u` flag, as JSON Schema reads patterns) as PCRE2 has it.
+/// Translates a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
 ///
-/// What differs: `\s`, `.` and `$` mean other characters, `\a`, `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers and
-/// comments are not there, `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and pairs of surrogates are written differently. One pass
-/// from left to right, so no expression needs a deep stack.
+/// Differences: `\s`, `.` and `$` match other characters. `\a`, `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers and
+/// comments do not exist. `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and surrogate pairs have another notation. One pass from
+/// left to right, without recursion.
 struct ECMAExpression {
     private var reader: ECMAReader
     private(set) var asPCRE2: [UInt8] = []
-    /// nil for an expression that looks around or back, or asks for properties of Unicode.
+    /// Nil if the expression has lookarounds, backreferences or Unicode properties.
     private(set) var tokens: [RegularExpression.Token]? = []
-    /// Groups that are open, and whether each may be repeated: what only looks around may not.
+    /// The open groups, and whether each may be repeated: a lookaround may not.
     private var open: [Bool] = []
-    /// The names of the groups, by their number; none is another one because both look alike.
+    /// The numbers of named groups. Names are compared by scalars, not by canonical equivalence.
     private var names: [[Unicode.Scalar]: Int] = [:]
     private var groupCount = 0
-    /// How often at most a character is looked up, for properties of Unicode or in a class that goes beyond a table.
+    /// Maximum lookups per character, for Unicode properties or in a class beyond PCRE2's table.
     private(set) var searchesMax = 0
-    /// A quantifier may stand here.
+    /// Whether a quantifier may follow.
     private var isRepeatable = false
 
-    /// Groups inside each other; PCRE2 has the same limit.
+    /// Maximum nesting of groups; PCRE2 has the same limit.
     static let depthMax = 250
 
     init(_ expression: UnsafeRawBufferPointer) throws(PatternError) {
@@ -32,7 +32,7 @@ struct ECMAExpression {
         (try? ECMAExpression(text)) != nil
     }
 
-    /// Numbers all groups: references may come before what they refer to.
+    /// Numbers all groups first, because references may precede their groups.
     private mutating func findGroups() throws(PatternError) {
         var scan = reader
         var isInClass = false
@@ -50,7 +50,7 @@ struct ECMAExpression {
                 groupCount += 1
                 let name = try scan.groupName()
                 guard names.updateValue(groupCount, forKey: name) == nil else {
-                    throw scan.error("two groups have the same name")
+                    throw scan.error("duplicate group name")
                 }
             default: break
             }
@@ -81,7 +81,7 @@ struct ECMAExpression {
             default: write(ScalarSet([scalar.value...scalar.value]))
             }
         }
-        guard open.isEmpty else { throw reader.error("a group is not closed") }
+        guard open.isEmpty else { throw reader.error("unclosed group") }
     }
 
     private mutating func openGroup() throws(PatternError) {
@@ -103,58 +103,58 @@ struct ECMAExpression {
                     write("(?<!")
                     canRepeat = false
                 } else {
-                    // Groups go by number: names of ECMA-262 have characters that those of PCRE2 have not.
+                    // Groups are numbered: names of ECMA-262 may contain characters that PCRE2 does not allow.
                     _ = try reader.groupName()
                     write("(", .open)
                 }
             } else {
-                throw reader.error("there is no such group; known are (?: (?= (?! (?<= (?<! and (?<name>")
+                throw reader.error("unknown group syntax; known: (?: (?= (?! (?<= (?<! and (?<name>")
             }
         } else {
             write("(", .open)
         }
-        guard open.count < Self.depthMax else { throw reader.error("groups are nested too deep") }
+        guard open.count < Self.depthMax else { throw reader.error("groups are nested too deeply") }
         open.append(canRepeat)
         isRepeatable = false
     }
 
     private mutating func closeGroup() throws(PatternError) {
-        guard let canRepeat = open.popLast() else { throw reader.error("a group is closed that is not open", back: 1) }
+        guard let canRepeat = open.popLast() else { throw reader.error("unmatched )", back: 1) }
         write(")", .close)
         isRepeatable = canRepeat
     }
 
     private mutating func quantifier(_ scalar: Unicode.Scalar) throws(PatternError) {
-        guard isRepeatable else { throw reader.error("there is nothing to repeat before \(scalar)", back: 1) }
+        guard isRepeatable else { throw reader.error("nothing to repeat before \(scalar)", back: 1) }
         isRepeatable = false
         guard scalar == "{" else {
             let most = scalar == "?" ? 1 : nil
             return writeCount(String(scalar), .count(least: scalar == "+" ? 1 : 0, most: most))
         }
         guard let least = reader.number() else {
-            throw reader.error("{ must be written as \\{, or be a count", back: 1)
+            throw reader.error("{ must be written as \\{, or begin a count", back: 1)
         }
         var most: Int? = least
         if reader.take(",") { most = reader.peek == "}" ? nil : reader.number() }
         guard reader.take("}"), most.map({ $0 >= least }) ?? true else {
-            throw reader.error("the count is not in order")
+            throw reader.error("the count is malformed or out of order")
         }
         guard max(least, most ?? 0) <= Self.countMax else {
-            throw reader.error("a count may be \(Self.countMax) at most")
+            throw reader.error("a count must be at most \(Self.countMax)")
         }
         let upper = most.map { "\($0)" } ?? ""
         writeCount(most == least ? "{\(least)}" : "{\(least),\(upper)}", .count(least: least, most: most))
     }
 
-    /// Whether lazy or not: what matches is the same without groups that are looked back at.
+    /// Writes a quantifier, lazy or not: without backreferences, both match the same texts.
     private mutating func writeCount(_ text: String, _ token: RegularExpression.Token) {
         write(text + (reader.take("?") ? "?" : ""), token)
     }
 
-    /// That of PCRE2.
+    /// The limit of PCRE2.
     static let countMax = 65_535
 
-    /// Behind a backslash outside of a class.
+    /// Translates an escape outside of a class, after its backslash.
     private mutating func escape() throws(PatternError) {
         isRepeatable = true
         switch reader.peek {
@@ -166,15 +166,15 @@ struct ECMAExpression {
             _ = reader.next()
             guard reader.take("<") else { throw reader.error("\\k needs the <name> of a group") }
             let name = try reader.groupName()
-            guard let number = names[name] else { throw reader.error("there is no group of this name") }
+            guard let number = names[name] else { throw reader.error("unknown group name") }
             write(#"(?:\g{\#(number)})"#)
         case let digit? where ("1"..."9").contains(digit):
             guard let number = reader.number(), number <= groupCount else {
-                throw reader.error("there is no group of this number")
+                throw reader.error("unknown group number")
             }
             write(#"(?:\g{\#(number)})"#)
         case "-":
-            throw reader.error(#"\- stands in [classes] only"#)
+            throw reader.error(#"\- is allowed only in [classes]"#)
         default:
             switch try reader.classEscape() {
             case .scalar(let value): write(ScalarSet([value...value]))
@@ -186,7 +186,7 @@ struct ECMAExpression {
         }
     }
 
-    /// `token`: what it means, where that can be followed without PCRE2.
+    /// - Parameter token: the meaning, if an automaton can implement it.
     private mutating func write(_ text: String, _ token: RegularExpression.Token? = nil) {
         asPCRE2 += Array(text.utf8)
         if let token { tokens?.append(token) } else { tokens = nil }

@@ -1,4 +1,4 @@
-/// The names of Unicode properties that ECMA-262 knows, as PCRE2 has them.
+/// Translates the Unicode property names of ECMA-262 to PCRE2.
 enum ECMAProperty {
     static func asPCRE2(_ text: String) -> (text: String, isInverted: Bool)? {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -23,7 +23,7 @@ enum ECMAProperty {
 
     private static func category(_ name: String) -> String? {
         if let short = categories[name] { return short }
-        // `Cn` by itself; PCRE2 has no name for what is none of these.
+        // Short names are the same in PCRE2, except LC.
         return categories.values.contains(name) ? (name == "LC" ? "L&" : name) : nil
     }
 

@@ -1,4 +1,4 @@
-/// Reads the parts of an expression that stand outside and inside of classes alike.
+/// Reads the elements of an expression that are the same inside and outside of classes.
 struct ECMAReader {
     private let scalars: [Unicode.Scalar]
     private var place = 0
@@ -24,7 +24,7 @@ struct ECMAReader {
         return PatternError(message: message, offset: offset)
     }
 
-    /// Digits as a number, which saturates.
+    /// Reads digits as a number, which saturates.
     mutating func number() -> Int? {
         var value: Int?
         while let digit = peek, ("0"..."9").contains(digit) {
@@ -34,7 +34,7 @@ struct ECMAReader {
         return value
     }
 
-    /// Behind `(?<` or `\k<`, up to its `>`.
+    /// Reads a group name after `(?<` or `\k<`, including its `>`.
     mutating func groupName() throws(PatternError) -> [Unicode.Scalar] {
         var name: [Unicode.Scalar] = []
         while var scalar = next() {
@@ -48,19 +48,19 @@ struct ECMAReader {
             guard isStart || !name.isEmpty && canContinue else { break }
             name.append(scalar)
         }
-        throw error("this is not the <name> of a group", back: 1)
+        throw error("invalid group name", back: 1)
     }
 
-    /// What an escape can stand for in a class and outside.
+    /// The meaning of an escape inside or outside of a class.
     enum Escape {
-        /// Its number, which can be that of half a surrogate pair: no text has it, but a range can begin or end there.
+        /// A code point, possibly a surrogate: no text contains one, but a range can begin or end there.
         case scalar(UInt32)
         case set(ScalarSet)
-        /// A property of Unicode, as PCRE2 writes it.
+        /// A Unicode property, in PCRE2's notation.
         case property(String)
     }
 
-    /// Behind a backslash.
+    /// Reads an escape after its backslash.
     mutating func classEscape() throws(PatternError) -> Escape {
         guard let scalar = next() else { throw error("the expression ends in a backslash") }
         switch scalar {
@@ -104,7 +104,7 @@ struct ECMAReader {
         return value
     }
 
-    /// `\u0041`, `\u{41}`, `\uD83D\uDE00`.
+    /// Reads `\u0041`, `\u{41}` or `\uD83D\uDE00` after its `\u`.
     private mutating func unicodeEscape() throws(PatternError) -> UInt32 {
         if take("{") {
             var value: UInt32 = 0
@@ -114,7 +114,7 @@ struct ECMAReader {
                 place += 1
                 count += 1
             }
-            guard count > 0, take("}"), value < 0x11_0000 else { throw error("\\u{…} needs the number of a character") }
+            guard count > 0, take("}"), value < 0x11_0000 else { throw error("\\u{…} needs a code point") }
             return value
         }
         guard let value = hexDigits(4) else { throw error("\\u needs four hexadecimal digits") }
@@ -127,17 +127,17 @@ struct ECMAReader {
         return 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
     }
 
-    /// Behind `\p` or `\P`.
+    /// Reads a property after `\p` or `\P`.
     private mutating func property(isInverted: Bool) throws(PatternError) -> String {
         guard take("{") else { throw error("\\p needs a {property}") }
         var text = ""
         while !take("}") {
             guard let scalar = next(), scalar.isASCII,
                 scalar.properties.isAlphabetic || scalar == "_" || scalar == "=" || ("0"..."9").contains(scalar)
-            else { throw error("this is not the name of a property", back: 1) }
+            else { throw error("invalid property name", back: 1) }
             text.unicodeScalars.append(scalar)
         }
-        guard let name = ECMAProperty.asPCRE2(text) else { throw error("there is no property \(text)") }
+        guard let name = ECMAProperty.asPCRE2(text) else { throw error("unknown property \(text)") }
         return "\\\(isInverted != name.isInverted ? "P" : "p"){\(name.text)}"
     }
 }

@@ -1,9 +1,9 @@
-/// A regular expression of a schema. It owns memory that `free()` gives back.
+/// A regular expression of a schema. Release the memory with `free()`.
 struct Pattern: BitwiseCopyable {
     let matching: Matching
 
     enum Matching: BitwiseCopyable {
-        /// In one pass, whatever the text.
+        /// In one pass over the text.
         case sequence(UnsafeBufferPointer<ClassSequence.Item>)
         case automaton(Automaton)
         /// With backtracking.
@@ -13,13 +13,13 @@ struct Pattern: BitwiseCopyable {
     enum Match {
         case yes
         case no
-        /// The match took more steps than it may.
+        /// The match exceeded its limit of steps.
         case gaveUp
     }
 
     /// - Parameters:
-    ///   - expression: of ECMA-262.
-    ///   - work: steps that may still be spent on making a quick way out of it, and those of other patterns.
+    ///   - expression: a regular expression of ECMA-262.
+    ///   - work: the remaining steps for automata of all patterns.
     init(_ expression: UnsafeRawBufferPointer, work: inout Int) throws(PatternError) {
         let translated = try ECMAExpression(expression)
         if let items = ClassSequence.items(expression) {
@@ -44,6 +44,6 @@ struct Pattern: BitwiseCopyable {
 
 struct PatternError: Error {
     var message: String
-    /// Bytes before the place in the expression; nil for what PCRE2 says, which reads a translation.
+    /// The byte offset in the expression; nil for errors of PCRE2, which reads a translation.
     var offset: Int?
 }

@@ -1,41 +1,40 @@
 private import CPCRE2
 
-/// The memory that matching needs; one for each validator. All patterns for one value share one effort, so that neither
-/// one long string nor many short ones can hold up a lane: PCRE2's own limits count steps, and a step may pass over a
-/// whole string.
+/// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither one long
+/// string nor many short ones can block a lane. PCRE2's own limits count steps, and one step may scan a whole string.
 struct PatternMatcher: ~Copyable {
     private let data: OpaquePointer
     private let context: OpaquePointer
     private let effort: UnsafeMutablePointer<Effort>
 
-    /// Roughly nanoseconds.
+    /// The remaining effort, roughly in nanoseconds.
     struct Effort {
         var left = 0
-        /// Of the match by PCRE2 that is running.
+        /// The position of the current PCRE2 match.
         var position = 0
         var perByte = 1
         var looksBack = false
     }
 
-    /// For any value, and more for each of its bytes: about 6 ms for a message of 1 MiB.
+    /// The effort for any value, and per byte: about 6 ms for a message of 1 MiB.
     static let effortBase = 2_500_000
     static let effortPerByte = 4
-    /// What a match costs before its first byte, without PCRE2 and with it.
+    /// The effort of a match before its first byte, without and with PCRE2.
     static let matchEffort = 8
     static let backtrackingMatchEffort = 80
-    /// What a part of an expression costs PCRE2, and with it each byte that is moved over.
+    /// The effort of a step of PCRE2; the bytes that it skips are added.
     static let stepEffort = 28
-    /// What it costs to read an expression.
+    /// The effort to parse an expression.
     static let expressionEffort = 1000
     static let expressionEffortPerByte = 160
-    /// Steps of PCRE2, KiB of heap that it may use for its backtracking points: for one match.
+    /// Limits of one PCRE2 match: steps, and KiB of heap for backtracking points.
     static let stepsMax: UInt32 = 1_000_000
     static let heapKibibytesMax: UInt32 = 16_384
 
     init() {
-        // Nil when memory is exhausted, where Swift itself ends the process as well.
+        // Nil if memory is exhausted; Swift itself also ends the process then.
         guard let data = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
-            fatalError("no memory for a matcher")
+            fatalError("out of memory")
         }
         pcre2_set_match_limit_8(context, Self.stepsMax)
         pcre2_set_depth_limit_8(context, Self.stepsMax)
@@ -65,12 +64,12 @@ struct PatternMatcher: ~Copyable {
 
     var effortLeft: Int { effort.pointee.left }
 
-    /// A new value, of so many bytes, and the part of the usual effort that it is worth.
+    /// Begins a new value of `bytes` bytes, with the usual effort divided by `share`.
     func begin(bytes: Int, share: Int = 1) {
         effort.pointee.left = (Self.effortBase + bytes * Self.effortPerByte) / share
     }
 
-    /// `text` must be well-formed UTF-8, as everything that the JSON parser read is.
+    /// - Parameter text: well-formed UTF-8, as the JSON parser produces.
     func match(_ pattern: Pattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
         guard effort.pointee.left >= 0 else { return .gaveUp }
         let result: (isMatch: Bool, bytes: Int)
@@ -83,7 +82,7 @@ struct PatternMatcher: ~Copyable {
         return result.isMatch ? .yes : .no
     }
 
-    /// Whether a text is a regular expression of ECMA-262.
+    /// Returns whether a text is a regular expression of ECMA-262.
     func isExpression(_ text: UnsafeRawBufferPointer) -> Pattern.Match {
         effort.pointee.left -= Self.expressionEffort + text.count * Self.expressionEffortPerByte
         guard effort.pointee.left >= 0 else { return .gaveUp }
@@ -92,7 +91,7 @@ struct PatternMatcher: ~Copyable {
 
     private func match(_ pattern: BacktrackingPattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
         effort.pointee.left -= Self.backtrackingMatchEffort
-        // PCRE2 moves over characters of one kind without asking whether it may.
+        // PCRE2 may skip characters of one kind without a callout.
         guard text.count * pattern.byteEffort <= effort.pointee.left else { return .gaveUp }
         effort.pointee.position = 0
         effort.pointee.perByte = pattern.byteEffort
@@ -100,12 +99,12 @@ struct PatternMatcher: ~Copyable {
         let result = pcre2_match_8(
             pattern.code, text.bindMemory(to: UInt8.self).baseAddress, text.count, 0, UInt32(PCRE2_NO_UTF_CHECK), data,
             context)
-        // 0: it matched and the groups did not fit, which nobody asked for.
+        // 0: a match whose groups did not fit into the match data; they are not needed.
         if result >= 0 { return .yes }
         return result == PCRE2_ERROR_NOMATCH ? .no : .gaveUp
     }
 
-    /// How much may be compared with what comes next: all that groups have taken in.
+    /// Returns the bytes of all groups, which the next step may compare.
     private static func groupBytes(_ block: pcre2_callout_block_8) -> Int {
         var bytes = 0
         for group in 1..<max(Int(block.capture_top), 1) {

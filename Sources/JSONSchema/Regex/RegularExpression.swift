@@ -1,14 +1,14 @@
-/// What an expression demands, as a tree, where an `Automaton` can follow it: without looking around and back.
+/// The tree of an expression that an `Automaton` can match: without lookarounds and backreferences.
 indirect enum RegularExpression {
     case set(ScalarSet)
     case start
     case end
     case sequence([RegularExpression])
     case alternatives([RegularExpression])
-    /// nil: as often as there is.
+    /// `most` nil: unlimited.
     case repeated(RegularExpression, least: Int, most: Int?)
 
-    /// A part of an expression that is known to be in order.
+    /// An element of a valid expression.
     enum Token {
         case set(ScalarSet)
         case start
@@ -20,7 +20,7 @@ indirect enum RegularExpression {
     }
 
     init(_ tokens: [Token]) {
-        /// The groups that are open: their alternatives, of which the last one is being read.
+        /// The open groups with their alternatives; the last alternative is being read.
         var groups: [[[RegularExpression]]] = [[[]]]
         for token in tokens {
             switch token {

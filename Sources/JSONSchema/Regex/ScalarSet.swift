@@ -1,13 +1,13 @@
-/// Unicode characters (scalars) as ranges of their numbers.
+/// Unicode scalars as ranges of code points.
 struct ScalarSet {
-    /// In any order; they may overlap, and surrogates in them stand for nothing.
+    /// In any order and possibly overlapping; surrogates have no effect.
     private(set) var ranges: [ClosedRange<UInt32>]
 
     init(_ ranges: [ClosedRange<UInt32>] = []) { self.ranges = ranges }
 
     static let digits = ScalarSet([48...57])
     static let wordCharacters = ScalarSet([48...57, 65...90, 95...95, 97...122])
-    /// White space and line ends of ECMA-262.
+    /// White space and line terminators of ECMA-262.
     static let spaces = ScalarSet([
         0x9...0xD, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
@@ -18,7 +18,7 @@ struct ScalarSet {
 
     mutating func formUnion(_ other: ScalarSet) { ranges += other.ranges }
 
-    /// All other characters.
+    /// All other code points.
     var inverted: ScalarSet {
         var others: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0
@@ -30,14 +30,15 @@ struct ScalarSet {
         return ScalarSet(others)
     }
 
-    /// Without surrogates.
+    /// The ranges without surrogates.
     private var characters: [ClosedRange<UInt32>] {
         ranges.flatMap { range -> [ClosedRange<UInt32>] in
             [0...0xD7FF, 0xE000...0x10_FFFF].filter(range.overlaps).map(range.clamped)
         }
     }
 
-    /// As a class of PCRE2, which is quicker for what it excludes than for a range that goes to the last character.
+    /// The class in PCRE2's notation. Inverted if a range ends at the last code point, because PCRE2 matches that
+    /// faster.
     var asPCRE2: String {
         let isInverted = ranges.contains { $0.upperBound == 0x10_FFFF }
         let members = isInverted ? inverted.members : members
@@ -45,7 +46,7 @@ struct ScalarSet {
         return isInverted ? #"[\s\S]"# : "(?!)"
     }
 
-    /// The members of a class of PCRE2, without the brackets.
+    /// The members of the class in PCRE2's notation, without brackets.
     var members: String {
         characters.map { range in
             let first = #"\x{\#(String(range.lowerBound, radix: 16))}"#
@@ -53,12 +54,12 @@ struct ScalarSet {
         }.joined()
     }
 
-    /// PCRE2 has a table for the characters below, and searches for others.
+    /// Whether PCRE2 has to search for some characters: its table covers only code points below 0x100.
     var isWide: Bool {
         ranges.contains { 0x100...0x10_FFFE ~= $0.upperBound || 0x101...0x10_FFFF ~= $0.lowerBound }
     }
 
-    /// The characters' UTF-8: for each sequence what its bytes may be.
+    /// The UTF-8 encodings of the characters: byte ranges of each sequence.
     var sequences: [[ClosedRange<UInt8>]] {
         var sequences: [[ClosedRange<UInt8>]] = []
         for range in characters {
@@ -70,7 +71,7 @@ struct ScalarSet {
         return sequences
     }
 
-    /// `range` has one length: cut so that each byte goes through all of its values beside any of the others.
+    /// Splits a range of one length so that the bytes of a sequence vary independently.
     private static func split(_ range: ClosedRange<UInt32>, _ sequences: inout [[ClosedRange<UInt8>]]) {
         let (low, high) = (range.lowerBound, range.upperBound)
         guard let first = Unicode.Scalar(low), let last = Unicode.Scalar(high) else { return }

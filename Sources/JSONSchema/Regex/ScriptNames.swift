@@ -1,6 +1,6 @@
 extension ECMAProperty {
-    /// The scripts of Unicode 14, which is that of PCRE2: names and short names. PCRE2 itself would take them in any
-    /// case, and with underscores anywhere.
+    /// The names and short names of the scripts of Unicode 14, PCRE2's version. PCRE2 itself accepts any case, and
+    /// underscores anywhere.
     static let scripts = Set(
         """
         Adlam Adlm Aghb Ahom Anatolian_Hieroglyphs Arab Arabic Armenian Armi Armn Avestan Avst Bali Balinese Bamu \

@@ -1,4 +1,4 @@
-/// A regular expression as states, several of which are possible at once.
+/// A regular expression as a nondeterministic automaton.
 struct StateGraph {
     enum State {
         /// Waits for one of these bytes.
@@ -15,7 +15,7 @@ struct StateGraph {
 
     static let statesMax = 4096
 
-    /// nil when it is too large.
+    /// Returns nil if the graph is too large.
     init?(_ expression: RegularExpression, work: inout Int) {
         self.work = work
         first = add(expression, before: 0)
@@ -30,7 +30,7 @@ struct StateGraph {
         return Int32(states.count - 1)
     }
 
-    /// From the end to the beginning: the state in which the expression is awaited, and then `next`.
+    /// Adds an expression before `next`, from its end to its beginning; returns its first state.
     private mutating func add(_ expression: RegularExpression, before next: Int32) -> Int32 {
         work -= 1
         guard !isTooLarge else { return 0 }
@@ -54,7 +54,7 @@ struct StateGraph {
             let again = add(.match)
             let begin = add(part, before: again)
             states[Int(again)] = .split(begin, next)
-            // Once through it is the loop itself.
+            // If at least one repetition is required, the loop body is the first state.
             first = least == 0 ? again : begin
         }
         for _ in 0..<(most == nil ? max(least - 1, 0) : least) where !isTooLarge { first = add(part, before: first) }
@@ -63,7 +63,7 @@ struct StateGraph {
 
     private mutating func add(_ set: ScalarSet, before next: Int32) -> Int32 {
         var firsts: [Int32] = []
-        /// States for the same bytes before the same state are one.
+        /// States for the same bytes before the same state are shared.
         var known: [Int32: [(ClosedRange<UInt8>, Int32)]] = [:]
         for sequence in set.sequences {
             guard !isTooLarge else { return next }
@@ -80,7 +80,7 @@ struct StateGraph {
             firsts.append(state)
             work -= sequence.count
         }
-        // A set without characters: a byte that no text has.
+        // A set without characters: a byte that UTF-8 never contains.
         guard var first = firsts.popLast() else { return add(.bytes(0xFF...0xFF, next: next)) }
         while let other = firsts.popLast() { first = add(.split(other, first)) }
         return first

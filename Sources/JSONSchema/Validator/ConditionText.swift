@@ -1,26 +1,26 @@
 import JSON
 
-/// Puts the conditions into words below which a rule stands, where they are about constants or what is given.
+/// Describes the conditions of a violated rule, if they compare members with constants or check their presence.
 struct ConditionText {
     let schema: CompiledSchema
     let instance: JSONTape
-    /// To the value that breaks the rule.
+    /// The path to the invalid value.
     let way: JSONPointerWalk
 
-    /// Parts of one condition, and conditions that hold, that are told.
+    /// Maximum clauses of a condition, and maximum described conditions.
     private static let clausesMax = 3
     private static let conditionsMax = 2
-    /// Members of an object among which one is looked for.
+    /// Maximum members of an object that is searched.
     static let membersMax = 1000
 
-    /// `/push_type is "background"`; nil when no condition can be told.
+    /// Returns a text such as `/push_type is "background"`; nil if no condition can be described.
     func reason(_ conditions: [FoundViolations.Condition]) -> String? {
-        let holding = conditions.lazy.filter(\.holds).compactMap { told($0) }.prefix(Self.conditionsMax)
+        let holding = conditions.lazy.filter(\.holds).compactMap { description(of: $0) }.prefix(Self.conditionsMax)
         if !holding.isEmpty { return holding.reversed().joined(separator: " and ") }
-        return conditions.lazy.filter { !$0.holds }.compactMap { told($0) }.first
+        return conditions.lazy.filter { !$0.holds }.compactMap { description(of: $0) }.first
     }
 
-    private func told(_ condition: FoundViolations.Condition) -> String? {
+    private func description(of condition: FoundViolations.Condition) -> String? {
         let test = schema.value(schema.locations[schema.codeLocations[condition.instruction]].place)
         let object = JSONValue(tape: instance, index: condition.node)
         guard test.kind == .object, object.kind == .object, object.count <= Self.membersMax else {
@@ -32,7 +32,7 @@ struct ConditionText {
             case "properties":
                 guard rule.count <= Self.clausesMax else { return nil }
                 for (name, property) in rule.members {
-                    guard let clause = told(name.string ?? "", property, object, condition) else { return nil }
+                    guard let clause = description(name.string ?? "", property, object, condition) else { return nil }
                     clauses.append(clause)
                 }
             case "required":
@@ -43,12 +43,12 @@ struct ConditionText {
             default: return nil
             }
         }
-        // Of several parts that do not hold together, it is not said which.
+        // If one of several clauses is false, the text cannot name it.
         guard condition.holds ? !clauses.isEmpty : clauses.count == 1 else { return nil }
         return clauses.joined(separator: " and ")
     }
 
-    private func told(
+    private func description(
         _ name: String, _ rule: JSONValue, _ object: JSONValue, _ condition: FoundViolations.Condition
     ) -> String? {
         guard rule.kind == .object, rule.members.allSatisfy({ ["const", "enum"].contains($0.key.string) }) else {

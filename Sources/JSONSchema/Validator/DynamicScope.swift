@@ -1,14 +1,13 @@
-/// For each name that dynamic references ask for, the subschema of the outermost resource which offers it, and is being
-/// applied.
+/// The binding of each dynamic name: the subschema of the outermost active resource that has the name.
 struct DynamicScope {
     private let anchors: UnsafePointer<DynamicAnchor>
     private let resources: UnsafePointer<ResourceAnchors>
     private var bindings: [Binding]
-    /// Keeps the tables.
+    /// Keeps the tables alive.
     private let schema: CompiledSchema
 
     private struct Binding {
-        /// The frame that brought it; none: -1.
+        /// The frame of the binding; -1 for none.
         var depth = -1
         var schema = anything
     }
@@ -47,7 +46,7 @@ struct DynamicScope {
 extension SchemaValidator {
     func callDynamically(_ reference: DynamicReference, _ frame: EvaluationFrame) -> EvaluationOutcome {
         let target = scope.target(of: reference)
-        // Each round may bind another name; one more would be the same again.
+        // Each round may bind another name; a further round would repeat an earlier one.
         var rounds = 0
         var below = depth - 1
         while below >= 0, frames[below].node == frame.node {

@@ -1,13 +1,13 @@
-/// Which members or elements of a value have been evaluated, as a log: each frame's marks stand behind those of the
-/// frames below it, so that the marks of one that fails, or is for another value, are cut off again.
+/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so marks of a
+/// failed frame, or of one for another value, can be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
-    /// For each node the last question in which it was marked.
+    /// For each node, the last query in which it was marked.
     private var stamps: [UInt32] = []
     private var question: UInt32 = 0
 
     private static let all = UInt32.max
-    /// With the number of elements from the first on. Nodes are below it.
+    /// Flag of an entry that contains the number of leading elements. Nodes are below it.
     private static let prefix: UInt32 = 1 << 31
 
     var count: Int { log.count }
@@ -16,7 +16,7 @@ struct EvaluatedMarks {
 
     mutating func remove(from first: Int) { log.removeLast(log.count - first) }
 
-    /// The key of a member, or an element.
+    /// Marks an element, or the key of a member.
     mutating func mark(_ node: Int) { log.append(UInt32(truncatingIfNeeded: node)) }
 
     mutating func mark(first count: Int) {
@@ -25,14 +25,14 @@ struct EvaluatedMarks {
 
     mutating func markAll() { log.append(Self.all) }
 
-    /// What is known of a value.
+    /// The evaluated members or elements of a value.
     enum Answer {
         case all
-        /// So many elements from the first on, and the nodes that `contains` tells for this question.
+        /// The first `prefix` elements, and the nodes for which `contains` is true with this query.
         case some(prefix: Int, question: UInt32)
     }
 
-    /// Asks for the marks of a frame, of a text with `nodeCount` nodes.
+    /// Returns the marks of a frame, for a text with `nodeCount` nodes.
     mutating func ask(from first: Int, nodeCount: Int) -> Answer {
         guard !log[first...].contains(Self.all) else { return .all }
         if stamps.count < nodeCount { stamps += Array(repeating: 0, count: nodeCount - stamps.count) }

@@ -1,19 +1,19 @@
-/// A subschema with applicators that is being checked for a value.
+/// The state of a subschema with applicators that is being checked for a value.
 struct EvaluationFrame {
     var schema: Int
     var instruction: Int
     var node: Int
-    /// Nothing outside learns why it failed: it is an alternative, a condition or a negation.
+    /// Whether violations are discarded: inside an alternative, a condition or a negation.
     var isSpeculative: Bool
-    /// Somebody asks which members or elements are evaluated here.
+    /// Whether evaluated members or elements must be marked.
     var tracks: Bool
-    /// What is evaluated here is so for the frame below as well.
+    /// Whether the marks also apply to the frame below.
     var keepsMarks: Bool
     var isValid = true
-    /// The marks of this frame begin here.
+    /// The index of the frame's first mark.
     var firstMark: Int
 
-    // Where the current instruction is.
+    // The progress of the current instruction.
     var cursor = 0
     var step = 0
     var count = 0
@@ -28,11 +28,11 @@ struct EvaluationFrame {
     }
 }
 
-/// What an instruction came to.
+/// The result of an instruction.
 enum EvaluationOutcome {
     case valid
     case invalid
-    /// A frame was pushed; the instruction goes on when it is done.
+    /// A frame was pushed; the instruction continues after it.
     case waits
 
     @inline(__always) init(_ isValid: Bool) { self = isValid ? .valid : .invalid }

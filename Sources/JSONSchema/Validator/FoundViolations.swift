@@ -1,23 +1,23 @@
-/// What was found, by number: the words are made when all is over.
+/// The found violations, by number. Their texts are created at the end.
 struct FoundViolations {
     struct Violation {
         var kind: Kind
-        /// Node of the value, or of the key that is wrong.
+        /// The node of the value, or of the invalid key.
         var node: Int
-        /// The instruction, or for a rule of several keywords the keyword's location.
+        /// The instruction, and the keyword's location if the instruction has several keywords.
         var instruction: Int
         var location: Int?
-        /// The slot of a name that is missing, or is the reason why another one must be there.
+        /// The slot of a missing name, and of the name that requires it.
         var names: (missing: Int, because: Int)?
-        /// The conditions below which the rule stands, the nearest first.
+        /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []
-        /// Of `anyOf` and `oneOf`: what each alternative that is for the value's type has against the value itself.
+        /// For `anyOf` and `oneOf`: the violation of each alternative that accepts the value's type.
         var choices: [Violation] = []
-        /// Of `oneOf`: more than one alternative holds.
+        /// For `oneOf`: whether more than one alternative holds.
         var holdsTooOften = false
     }
 
-    /// `if`, and what it came to.
+    /// An `if` and its result.
     struct Condition {
         var instruction: Int
         var node: Int
@@ -31,7 +31,7 @@ struct FoundViolations {
         case dependentRequired
         case patternGaveUp
         case stepsMax
-        /// A dynamic reference came back to itself for the same value.
+        /// A dynamic reference that returns to itself for the same value.
         case circle
     }
 

@@ -1,13 +1,13 @@
 import JSON
 import Text
 
-/// What was probably meant by a text that is none of a schema's values. All of it is the schema's own.
+/// The constant of a schema that a text probably means.
 enum MeantValue: Equatable {
     case text(String)
-    /// A number or a word of JSON, as the schema writes it: the text only has quotes too many.
+    /// A number or literal as in the schema: the text has unnecessary quotes.
     case bare(String)
 
-    /// By a text where a schema lists what a value may be.
+    /// Returns the constant of `list` that is most similar to a text.
     init?(_ text: String, among list: JSONValue) {
         let constants = list.elements.prefix(Suggestion.candidatesMax)
         let bare = constants.lazy.filter { $0.kind != .string }.map { String(decoding: $0.sourceBytes, as: UTF8.self) }
@@ -20,7 +20,7 @@ enum MeantValue: Equatable {
         }
     }
 
-    /// By a text where there is to be `true` or `false`.
+    /// Returns the Boolean that a text probably means.
     init?(boolean text: String) {
         switch text.lowercased() {
         case "true", "yes", "on", "y": self = .bare("true")
@@ -29,14 +29,14 @@ enum MeantValue: Equatable {
         }
     }
 
-    /// Without quotes.
+    /// The text without quotes.
     var text: String {
         switch self {
         case .text(let text), .bare(let text): text
         }
     }
 
-    /// As JSON writes it.
+    /// The value in JSON.
     var shown: String {
         switch self {
         case .text(let text): "\"\(text)\""

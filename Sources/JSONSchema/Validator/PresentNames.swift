@@ -1,10 +1,10 @@
-/// Which names of one table a value has, by their slots. Forgotten at once by the next question.
+/// The names of one table that an object has, by slot. Valid until the next query.
 struct PresentNames {
-    /// For each slot the last question in which it was marked.
+    /// For each slot, the last query in which it was marked.
     private var stamps: [UInt32] = []
     private var question: UInt32 = 0
 
-    /// Asks anew, for slots below `slotsMax`.
+    /// Begins a new query for slots below `slotsMax`.
     mutating func begin(slotsMax: Int) {
         if stamps.count < slotsMax { stamps += Array(repeating: 0, count: slotsMax - stamps.count) }
         if question == .max {

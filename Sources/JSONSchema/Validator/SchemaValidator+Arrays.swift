@@ -31,14 +31,13 @@ extension SchemaValidator {
         return EvaluationOutcome(frame.pointee.isValid)
     }
 
-    /// Counts the elements that match, to the end only where that decides something.
+    /// Counts the matching elements; stops early if the rest does not matter.
     func checkContains(
         _ rule: UnsafePointer<ContainsRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {
         let array = frame.pointee.node
         let end = Int(tape.nodes[array].link)
         let marks = frame.pointee.tracks && rule.pointee.evaluates
-        /// The element that was checked last.
         if frame.pointee.cursor == 0 {
             frame.pointee.cursor = array + 1
             stepsLeft -= Int(tape.nodes[array].count)

@@ -3,11 +3,11 @@ import JSON
 extension SchemaValidator {
     private static let bytesPerStep = 16
     private static let digitsPerStep = 8
-    /// A number of up to so many digits takes these steps.
+    /// Maximum digits of a number that costs `stepsPerNumber`; longer numbers cost more.
     private static let shortDigits = 16
     private static let stepsPerNumber = 3
 
-    /// An instruction about the value itself.
+    /// Checks an instruction about the value itself.
     func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> EvaluationOutcome {
         let value = tape.nodes[node]
         let isValid: Bool
@@ -81,7 +81,7 @@ extension SchemaValidator {
         return value.kind == .number && (value.count == 1 || valueNumber(at: node).isInteger)
     }
 
-    /// Below, at or above zero as the number at `node` is below, at or above the bound.
+    /// Returns a negative number, 0 or a positive number if the number at `node` is below, equal to or above the bound.
     private func compare(_ node: Int, _ bound: NumberBound) -> Int { compare(node, tape.plainInteger(at: node), bound) }
 
     private func compare(_ node: Int, _ plain: Int64?, _ bound: NumberBound) -> Int {
@@ -93,13 +93,13 @@ extension SchemaValidator {
         return value < limit ? -1 : value == limit ? 0 : 1
     }
 
-    /// A number that is to be read digit by digit.
+    /// Returns a number for digit-by-digit processing, and counts the steps.
     private func valueNumber(at node: Int) -> JSONNumber {
         stepsLeft -= Self.stepsPerNumber + max(0, tape.source(of: node).count - Self.shortDigits) / Self.digitsPerStep
         return tape.number(at: node)
     }
 
-    /// A character is a Unicode scalar; they are counted only where the bytes leave it open.
+    /// Whether a string has at least `limit` Unicode scalars. Counts them only if the number of bytes does not decide.
     private func hasCharacters(_ node: Int, atLeast limit: Int) -> Bool {
         let text = tape.text(of: node)
         guard text.count >= limit else { return false }

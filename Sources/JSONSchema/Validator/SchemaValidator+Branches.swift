@@ -1,10 +1,10 @@
-/// Applicators to the same value. Each is called again with what the schema that it waited for came to.
+/// Applicators to the same value. Each is called again with the result of the subschema that it has waited for.
 extension SchemaValidator {
     func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
         -> EvaluationOutcome
     {
         let node = frame.pointee.node
-        // Where somebody asks what is evaluated, one alternative that matches is not enough to know.
+        // Tracking requires all alternatives, because each match may mark others.
         let tracks = frame.pointee.tracks
         var outcome = returned.map { EvaluationOutcome($0) }
         while true {
@@ -45,7 +45,8 @@ extension SchemaValidator {
         return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
-    /// What the alternatives would have evaluated is not known, so nothing is told to be unevaluated.
+    /// Marks everything as evaluated: what the alternatives would have evaluated is unknown, so nothing is reported as
+    /// unevaluated.
     private func failAlternatives(_ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         if frame.pointee.tracks { evaluated.markAll() }
         return fail(

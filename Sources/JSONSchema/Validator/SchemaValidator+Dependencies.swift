@@ -1,7 +1,7 @@
 import JSON
 
 extension SchemaValidator {
-    /// One pass over the members for the names that are there, and where some need others a second one.
+    /// Checks dependent names: one pass marks the present names, and a second pass checks the required ones.
     func checkDependents(_ rule: DependentRule, _ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         let node = frame.pointee.node
         guard markPresent(rule.names, in: node, dependents: rule.count) else { return .valid }
@@ -25,9 +25,9 @@ extension SchemaValidator {
         return EvaluationOutcome(frame.pointee.isValid)
     }
 
-    /// Notes in `present` which names of a table an object has.
+    /// Marks in `present` the names of a table that an object has.
     ///
-    /// - Returns: whether one of the first `dependents` is among them.
+    /// - Returns: whether one of the first `dependents` is present.
     @discardableResult
     func markPresent(_ table: KeyTable, in object: Int, dependents: Int = 0) -> Bool {
         stepsLeft -= Int(tape.nodes[object].count)
@@ -46,7 +46,7 @@ extension SchemaValidator {
         return hasDependent
     }
 
-    /// One pass over the members; those that a schema depends on are checked, in place.
+    /// Checks the schemas of present names against the object, in one pass over the members.
     func checkDependentSchemas(
         _ rule: UnsafePointer<DependentRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {

@@ -1,8 +1,8 @@
 import JSON
 
-/// The loop that goes from subschema to subschema with a stack of frames, without recursion.
+/// The loop over subschemas, with a stack of frames instead of recursion.
 extension SchemaValidator {
-    /// What it costs to come back to a subschema.
+    /// Steps per frame.
     private static let stepsPerFrame = 3
 
     func run(_ schema: Int, _ node: Int) -> Bool {
@@ -16,7 +16,7 @@ extension SchemaValidator {
         case .invalid: return false
         case .waits: break
         }
-        /// What the frame above came to, for the instruction that waits for it.
+        /// The result of the frame above, for the instruction that waits for it.
         var returned: Bool?
         while true {
             let frame = frames + (depth - 1)
@@ -47,11 +47,12 @@ extension SchemaValidator {
         }
     }
 
-    /// Whether a frame ends with its first violation: no other one would be told.
+    /// Whether a frame ends with its first violation, because further ones are not reported.
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
-    /// Begins a subschema for a value: a leaf is done at once, another gets a frame. When it waits, pointers to frames
-    /// are stale. `marks`: it is for the same value as its frame's, where somebody asks what is evaluated.
+    /// Begins a subschema for a value. A leaf is checked immediately, another subschema gets a frame. After `.waits`,
+    /// pointers to frames are invalid. `marks`: the subschema is for the same value as its frame, and marks are
+    /// required.
     @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
         -> EvaluationOutcome
     {
@@ -77,10 +78,10 @@ extension SchemaValidator {
         return .waits
     }
 
-    /// Takes back what a frame said of its value, where that is not for the frame below.
+    /// Removes the marks and bindings of a frame that do not apply to the frame below.
     private func leave(_ frame: EvaluationFrame) {
         scope.leave(depth: depth - 1)
-        // A violation that is told makes the whole value invalid: its marks then only save others from being told.
+        // After a reported violation, the value is invalid anyway; its marks then only avoid further reports.
         if !frame.keepsMarks || frame.isSpeculative && !frame.isValid { evaluated.remove(from: frame.firstMark) }
     }
 
@@ -96,7 +97,7 @@ extension SchemaValidator {
         _ node: Int, instruction: Int, kind: FoundViolations.Kind = .keyword, location: Int? = nil,
         names: (missing: Int, because: Int)? = nil, isSpeculative: Bool
     ) -> EvaluationOutcome {
-        // Alternatives that wait for what ran out of steps still fail, which is nothing to tell.
+        // Enclosing alternatives of a value that ran out of steps fail too; that is not reported.
         if !isSpeculative && !hasEnough {
             found.append(
                 FoundViolations.Violation(

@@ -1,7 +1,7 @@
 import JSON
 
 extension SchemaValidator {
-    /// One pass over the members, and then what is missing.
+    /// Checks members in one pass, and then the required names.
     func checkMembers(
         _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {
@@ -25,7 +25,8 @@ extension SchemaValidator {
         }
     }
 
-    /// The quick way for rules without `patternProperties` and `propertyNames`: one schema at most for each member.
+    /// The fast path for rules without `patternProperties` and `propertyNames`: at most one schema applies to each
+    /// member.
     private func checkNamedMembers(
         _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>
     ) -> EvaluationOutcome {
@@ -64,8 +65,8 @@ extension SchemaValidator {
         return .valid
     }
 
-    /// For each member: its name, what `properties` asks, what each pattern asks, the rest; a step each, so that it can
-    /// go on after a frame.
+    /// Checks each member in steps: its name, `properties`, each pattern, additional properties. Each step can resume
+    /// after a frame.
     private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {
@@ -121,7 +122,7 @@ extension SchemaValidator {
         }
     }
 
-    /// A member that nothing names.
+    /// Checks a member that matches no name and no pattern.
     @inline(__always) private func checkAdditional(
         _ rule: UnsafePointer<ObjectRule>, _ key: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>
     ) -> EvaluationOutcome {
@@ -133,7 +134,7 @@ extension SchemaValidator {
             location: rule.pointee.additionalLocation, isSpeculative: frame.pointee.isSpeculative)
     }
 
-    /// No name comes twice in an object, so that counting is enough until one is missing.
+    /// Checks required names. Keys are unique in an object, so a count decides until a name is missing.
     private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {
@@ -151,8 +152,8 @@ extension SchemaValidator {
         return .invalid
     }
 
-    /// The slot of a string of the value in a table of the schema's strings, -1 when it is not there. The time does
-    /// not depend on how many strings there are; nor can a message make it long, the table being the schema's.
+    /// Returns the slot of a string in a table of the schema, -1 if it is not there. The time does not depend on the
+    /// number of strings. A message cannot degrade it, because the table contains only the schema's strings.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
         let count = tape.nodes[string].count
         guard count <= table.longest, table.lengths >> UInt64(count & 63) & 1 == 1 else { return -1 }

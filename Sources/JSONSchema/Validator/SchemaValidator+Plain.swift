@@ -1,11 +1,11 @@
 import JSON
 
-/// Whether a value is valid, and nothing about what is wrong with it: by recursion, without frames. Nearly all values
-/// are valid and learn it here for less; all others are looked at again by the loop.
+/// The fast path: decides only whether a value is valid, by recursion and without frames. Nearly all values are valid
+/// and need less time here; the loop checks the others again.
 extension SchemaValidator {
-    /// How deep schemas lie within schemas; what lies deeper is left to the loop.
+    /// Maximum depth of nested schemas; the loop checks deeper values.
     private static let plainDepthMax = 64
-    /// This part of a value's steps and effort may be used: a hostile one gains little by being looked at twice.
+    /// Fraction of the steps and effort available here, so that a hostile value gains little from being checked twice.
     static let plainShare = 10
 
     @inline(__always) func holds(_ schema: Int, _ node: Int, depth: Int) -> Bool {
@@ -44,7 +44,7 @@ extension SchemaValidator {
             case .dependentRequired(let rule):
                 isValid = tape.nodes[node].kind != .object || dependentsHold(dependentRules[rule], node)
             case .contains, .dependentSchemas, .dynamicCall, .unevaluatedProperties, .unevaluatedItems:
-                // No plain schema has these.
+                // Plain schemas have no such instructions.
                 return false
             case .never, .constant, .enumeration, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf,
                 .minLength, .maxLength, .minItems, .maxItems, .minProperties, .maxProperties, .pattern, .format,
@@ -74,7 +74,7 @@ extension SchemaValidator {
                 guard holds(property.schema, key + 1, depth: depth) else { return false }
             }
             if isOpen {
-                // No name comes twice in an object.
+                // Keys are unique in an object.
                 if named == rule.pointee.nameCount { return true }
             } else if !isDeclared {
                 guard !rule.pointee.forbidsAdditional, holds(rule.pointee.additional, key + 1, depth: depth) else {
@@ -100,7 +100,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// How many of the schemas hold, counted up to `max`.
+    /// Returns the number of schemas that hold, counted up to `max`.
     private func countHolding(_ list: SchemaList, _ node: Int, _ depth: Int, max: Int) -> Int {
         var count = 0
         for position in list.first..<list.first + list.count where holds(lists[position], node, depth: depth) {

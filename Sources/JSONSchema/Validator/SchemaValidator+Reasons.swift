@@ -1,31 +1,31 @@
 import JSON
 
-/// What stands behind a violation. Looked for only when a value is known to be invalid, with limits of its own.
+/// Explains violations. Runs only for invalid values, with its own limits.
 extension SchemaValidator {
-    /// What the search may cost for each violation: tens of microseconds.
+    /// The limits of the search for each violation: tens of microseconds.
     private struct ReasonBudget {
-        /// As ``stepsBase`` counts them.
+        /// Steps, in the unit of ``stepsBase``.
         var steps = 5000
-        /// Values and keys, and bytes, that are checked once more.
+        /// Nodes and bytes that are checked again.
         var nodes = 1000
         var bytes = 32 << 10
 
-        /// Alternatives inside of alternatives, and of one `anyOf` or `oneOf` those that are tried.
+        /// Maximum nesting of alternatives, and maximum alternatives of one `anyOf` or `oneOf`.
         static let levelsMax = 8
         static let alternativesMax = 8
-        /// Violations of one of several alternatives: its tag should be among them.
+        /// Maximum violations per alternative, if there are several; the tag should be among them.
         static let violationsMax = 8
-        /// Alternatives that are all told.
+        /// Maximum alternatives that are described together.
         static let choicesMax = 3
     }
 
-    // Where the frame of a condition is, once that is decided.
+    // The step of a conditional's frame after the decision.
     static var stepThen: Int { 1 }
     static var stepElse: Int { 2 }
     private static var conditionFramesMax: Int { 64 }
     private static var conditionsMax: Int { 4 }
 
-    /// The conditions that led to what is being checked, the nearest first.
+    /// The conditions that led to the current check, innermost first.
     var conditions: [FoundViolations.Condition] {
         var conditions: [FoundViolations.Condition] = []
         for below in 1..<1 + min(depth, Self.conditionFramesMax) where conditions.count < Self.conditionsMax {
@@ -38,18 +38,18 @@ extension SchemaValidator {
         return conditions
     }
 
-    /// The violations; where no alternative of `anyOf` or `oneOf` holds and one of them alone was meant, what is wrong
-    /// by that one.
+    /// Returns the violations. If no alternative of `anyOf` or `oneOf` holds and only one can be meant, the violations
+    /// of that alternative replace the original.
     func withReasons(_ violations: [FoundViolations.Violation]) -> [FoundViolations.Violation] {
-        // What a dynamic reference leads to, a part of the schema alone does not know.
+        // Part of a schema cannot resolve dynamic references.
         guard scope.nameCount == 0 else { return violations }
         let max = found.max
-        var told: [FoundViolations.Violation] = []
-        for violation in violations where told.count < max {
+        var result: [FoundViolations.Violation] = []
+        for violation in violations where result.count < max {
             var budget = ReasonBudget()
-            told += reasons(for: violation, level: 0, max: max - told.count, &budget)
+            result += reasons(for: violation, level: 0, max: max - result.count, &budget)
         }
-        return told
+        return result
     }
 
     private func reasons(
@@ -62,22 +62,22 @@ extension SchemaValidator {
         case .holds: violation.holdsTooOften = true
         case .choices(let choices): violation.choices = choices
         case .meant(let wrong):
-            var told: [FoundViolations.Violation] = []
-            for var inner in wrong where told.count < max {
+            var result: [FoundViolations.Violation] = []
+            for var inner in wrong where result.count < max {
                 inner.conditions += violation.conditions
-                told += reasons(for: inner, level: level + 1, max: max - told.count, &budget)
+                result += reasons(for: inner, level: level + 1, max: max - result.count, &budget)
             }
-            return told
+            return result
         }
         return [violation]
     }
 
-    /// Why no alternative holds, or not one alone.
+    /// The explanation why no alternative holds, or more than one.
     private enum Reason {
         case none
-        /// One of them does.
+        /// At least one alternative holds.
         case holds
-        /// What is wrong by the one that is meant.
+        /// The violations of the alternative that is meant.
         case meant([FoundViolations.Violation])
         case choices([FoundViolations.Violation])
     }
@@ -90,7 +90,7 @@ extension SchemaValidator {
         }
     }
 
-    /// The alternative that is meant is the one for the value's type or, of several, for its tag.
+    /// Finds the alternative that is meant: the only one for the value's type or, of several, for its tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {
@@ -98,10 +98,10 @@ extension SchemaValidator {
         var types = AcceptedTypes(schema)
         let fitting = (list.first..<list.first + list.count).map { lists[$0] }
             .filter { !types.of($0).isDisjoint(with: type) }
-        // Constants are told in a row.
+        // Constants are listed instead.
         let areConstants = (list.first..<list.first + list.count).allSatisfy { isConstant(lists[$0]) }
         guard !areConstants, fitting.count <= ReasonBudget.alternativesMax else { return .none }
-        /// Those that may be meant, and keys by which the others are known not to be.
+        /// The possible alternatives, and the keys whose tags exclude the others.
         var possible: [(alternative: Int, wrong: [FoundViolations.Violation])] = []
         var tags: [Int] = []
         for alternative in fitting {
@@ -123,7 +123,7 @@ extension SchemaValidator {
             ? .choices(possible.map { $0.wrong[0] }) : .none
     }
 
-    /// Empty when nothing is; nil when that takes too much to say.
+    /// Returns the violations of an alternative; nil if the limits were exceeded.
     private func whatIsWrong(
         by alternative: Int, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> [FoundViolations.Violation]? {
@@ -139,7 +139,7 @@ extension SchemaValidator {
         return isTold && isValid == found.list.isEmpty ? found.list : nil
     }
 
-    /// The key of a member that is to have another constant than it has.
+    /// Returns the key of a member whose value violates a constant.
     private func wrongTag(_ violation: FoundViolations.Violation, of object: Int) -> Int? {
         guard violation.kind == .keyword, tape.nodes[object].kind == .object else { return nil }
         switch code[violation.instruction] {
@@ -154,7 +154,7 @@ extension SchemaValidator {
         return nil
     }
 
-    /// Whether a schema names constants for the member with this key.
+    /// Whether a schema defines constants for the member with this key.
     private func isTagged(_ schema: Int, _ key: Int, _ budget: inout ReasonBudget) -> Bool {
         guard schema != anything, budget.steps > 0 else { return false }
         budget.steps -= 1

@@ -1,10 +1,10 @@
 public import JSON
 
-/// Checks values against one schema, in its own memory: make one for each thread (a lane has its own). Nothing is
-/// allocated for a value that is valid, once the memory has grown to the size of the values.
+/// Checks values against one schema, with its own memory. Create one per thread; each lane has its own. Valid values
+/// need no allocation once the memory has grown to their size.
 public final class SchemaValidator {
     let schema: CompiledSchema
-    // The schema's tables, without touching its reference count, which all lanes would contend for.
+    // The schema's tables, without its reference count, for which all lanes would contend.
     let code: UnsafePointer<Instruction>
     let subschemas: UnsafePointer<CompiledSchema.Subschema>
     let lists: UnsafePointer<Int>
@@ -21,7 +21,7 @@ public final class SchemaValidator {
     let keys: UnsafePointer<KeyEntry>
     let patterns: UnsafePointer<Pattern>
     let dynamicReferences: UnsafePointer<DynamicReference>
-    /// The schema's own values.
+    /// The tapes of the schema's documents.
     let own: UnsafePointer<JSONTapeView>
 
     let matcher = PatternMatcher()
@@ -30,26 +30,26 @@ public final class SchemaValidator {
     var scope: DynamicScope
     var evaluated = EvaluatedMarks()
     var present = PresentNames()
-    /// Frames leave something behind: marks, or names of the dynamic scope.
+    /// Whether frames leave marks or dynamic bindings.
     let leavesTraces: Bool
     private let root: Int
     private let isPlain: Bool
 
-    /// The tape of the value that is being checked.
+    /// The tape of the checked value.
     var tape: JSONTapeView
-    /// How many nodes it has.
+    /// The number of its nodes.
     var nodeCount = 0
     var found = FoundViolations()
-    /// No further violation would be told.
+    /// Whether further violations are not reported.
     var hasEnough = false
-    /// What may still be done for this value.
+    /// The remaining steps for this value.
     var stepsLeft = 0
 
-    /// Steps for one value, roughly 10 ns each: subschemas entered and what they pass over. More are a violation with
-    /// the keyword `stepsMax`. A schema that refers to itself twice could otherwise double the work with each level of
-    /// the value, and some dozen alternatives could each go through a large one.
+    /// Steps per value, roughly 10 ns each, for subschemas and the values that they scan. Exceeding them is a violation
+    /// with the keyword `stepsMax`. Otherwise a schema that refers to itself twice could double the work with each
+    /// level of the value, and dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
-    /// More of them for each value inside of the value.
+    /// Additional steps for each value inside the value.
     public static let stepsPerValue = 1
     private let stepsPerValue: Int
 
@@ -57,7 +57,7 @@ public final class SchemaValidator {
     var frameCapacity = 64
     var depth = 0
 
-    /// - Parameter stepsPerValue: more than usual for documents that are large for good reasons, of people who can wait.
+    /// - Parameter stepsPerValue: larger for large trusted documents without time pressure.
     public init(_ schema: CompiledSchema, stepsPerValue: Int = SchemaValidator.stepsPerValue) {
         self.schema = schema
         self.stepsPerValue = stepsPerValue
@@ -88,7 +88,7 @@ public final class SchemaValidator {
 
     deinit { frames.deallocate() }
 
-    /// The first rule that the value breaks; nil when it is valid.
+    /// Returns the first violation; nil if the value is valid.
     public func firstViolation(in value: JSONValue) -> SchemaViolation? {
         guard !isPlainlyValid(value) else { return nil }
         found.max = 1
@@ -96,19 +96,19 @@ public final class SchemaValidator {
         return describe(in: value).first
     }
 
-    /// All rules that the value breaks, `max` at most.
+    /// Returns all violations, at most `max`.
     public func violations(in value: JSONValue, max: Int = 100) -> [SchemaViolation] {
         found.max = Swift.max(max, 2)
         guard !check(value) else { return [] }
         return Array(describe(in: value).prefix(max))
     }
 
-    /// Whether the value is valid, as far as that can be told in a simple way; false says nothing.
+    /// Whether the fast path finds the value valid; false decides nothing.
     func isPlainlyValid(_ value: JSONValue) -> Bool {
         guard root != anything else { return true }
         guard isPlain else { return false }
         begin(value, share: Self.plainShare)
-        // What could not be checked to its end is in the list, or has used up the steps.
+        // A check that gave up has added a violation or used up the steps.
         return holds(root, value.index, depth: 0) && stepsLeft > 0 && found.list.isEmpty
     }
 
@@ -116,11 +116,11 @@ public final class SchemaValidator {
         guard root != anything else { return true }
         begin(value)
         let isValid = run(root, value.index)
-        // What could not be checked to its end is not valid, even below a negation.
+        // A value whose check gave up is not valid, even below a negation.
         return isValid && found.list.isEmpty
     }
 
-    /// `share`: the part of the steps and of the patterns' effort that may be used.
+    /// - Parameter share: divides the available steps and pattern effort.
     private func begin(_ value: JSONValue, share: Int = 1) {
         let memory = value.tape
         tape = memory.view

@@ -1,10 +1,10 @@
 import JSON
 
-/// A schema's own values and words, as they are told.
+/// Quotes a schema's values and descriptions.
 extension CompiledSchema {
-    /// Bytes of a value or a sentence that are quoted.
+    /// Maximum bytes of a quotation.
     private static let quotedMax = 200
-    /// Characters in which a sentence's end is looked for.
+    /// Maximum characters that are searched for the end of a sentence.
     private static let sentenceMax = 1000
 
     func value(_ place: SchemaNode) -> JSONValue {
@@ -15,7 +15,7 @@ extension CompiledSchema {
 
     func quoted(_ value: JSONValue) -> String { cut(text(value)) }
 
-    /// A string without the escapes that JSON needs.
+    /// Returns a string in quotes, without JSON escapes.
     func quotedText(_ place: SchemaNode) -> String { "\"\(cut(value(place).string ?? ""))\"" }
 
     func quotedElements(_ place: SchemaNode) -> String { quotedElements(value(place)) }
@@ -24,8 +24,7 @@ extension CompiledSchema {
         cut(list.elements.prefix(Self.quotedMax).map { text($0) }.joined(separator: ", "))
     }
 
-    /// What the schema to which a keyword's value belongs says of itself: the first sentence of its description, else
-    /// its title.
+    /// Returns the first sentence of the description, else the title, of the schema that contains a keyword.
     func firstSentence(about keyword: SchemaNode) -> String? {
         let value = value(keyword)
         guard let container = value.tape.container(of: value.index) else { return nil }
@@ -34,7 +33,7 @@ extension CompiledSchema {
         return cut(firstSentence(of: text))
     }
 
-    /// Without its full stop; "e.g. this" does not end one.
+    /// Returns the text up to a full stop that ends a sentence; "e.g. this" does not end one.
     private func firstSentence(of text: String) -> String {
         let text = Array(text.unicodeScalars.prefix(Self.sentenceMax))
         let end =

@@ -1,18 +1,17 @@
 import JSON
 
-/// `uniqueItems`: pairs for a few elements, a hash table for more, so that the time grows with the array and not with
-/// its square.
+/// `uniqueItems`: compares pairs of a few elements, and uses a hash table for more, so the time is linear.
 final class UniqueElements {
     private var hashes = ValueHashes()
     private let comparison = ValueComparison()
-    /// Elements by hash; 0 is free, since no element is the node 0.
+    /// Elements by hash. 0 marks a free slot, since node 0 is never an element.
     private var table: [UInt32] = []
 
     static let fewMax = 8
-    /// Values in all of them, which pairs would compare again and again.
+    /// Maximum nodes of all elements for comparison in pairs.
     static let fewNodesMax = 64
 
-    /// Forgets the text before.
+    /// Discards the hashes of the previous text.
     func begin() { hashes.begin() }
 
     func areUnique(in array: Int, of tape: JSONTapeView, nodeCount: Int) -> Bool {

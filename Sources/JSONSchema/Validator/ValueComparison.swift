@@ -1,14 +1,13 @@
 import JSON
 
-/// Equality of two values: numbers by value, objects in any order. Without recursion, and in its own memory, which is
-/// used again.
+/// Compares two values for equality: numbers by value, objects in any order. Without recursion, and with reused memory.
 final class ValueComparison {
     private var waiting: [(left: Int, right: Int)] = []
-    /// Keys of two objects, in the order of their bytes.
+    /// The keys of two objects, sorted by bytes.
     private var leftKeys: [Int] = []
     private var rightKeys: [Int] = []
 
-    /// Members of an object whose keys are looked for one by one.
+    /// Maximum members of an object whose keys are searched linearly.
     private static let fewMax = 16
 
     func isEqual(_ left: Int, of tape: JSONTapeView, _ right: Int, of other: JSONTapeView) -> Bool {
@@ -22,7 +21,7 @@ final class ValueComparison {
         return true
     }
 
-    /// Whether two values are equal, or two containers have as much in them.
+    /// Whether two scalars are equal, or two containers have the same kind and count.
     private static func isAlike(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         let value = tape.nodes[left]
         let expected = other.nodes[right]
@@ -39,7 +38,7 @@ final class ValueComparison {
         tape.text(of: left).isSame(as: other.text(of: right))
     }
 
-    /// Compares what is in two containers; containers inside wait.
+    /// Compares the children of two containers; nested containers are queued.
     private func pushChildren(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         let isObject = tape.nodes[left].kind == .object
         var child = left + 1
@@ -65,7 +64,7 @@ final class ValueComparison {
         return true
     }
 
-    /// As `pushChildren`, for objects whose keys come in different orders.
+    /// Like `pushChildren`, for objects with different orders of keys.
     private func pushMembers(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         Self.keys(of: left, tape, &leftKeys)
         Self.keys(of: right, other, &rightKeys)

@@ -1,12 +1,12 @@
 import Hashing
 import JSON
 
-/// A hash for each value of a part of a text, such that equal values have equal ones.
+/// Hashes of the values of a part of a text. Equal values have equal hashes.
 struct ValueHashes {
-    /// By node; what is outside of `hashed` means nothing.
+    /// By node; valid only within `hashed`.
     private var hashes: [UInt64] = []
     private var hashed = 0..<0
-    /// Nodes hashed for this text so far: past twice its size the whole text is hashed, once.
+    /// Nodes hashed so far for this text. Beyond twice its size, the whole text is hashed once.
     private var effort = 0
 
     private let mixer = SecretMixer()
@@ -18,14 +18,14 @@ struct ValueHashes {
         effort = 0
     }
 
-    /// Makes sure that everything inside a container has a hash.
+    /// Hashes all values inside a container.
     mutating func hash(inside container: Int, of tape: JSONTapeView, nodeCount: Int) {
         var range = container + 1..<Int(tape.nodes[container].link)
         guard range.lowerBound < hashed.lowerBound || range.upperBound > hashed.upperBound else { return }
         effort += range.count
         if effort > 2 * nodeCount { range = 0..<nodeCount }
         if hashes.count < nodeCount { hashes = Array(repeating: 0, count: nodeCount) }
-        // What is inside a container follows it, so from the end on all is there when it is asked for.
+        // Children follow their container, so in reverse order their hashes are available.
         for node in range.reversed() { hashes[node] = hash(of: node, tape) }
         hashed = range
     }
@@ -47,7 +47,7 @@ struct ValueHashes {
             }
             return hash
         case .object:
-            // A sum does not know an order.
+            // A sum is independent of the order.
             var sum: UInt64 = 0
             var key = node + 1
             while key < Int(value.link) {

@@ -1,8 +1,8 @@
 import JSON
 import Text
 
-/// Puts violations into words. What it tells is the schema's; of the value it tells names, and which constants of the
-/// schema it has.
+/// Creates the messages of violations. They quote the schema; of the value they contain only member names and which of
+/// the schema's constants it has.
 struct ViolationText {
     private let schema: CompiledSchema
     private let instance: JSONTape
@@ -14,9 +14,9 @@ struct ViolationText {
         way = JSONPointerWalk(instance)
     }
 
-    /// In the same order.
+    /// Returns the violations in the same order.
     mutating func violations(_ found: [FoundViolations.Violation]) -> [SchemaViolation] {
-        // In the order of the text, so that the way to the next place is short.
+        // In the order of the text, which keeps the walk between positions short.
         let places = found.indices.sorted { found[$0].node < found[$1].node }
         var violations = [SchemaViolation?](repeating: nil, count: found.count)
         for index in places { violations[index] = violation(found[index]) }
@@ -53,9 +53,9 @@ struct ViolationText {
         case .unknownProperty:
             return "is not a known property" + (suggestion.map { " (did you mean \($0.shown)?)" } ?? "")
         case .patternGaveUp:
-            return "could not be matched with its pattern in the steps that a match may take"
+            return "exceeds the limit for pattern matching"
         case .stepsMax:
-            return "takes more steps to check than a value may"
+            return "exceeds the limit for validation steps"
         case .circle:
             return "cannot be checked: the schema refers to itself for the same value"
         case .keyword:
@@ -91,11 +91,11 @@ struct ViolationText {
                 ?? choices(found) ?? alternatives(location, found)
         case .end, .object, .array, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .conditional,
             .unevaluatedProperties, .unevaluatedItems:
-            return "is not as the schema wants it"
+            return "does not match the schema"
         }
     }
 
-    /// What the schema says of a value that is one thing, such as a time: its unit and form.
+    /// Returns the schema's description of a scalar value: its unit and format.
     private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
         switch schema.code[found.instruction] {
         case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,
@@ -113,7 +113,7 @@ struct ViolationText {
         return "must have at \(isTooMany ? "most" : "least") \(limit) as the schema describes for contains"
     }
 
-    /// What comes after "must not", for a negation of one plain rule.
+    /// Returns the text after "must not" for a negation of one plain rule.
     private func excluded(_ value: JSONValue) -> String? {
         guard value.count == 1, let (key, rule) = value.members.first(where: { _ in true }) else { return nil }
         switch key.string {
@@ -132,7 +132,7 @@ struct ViolationText {
         }
     }
 
-    /// `[{"required": ["a"]}, {"required": ["b"]}]` can be told in plain words.
+    /// Describes `[{"required": ["a"]}, {"required": ["b"]}]`.
     private func required(_ place: SchemaNode, _ node: Int) -> String? {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return nil }
@@ -151,7 +151,7 @@ struct ViolationText {
         return "must have \(only) of \(names.joined(separator: ", "))\(present)"
     }
 
-    /// `[{"const": 1, "title": "One"}, {"const": 2}]` is an enumeration with remarks.
+    /// Describes `[{"const": 1, "title": "One"}, {"const": 2}]` as an enumeration.
     private func constants(_ place: SchemaNode, _ found: FoundViolations.Violation) -> String? {
         let list = schema.value(place)
         guard !found.holdsTooOften, list.count <= Self.namesMax else { return nil }
@@ -178,7 +178,7 @@ struct ViolationText {
             : "must match exactly one of the schema's alternatives\(titles)"
     }
 
-    /// When the value's type alone is wrong for all alternatives.
+    /// Describes the accepted types if no alternative accepts the value's type.
     private func types(_ list: SchemaList, _ node: Int) -> String? {
         var accepted = AcceptedTypes(schema)
         let types = accepted.of(list)
@@ -205,7 +205,7 @@ struct ViolationText {
         return "\(phrases.dropLast().joined(separator: ", ")) or \(phrases[phrases.count - 1])"
     }
 
-    /// Of alternatives that all have one.
+    /// Returns the titles of alternatives if all have one.
     private func titles(_ place: SchemaNode) -> String {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return "" }
@@ -213,12 +213,12 @@ struct ViolationText {
         return titles.count == list.count ? " (\(titles.joined(separator: ", ")))" : ""
     }
 
-    /// Names that are told in a row.
+    /// Maximum names in a list.
     private static let namesMax = 16
 
     private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// A name of the rule's table, by its slot.
+    /// Returns a name of the rule's table, by its slot.
     private func name(_ slot: Int?, _ found: FoundViolations.Violation) -> String {
         names(of: schema.code[found.instruction]).first { $0.slot == slot }.map { schema.quoted($0.place) } ?? ""
     }
@@ -251,7 +251,7 @@ struct ViolationText {
         }
     }
 
-    /// The value, where it is a text that is short enough to be a word.
+    /// Returns the value if it is a short text, which could be a word.
     private func text(_ found: FoundViolations.Violation) -> String? {
         let value = JSONValue(tape: instance, index: found.node)
         guard value.kind == .string, value.sourceRange.count <= Suggestion.bytesMax else { return nil }
@@ -260,7 +260,7 @@ struct ViolationText {
 }
 
 extension TypeSet {
-    /// As schemas call them.
+    /// The names of the types in schemas.
     fileprivate var names: [String] {
         let known: [(TypeSet, String)] = [
             (.string, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"), (.array, "array"),

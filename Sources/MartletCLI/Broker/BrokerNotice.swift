@@ -2,32 +2,32 @@ import AMQP
 import EventLoop
 import Text
 
-/// Decides what a command that waits for its broker says meanwhile: after a second what it waits for, again when there is
-/// another cause, and when the broker is there. Pure.
+/// Chooses the messages of a command that waits for its broker: after a second the cause of the wait, later each new
+/// cause, and then that the broker is connected. Pure.
 struct BrokerNotice {
-    /// Nobody needs to hear of a shorter wait.
-    static let patienceMilliseconds = 1000
-    /// Causes that are named of one wait: the nodes of a cluster may each have their own.
+    /// Shorter waits are not reported.
+    static let noticeDelayMilliseconds = 1000
+    /// Causes that are reported per wait: each node of a cluster may have a different cause.
     static let causesMax = 16
 
     enum Line: Equatable {
-        /// nil: there has been no answer and no error.
-        case waits(sinceUnixSeconds: Int64, cause: String?)
-        case there(after: Duration)
+        /// nil: neither a response nor an error yet.
+        case waiting(sinceUnixSeconds: Int64, cause: String?)
+        case connected(after: Duration)
     }
 
     private var since: Now?
     private var cause: String?
-    private var said: [String?] = []
+    private var reported: [String?] = []
 
-    /// Whether something may have to be said once time has passed.
+    /// Whether a call of `due(now:)` may return a line later.
     var isWaiting: Bool { since != nil }
 
     mutating func changed(to state: BrokerStatus, now: Now) -> Line? {
         switch state {
         case .ready:
             let line = since.flatMap {
-                said.isEmpty ? nil : Line.there(after: $0.monotonic.duration(to: now.monotonic))
+                reported.isEmpty ? nil : Line.connected(after: $0.monotonic.duration(to: now.monotonic))
             }
             self = BrokerNotice()
             return line
@@ -35,36 +35,36 @@ struct BrokerNotice {
             self = BrokerNotice()
             return nil
         case .waiting(let error, _): cause = error.message
-        case .blocked(let reason): cause = "it takes no messages for now: \(reason)"
+        case .blocked(let reason): cause = "publishing blocked: \(reason)"
         case .connecting, .disconnected: break
         }
         since = since ?? now
         return due(now: now)
     }
 
-    /// To be called when the patience has passed since the wait began.
+    /// Returns the line that is due. Call it `noticeDelayMilliseconds` after the wait began.
     mutating func due(now: Now) -> Line? {
-        guard let since, since.monotonic.duration(to: now.monotonic) >= .milliseconds(Self.patienceMilliseconds),
-            said.count < Self.causesMax, !said.contains(cause)
+        guard let since, since.monotonic.duration(to: now.monotonic) >= .milliseconds(Self.noticeDelayMilliseconds),
+            reported.count < Self.causesMax, !reported.contains(cause)
         else { return nil }
-        said.append(cause)
-        return .waits(sinceUnixSeconds: since.unixSeconds, cause: cause)
+        reported.append(cause)
+        return .waiting(sinceUnixSeconds: since.unixSeconds, cause: cause)
     }
 }
 
 extension BrokerNotice.Line {
-    /// For an operator.
+    /// Text for an operator.
     ///
     /// - Parameter endpoints: hosts and ports of the broker.
     func text(_ endpoints: [Endpoint]) -> String {
         let line: String
         switch self {
-        case .waits(let since, let cause):
+        case .waiting(let since, let cause):
             let isPlaced = endpoints.contains { cause?.contains($0.description) ?? false }
             let place = isPlaced ? "" : " at \(endpoints.map(\.description).joined(separator: ", "))"
-            line = "waiting for the broker\(place) since \(Self.time(since)): \(cause ?? "no answer yet")"
-        case .there(let duration):
-            line = "the broker is there, after \(duration.components.seconds) s"
+            line = "waiting for the broker\(place) since \(Self.time(since)): \(cause ?? "no response yet")"
+        case .connected(let duration):
+            line = "broker connected after \(duration.components.seconds) s"
         }
         return "martlet: \(line)".printable
     }

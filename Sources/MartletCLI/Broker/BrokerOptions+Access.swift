@@ -3,9 +3,9 @@ import BrokerTopology
 import Configuration
 
 extension BrokerOptions {
-    /// How to reach the broker, by the configuration file or by `--url`.
+    /// Returns a connector for the broker that the configuration file or `--url` names.
     ///
-    /// - Throws: what is wrong with the file, or with the URL.
+    /// - Throws: the mistakes in the file or the URL.
     func connector() throws(ConfigurationError) -> BrokerConnector {
         do {
             return try BrokerConnector(try configuration())
@@ -16,7 +16,7 @@ extension BrokerOptions {
         }
     }
 
-    /// What the configuration file, or the command line, says of the broker.
+    /// The broker's settings from the configuration file or the command line.
     func configuration() throws(ConfigurationError) -> WorkerConfiguration.Broker {
         guard let configPath else { return try ofURL() }
         return try ConfigurationFile(configPath).broker().broker
@@ -43,7 +43,7 @@ extension BrokerOptions {
         } catch let error as ReferenceResolver.Mistake {
             message = error.message
         } catch {
-            message = "it cannot be read"
+            message = "cannot read the URL"
         }
         throw ConfigurationError(mistakes: [.init(path: "--url", position: nil, message: message)])
     }

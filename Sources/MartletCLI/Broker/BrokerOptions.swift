@@ -1,11 +1,11 @@
 import CommandKit
 
-/// The broker of a command, which works without a configuration file too.
+/// The broker of a command. A command also works without a configuration file.
 struct BrokerOptions: Equatable, Sendable {
     var configPath: String?
-    /// Without a configuration: the URL of the broker; may hold `${NAME}`.
+    /// URL of the broker if there is no configuration file. May contain `${NAME}`.
     var url = "amqp://127.0.0.1:5672"
-    /// Without a configuration: the first part of all names at the broker.
+    /// Prefix of all names at the broker if there is no configuration file.
     var prefix = "push"
 }
 
@@ -14,7 +14,7 @@ extension BrokerOptions {
         self.init()
         configPath = parsed.options["config"]
         for name in ["url", "prefix"] where configPath != nil && parsed.has(name) {
-            throw UsageError("option --\(name) does not go with --config, which says it already")
+            throw UsageError("options --\(name) and --config are mutually exclusive")
         }
         url = parsed.options["url"] ?? url
         prefix = parsed.options["prefix"] ?? prefix

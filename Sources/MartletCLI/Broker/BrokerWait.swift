@@ -3,7 +3,7 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// Says on standard error what a command waits for while its broker is not there.
+/// Reports on standard error why a command waits for its broker.
 ///
 /// Belongs to one loop and is used on its thread only.
 final class BrokerWait: SessionHandler {
@@ -18,7 +18,7 @@ final class BrokerWait: SessionHandler {
         endpoints = connector.endpoints
     }
 
-    /// Starts a connection, and follows its status until it is closed or until `end`.
+    /// Starts a connection, and reports its status until it closes or `end` is called.
     @discardableResult
     static func follow(_ connection: BrokerConnection, _ connector: BrokerConnector) -> BrokerWait {
         let wait = BrokerWait(loop: connection.loop, connector: connector)
@@ -26,23 +26,23 @@ final class BrokerWait: SessionHandler {
         return wait
     }
 
-    /// Prints nothing from now on, once the connection is open.
+    /// Stops all output, once the connection is open.
     func end() { isEnded = true }
 
     override func statusChanged(_ status: BrokerStatus) {
         guard !isEnded else { return }
-        say(notice.changed(to: status, now: loop.now))
+        print(notice.changed(to: status, now: loop.now))
         if !notice.isWaiting {
             if let timer { loop.cancel(timer) }
             timer = nil
         } else if timer == nil {
-            timer = loop.schedule(after: .milliseconds(BrokerNotice.patienceMilliseconds)) { [self] in
-                say(notice.due(now: loop.now))
+            timer = loop.schedule(after: .milliseconds(BrokerNotice.noticeDelayMilliseconds)) { [self] in
+                print(notice.due(now: loop.now))
             }
         }
     }
 
-    private func say(_ line: BrokerNotice.Line?) {
+    private func print(_ line: BrokerNotice.Line?) {
         if let line { Terminal.error.line(line.text(endpoints)) }
     }
 }

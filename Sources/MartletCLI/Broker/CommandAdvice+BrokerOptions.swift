@@ -9,7 +9,7 @@ extension CommandAdvice {
         }
         let standard = BrokerOptions()
         let prefix = broker.prefix == standard.prefix ? "" : " --prefix \(Shell.word(broker.prefix))"
-        // It may hold a password.
+        // A URL with user information may contain a password.
         let url = broker.url.contains("@") ? "URL" : Shell.word(broker.url)
         self.init(
             ofBroker: (broker.url == standard.url ? "" : " --url \(url)") + prefix, ofTopologyPrint: prefix,

@@ -3,7 +3,7 @@ import APNSProtocol
 import CommandKit
 import Delivery
 
-/// What a command does to the broadcast channels of an app.
+/// The options of a command on the broadcast channels of an app.
 struct ChannelCommandOptions: Equatable, Sendable {
     enum Work: Equatable, Sendable {
         case create(ChannelRequest.StoragePolicy)
@@ -15,7 +15,7 @@ struct ChannelCommandOptions: Equatable, Sendable {
     var work: Work
     var configPath: String
     var app: String
-    /// nil: that of the app.
+    /// nil: the app's environment.
     var environment: APNSEnvironment?
     var isJSON = false
 }

@@ -16,15 +16,14 @@ extension ChannelsCommand {
 struct ChannelsCreateCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "create"],
-        summary: "Make a broadcast channel of an app, and print its ID, which APNs chooses.",
+        summary: "Create a broadcast channel for an app and print the ID that APNs assigns.",
         discussion: """
-            With storage none nothing is kept for devices that are away, and more broadcasts are allowed; with newest the
-            newest broadcast is, for at most 8 hours. It is never changed.
+            With storage none, APNs keeps no broadcast for offline devices and allows more broadcasts. With newest, it keeps
+            the newest broadcast for at most 8 hours. The policy of a channel cannot be changed.
+            A request without a response is not repeated, since it may have created a channel. Instead, the command
+            compares the channels before and after it and reports new ones.
 
-            A request that APNs does not answer is not made again, since it may have made a channel: the channels before
-            and after it are compared, and what is new is told.
-
-            \(ChannelsText.talk)
+            \(ChannelsText.exitCodes)
             """,
         options: .channels + [
             OptionSyntax(
@@ -37,7 +36,7 @@ struct ChannelsCreateCommand: ChannelsCommand {
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         guard let policy = ChannelRequest.StoragePolicy(word: parsed.required("storage")) else {
-            throw UsageError("option --storage takes none or newest")
+            throw UsageError("option --storage: expected none or newest")
         }
         options = ChannelCommandOptions(.create(policy), parsed)
     }
@@ -48,7 +47,7 @@ struct ChannelsReadCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "read"],
         summary: "Show the storage policy of broadcast channels.",
-        discussion: ChannelsText.talk, operands: "CHANNEL…", operandValues: .text, options: .channels)
+        discussion: ChannelsText.exitCodes, operands: "CHANNEL…", operandValues: .text, options: .channels)
 
     let options: ChannelCommandOptions
 
@@ -59,12 +58,12 @@ struct ChannelsReadCommand: ChannelsCommand {
 struct ChannelsDeleteCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "delete"],
-        summary: "Delete broadcast channels, for good.",
+        summary: "Delete broadcast channels permanently.",
         discussion: """
-            An ID never comes back. Devices may still get what a channel has stored. A channel that is gone already
+            A deleted ID is never assigned again. Devices may still receive a stored broadcast. A channel that does not exist
             counts as deleted.
 
-            \(ChannelsText.talk)
+            \(ChannelsText.exitCodes)
             """,
         operands: "CHANNEL…", operandValues: .text, options: .channels)
 
@@ -78,19 +77,19 @@ struct ChannelsListCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "list"],
         summary: "List the broadcast channels of an app.",
-        discussion: ChannelsText.talk, options: .channels)
+        discussion: ChannelsText.exitCodes, options: .channels)
 
     let options: ChannelCommandOptions
 
     init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.list, parsed) }
 }
 
-/// Text of several commands.
+/// Help text that several commands share.
 private enum ChannelsText {
-    static let talk = """
-        Asks the host of channel management with the app's key or certificate, straight and without a broker. Exit code 0:
-        done, 1: APNs refused it, or did not answer what changes nothing, 3: there is no connection to APNs, 4: no answer
-        came, and it may have been done.
+    static let exitCodes = """
+        Use the app's key or certificate with the channel management API of APNs, without a broker. Exit code 0: done,
+        1: APNs refused the request, or did not respond to a request that changes nothing, 3: no connection to APNs,
+        4: no response, and the request may have been executed.
         """
 }
 
@@ -99,7 +98,8 @@ extension [OptionSyntax] {
         .config(isRequired: true),
         OptionSyntax(name: "app", value: "BUNDLE-ID", help: "the app", isRequired: true),
         OptionSyntax(
-            name: "environment", value: "NAME", help: "default that of the app in the configuration",
+            name: "environment", value: "NAME",
+            help: "APNs environment (default: the app's environment in the configuration)",
             values: .words(["production", "sandbox"])),
         .json,
     ]

@@ -8,7 +8,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Manages the broadcast channels of an app, and shows APNs' answers.
+/// Manages the broadcast channels of an app, and prints the responses of APNs.
 struct ChannelsSession: Sendable {
     let options: ChannelCommandOptions
 
@@ -32,14 +32,14 @@ struct ChannelsSession: Sendable {
         var hasHeader = false
         for request in options.work.requests {
             guard let id = try? UUIDValue.random() else { return .failed }
-            let report = await manager.ask(request, of: options.app, id: id)
+            let report = await manager.perform(request, of: options.app, id: id)
             if options.isJSON {
                 Terminal.output.line(json(report, of: request, access.pool.environment).printable)
             } else {
                 show(report, request, &hasHeader)
             }
             worst = .worse(worst, report.exitCode)
-            // The next would hear the same.
+            // Further requests would fail too.
             if report.outcome == .unreachable { break }
         }
         return worst

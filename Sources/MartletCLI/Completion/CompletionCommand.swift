@@ -4,7 +4,7 @@ import CommandKit
 struct CompletionCommand: Command {
     static let syntax = CommandSyntax(
         path: ["completion"],
-        summary: "Print what a shell completes commands and options by.",
+        summary: "Print the completion script of a shell.",
         discussion: """
             bash:  source <(martlet completion bash), in ~/.bashrc, or its output as
                    martlet in ~/.local/share/bash-completion/completions

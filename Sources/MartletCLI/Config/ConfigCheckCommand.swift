@@ -4,14 +4,14 @@ import JSON
 import JSONSchema
 import Text
 
-/// Says of configuration files whether a worker would start with them.
+/// Checks whether a worker would start with the given configuration files.
 struct ConfigCheckCommand: Command {
     static let syntax = CommandSyntax(
         path: ["config", "check"],
-        summary: "Check configuration files, and the files that they name.",
+        summary: "Check configuration files and the files that they name.",
         discussion: """
-            Looks at all that a worker looks at before it starts, and connects to nothing. Exit code 0: a worker would
-            start with them, 1: one has mistakes, which are told on standard error, all of them.
+            Perform the checks of a starting worker without connecting. Print all mistakes to standard error. Exit code 0: a
+            worker would start with each file, 1: a file has mistakes.
             """,
         operands: "FILE…")
 
@@ -34,14 +34,14 @@ struct ConfigCheckCommand: Command {
                 }
                 Terminal.output.line("\(path): valid".printable)
             } catch {
-                for mistake in error.mistakes { tell(mistake) }
+                for mistake in error.mistakes { report(mistake) }
                 code = .failed
             }
         }
         return code
     }
 
-    private func tell(_ mistake: ConfigurationError.Mistake) {
+    private func report(_ mistake: ConfigurationError.Mistake) {
         Terminal.error.line("martlet: \(mistake)")
         guard Terminal.error.isTerminal, let position = mistake.position,
             let text = try? FileReader.bytes(of: mistake.path, bytesMax: ConfigurationFile.bytesMax)

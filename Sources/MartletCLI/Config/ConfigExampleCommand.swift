@@ -1,13 +1,13 @@
 import CommandKit
 import Configuration
 
-/// Prints an example of a configuration file.
+/// Prints an example configuration file.
 struct ConfigExampleCommand: Command {
     static let syntax = CommandSyntax(
         path: ["config", "example"],
         summary: "Print a configuration file with a comment on every key.",
         discussion: """
-            Its first line says to editors that it is described by config.schema.json beside it:
+            Its first line refers editors to the schema in config.schema.json in the same folder. To create the schema, run:
             martlet schema config > config.schema.json
             """)
 

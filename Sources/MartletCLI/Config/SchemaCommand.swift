@@ -5,11 +5,11 @@ import Configuration
 struct SchemaCommand: Command {
     static let syntax = CommandSyntax(
         path: ["schema"],
-        summary: "Print a schema: of messages, or of the configuration.",
+        summary: "Print a schema of messages or of the configuration.",
         discussion: """
-            notification is what producers publish, result and dead-letter are what becomes of it, config is the
-            configuration file. asyncapi says in YAML which exchange and queue has what, and refers to the others by their
-            file names, NAME.schema.json.
+            notification describes requests; result and dead-letter describe what workers publish; config describes the
+            configuration file. asyncapi describes the exchanges and queues in YAML, and refers to the other schemas by
+            their file names, NAME.schema.json.
             """,
         operands: "NAME", operandValues: .cases(of: PrintedSchema.self))
 

@@ -4,21 +4,21 @@ import Configuration
 import DeadLetters
 import Text
 
-/// What `martlet dead-letters …` is asked for.
+/// The options of a command on dead letters, unrouted results or waiting requests.
 struct DeadLetterOptions: Equatable, Sendable {
     enum Action: String, Sendable {
         case stats, list, show, redrive, export, `import`, edit, drop
     }
 
     static let listedDefault = 100
-    /// RabbitMQ's own, from 4.0 on, which is assumed of every version that is not seen to have another.
+    /// RabbitMQ's default since 4.0. Assumed if the queue's limit is unknown.
     static let deliveryLimitDefault = DeliveryLimit.standard
 
     var action: Action
     var source = MessageSource.deadLetters
     var broker = BrokerOptions()
     var ids: [String] = []
-    /// Of `export`, `import` and `drop`; `-` is standard output for the first.
+    /// Operand of `export` and `import`, or `--export` of `drop`. `-` is standard output or input, except for `drop`.
     var file = ""
     /// The text of `--where`.
     var filter: String?
@@ -27,30 +27,30 @@ struct DeadLetterOptions: Equatable, Sendable {
     var ratePerSecond: Int?
     var isDryRun = false
     var resetsAttempts = false
-    /// Of `import`.
+    /// Whether `import` sends requests instead of dead letters.
     var redrives = false
-    /// Of the file that is imported: lines before it are passed over.
+    /// First line to import; earlier lines are skipped.
     var firstLine = 1
-    /// nil: where each came from.
+    /// Destination queue; nil: the queue that each message came from.
     var target: String?
     var reveals = false
     var isJSON = false
     var saysYes = false
-    /// Of `redrive`: every dead letter is meant.
+    /// Whether `redrive` may send every dead letter.
     var choosesAll = false
-    /// nil: the queue has none.
+    /// Delivery limit of the queue; nil: unlimited.
     var deliveryLimit: Int? = deliveryLimitDefault
-    /// Whether nobody said it.
+    /// Whether `deliveryLimit` is the default rather than an option's value.
     var isDeliveryLimitAssumed = true
 }
 
 extension DeadLetterOptions {
-    /// Whether the command would send every dead letter and no option says that this is meant.
+    /// Whether the command would send every message and no option confirms it.
     var needsConfirmation: Bool {
         action == .redrive && ids.isEmpty && filter == nil && limit == nil && !isDryRun && !choosesAll && !saysYes
     }
 
-    /// Whether dead letters become requests.
+    /// Whether the command sends dead letters as requests.
     var sendsRequests: Bool {
         guard source == .deadLetters else { return false }
         return switch action {
@@ -60,13 +60,13 @@ extension DeadLetterOptions {
         }
     }
 
-    /// At a low rate, of a wait queue.
+    /// Lower bound for a wait queue at a low rate.
     private static let scanWindowMin = 10
 
     /// Messages that one scan may hold.
     ///
-    /// A request that is held is not returned to its request queue when its wait ends. Without a filter a scan of a wait
-    /// queue holds only what the rate allows within a second.
+    /// A request does not return to its request queue when its delay expires while the scan holds it. Without a filter,
+    /// a scan of a wait queue therefore holds only what the rate allows within a second.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax
@@ -74,13 +74,13 @@ extension DeadLetterOptions {
         return min(max(rate, Self.scanWindowMin), DeadLetterScan.windowMax)
     }
 
-    /// The command line of these options, for an operator to paste.
+    /// Returns a command line with these options, for an operator to paste.
     func command(_ commands: CommandAdvice) -> String {
         let word = source == .deadLetters ? action.rawValue : source.resendWord
         var words = [commands.completed("\(source.command) \(word)")]
         if firstLine > 1 { words.append("--from-line \(firstLine)") }
         if redrives { words.append("--redrive") }
-        // A filter with a shortened device token would match others.
+        // A filter with a shortened device token would match other messages.
         if let filter {
             words.append("--where \(DeadLetterText.operand(filter) == filter ? Shell.word(filter) : "FILTER")")
         }
@@ -94,12 +94,12 @@ extension DeadLetterOptions {
         if !isDeliveryLimitAssumed { words.append("--delivery-limit \(deliveryLimit.map { "\($0)" } ?? "none")") }
         if isJSON { words.append("--json") }
         let operands = ids.map { DeadLetterText.operand($0) } + (action == .import ? [file] : [])
-        // `-` alone is an operand.
+        // A single `-` is an operand.
         if operands.contains(where: { $0.hasPrefix("-") && $0 != "-" }) { words.append("--") }
         return (words + operands.map { Shell.word($0) }).joined(separator: " ")
     }
 
-    /// `martlet dead-letters edit` of a dead letter that these options choose.
+    /// Returns `martlet dead-letters edit` for one of the chosen dead letters.
     func edit(_ id: String) -> DeadLetterOptions {
         var options = DeadLetterOptions(action: .edit)
         (options.broker, options.filter, options.target, options.ids) = (broker, filter, target, [id])
@@ -133,8 +133,8 @@ extension DeadLetterOptions {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
                 throw UsageError(
-                    "option --delivery-limit: each look is a delivery, and under a limit of "
-                        + "\(DeadLetterScan.deliveriesSpared) or less none is to spare")
+                    "option --delivery-limit: each scan counts as a delivery; the limit must exceed "
+                        + "\(DeadLetterScan.deliveriesSpared)")
             }
         } else if !isDeliveryLimitAssumed || source == .waits {
             deliveryLimit = nil
@@ -142,27 +142,27 @@ extension DeadLetterOptions {
         switch action {
         case .export, .import:
             guard parsed.operands.count == 1 else {
-                throw UsageError("there is one FILE, not \(parsed.operands.count)")
+                throw UsageError("expected one FILE, got \(parsed.operands.count)")
             }
             file = parsed.operands[0]
         case .drop:
             guard let export = parsed.options["export"] else {
-                throw UsageError("nothing is dropped without --export FILE, by which it can be brought back")
+                throw UsageError("missing option --export FILE, the file that dropped dead letters are written to")
             }
             (file, ids) = (export, parsed.operands)
         case .edit:
             guard parsed.operands.count == 1 else {
-                throw UsageError("one dead letter is edited at a time")
+                throw UsageError("expected one ID, got \(parsed.operands.count)")
             }
             ids = parsed.operands
         case .stats, .list, .show, .redrive:
             ids = parsed.operands
         }
         if choosesAll, filter != nil || !ids.isEmpty {
-            throw UsageError("option --all does not go with \(filter == nil ? "an ID" : "--where")")
+            throw UsageError("option --all and \(filter == nil ? "an ID" : "--where") are mutually exclusive")
         }
         if !redrives, action == .import, target != nil || resetsAttempts {
-            throw UsageError("option --\(target != nil ? "to" : "reset-attempts") goes with --redrive")
+            throw UsageError("option --\(target != nil ? "to" : "reset-attempts") requires --redrive")
         }
     }
 
@@ -170,18 +170,18 @@ extension DeadLetterOptions {
         var keys: [DeadLetterGroups.Key] = []
         for word in text.split(separator: ",") {
             guard let key = DeadLetterGroups.Key(rawValue: String(word)) else {
-                throw UsageError("option --by takes some of \(DeadLetterGroups.Key.list), not '\(word)'")
+                throw UsageError("option --by: expected one or more of \(DeadLetterGroups.Key.list), got '\(word)'")
             }
             if !keys.contains(key) { keys.append(key) }
         }
         return keys
     }
 
-    /// `500/s`, or the number alone.
+    /// Parses `500/s` or `500`.
     private static func rate(_ text: String) throws(UsageError) -> Int {
         let digits = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         guard let rate = Int(digits), 1...ratePerSecondMax ~= rate else {
-            throw UsageError("option --rate takes messages a second, as in 500/s, not '\(text)'")
+            throw UsageError("option --rate: expected messages per second, such as 500/s, got '\(text)'")
         }
         return rate
     }

@@ -7,14 +7,14 @@ import JSON
 import Telemetry
 import Text
 
-/// Dead letters as people and scripts read them. Device tokens are shortened unless they are asked for.
+/// Formats dead letters as text and JSON. Device tokens are shortened unless `reveals` is set.
 enum DeadLetterText {
-    /// What a narrow window does without, the ids last; `show` has all of it.
+    /// Columns that a narrow window shortens or omits, in this order; `show` prints all fields.
     private static let economies: [FittedTable.Economy] = [
         ("REASON", 24), ("APP", 12), ("REASON", 0), ("CLASS", 0), ("APP", 0), ("CODE", 16), ("AGE", 0), ("ID", 9),
     ]
 
-    /// - Parameter width: of the window; nil: nothing is cut.
+    /// - Parameter width: columns of the window; nil: no limit.
     static func table(
         _ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64, width: Int? = nil
     ) -> String {
@@ -105,7 +105,7 @@ enum DeadLetterText {
         json.member("body_bytes", letter.bodyBytes)
     }
 
-    /// Several lines.
+    /// Returns all fields, headers and the body, on several lines.
     static func whole(
         _ letter: DeadLetter, _ copy: RepublishableMessage, reveals: Bool, nowUnixMilliseconds: Int64
     ) -> String {
@@ -132,8 +132,8 @@ enum DeadLetterText {
     }
 
     private static func body(_ body: [UInt8], _ bytes: Int, reveals: Bool) -> [String] {
-        if body.isEmpty, bytes > 0 { return ["\(bytes) bytes, too large to be shown"] }
-        guard let text = String(validating: body, as: UTF8.self) else { return ["\(bytes) bytes that are no text"] }
+        if body.isEmpty, bytes > 0 { return ["\(bytes) bytes, too large to show"] }
+        guard let text = String(validating: body, as: UTF8.self) else { return ["\(bytes) bytes, not text"] }
         return shown(text, reveals: reveals).split(separator: "\n", omittingEmptySubsequences: false).map {
             String($0).replacing("\t", with: "    ").replacing("\r", with: "").printable
         }
@@ -156,12 +156,12 @@ enum DeadLetterText {
         }
     }
 
-    /// One line of JSON.
+    /// Returns all fields and the message as one line of JSON.
     static func wholeJSON(
         _ letter: DeadLetter, _ copy: RepublishableMessage, reveals: Bool, nowUnixMilliseconds: Int64
     ) -> String {
         var copy = copy
-        // What is no UTF-8 is shown as base64, in which nothing can be shortened.
+        // A body that is not UTF-8 is written as base64, which contains no token to shorten.
         if !reveals { copy.body = DeviceToken.shortened(in: copy.body) }
         var json = JSONWriter()
         json.beginObject()
@@ -172,15 +172,15 @@ enum DeadLetterText {
         return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals)
     }
 
-    /// Device tokens have 64 hexadecimal digits or more. Fewer are the id of a request, such as a UUID without hyphens.
+    /// Device tokens have at least 64 hexadecimal digits. Shorter ones are request IDs, such as a UUID without hyphens.
     private static let tokenDigitsMin = 64
 
-    /// An operand of a command for an operator to paste: whole, unless it may be a device token.
+    /// Returns an operand for a command that an operator pastes. Only possible device tokens are shortened.
     static func operand(_ text: String) -> String {
         String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
     }
 
-    /// With all that may be a device token shortened.
+    /// Shortens everything that may be a device token, unless `reveals` is set.
     static func shown(_ text: String, reveals: Bool) -> String {
         guard !reveals else { return text }
         return String(decoding: DeviceToken.shortened(in: text.utf8), as: UTF8.self)

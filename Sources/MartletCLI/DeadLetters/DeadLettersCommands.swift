@@ -7,8 +7,8 @@ import EventLoop
 struct DeadLettersStatsCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "stats"],
-        summary: "Count dead letters by what they have in common, the biggest group first.",
-        discussion: DeadLettersText.looking,
+        summary: "Count dead letters in groups, largest first.",
+        discussion: DeadLettersText.scanning,
         options: .broker + [.groupedBy("class,code,app"), .filter, .deliveryLimit, .json])
 
     let options: DeadLetterOptions
@@ -24,10 +24,11 @@ struct DeadLettersStatsCommand: MessageQueueCommand {
 struct DeadLettersListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "list"],
-        summary: "Show dead letters, the oldest first.",
-        discussion: DeadLettersText.looking,
+        summary: "List dead letters, oldest first.",
+        discussion: DeadLettersText.scanning,
         options: .broker + [
-            .filter, .limit("default \(DeadLetterOptions.listedDefault)"), .reveal, .deliveryLimit, .json,
+            .filter, .limit("maximum number (default: \(DeadLetterOptions.listedDefault))"), .reveal, .deliveryLimit,
+            .json,
         ])
 
     let options: DeadLetterOptions
@@ -39,14 +40,14 @@ struct DeadLettersListCommand: MessageQueueCommand {
     }
 }
 
-/// Shows whole dead letters.
+/// Shows complete dead letters.
 struct DeadLettersShowCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "show"],
-        summary: "Show all of a dead letter: why, headers, body.",
+        summary: "Show a complete dead letter: reason, headers, body.",
         discussion: """
-            Of several dead letters with the same ID, reason and body it prints the first and the number of the others;
-            with --json each of them.
+            Of dead letters with the same ID, reason and body, print the first and count the others. With --json, print
+            each of them.
             """,
         operands: "ID…", operandValues: .text,
         options: .broker + [.reveal, .deliveryLimit, .json])
@@ -60,29 +61,29 @@ struct DeadLettersShowCommand: MessageQueueCommand {
     }
 }
 
-/// Sends dead letters as requests again.
+/// Sends dead letters as requests.
 struct DeadLettersRedriveCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "redrive"],
-        summary: "Send dead letters back to where they came from.",
+        summary: "Send dead letters to their request queues again.",
         discussion: """
-            Sends the dead letters that have an ID or match --where, or with --all every one. Without ID, --where and
-            --limit it asks on a terminal, after a dry run; elsewhere it needs --all or --yes. Begin with --dry-run, then
-            with --limit 10. A dead letter that no worker would take stays and is counted. The others are published,
-            and removed once the broker has confirmed them. The command may be stopped at any moment and run again: a
-            worker pushes no request twice that it receives twice. Dead letters that do not match stay in the queue, in
-            their order. Attempts are counted on: a request that had used up all of them gets one more.
+            Send the dead letters with an ID or that match --where; with --all, send every dead letter. Without ID, --where
+            and --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Start with
+            --dry-run, then with --limit 10. A dead letter that a worker would refuse stays in the queue and is counted.
+            The others are published, and removed once the broker has confirmed them. The command may be stopped at any
+            time and run again: a worker does not push a duplicate again. Dead letters that do not match stay in
+            the queue, in their order. Attempts are not reset: a request without attempts left gets one more.
 
             \(DeadLettersText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            .filter, OptionSyntax(name: "all", help: "send every dead letter, without a question"),
-            .limit("send so many at most"),
-            OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
-            OptionSyntax(name: "dry-run", help: "only say what would be sent"),
-            OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
-            OptionSyntax(name: "reset-attempts", help: "count tries from 0 again"),
+            .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
+            .limit("maximum number to send"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
+            OptionSyntax(name: "dry-run", help: "only print what would be sent"),
+            OptionSyntax(name: "to", value: "QUEUE", help: "destination queue (default: the original request queue)"),
+            OptionSyntax(name: "reset-attempts", help: "reset attempts to 0"),
             .yes, .deliveryLimit, .json,
         ])
 
@@ -99,15 +100,15 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
 struct DeadLettersExportCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "export"],
-        summary: "Write dead letters to a file, and leave them where they are.",
+        summary: "Write dead letters to a file without removing them.",
         discussion: """
-            One line of JSON for each: body, properties and headers, as `import` reads them. Whole device tokens and
-            payloads are in it: the file is new and nobody else's (mode 0600). FILE may be - for standard output.
+            Write one line of JSON per dead letter: body, properties and headers, in the format of `import`. The file contains
+            whole device tokens and payloads. It must not exist, and gets mode 0600. FILE may be - for standard output.
 
             \(DeadLettersText.filters)
             """,
         operands: "FILE",
-        options: .broker + [.filter, .limit("so many at most"), .deliveryLimit, .json])
+        options: .broker + [.filter, .limit("maximum number"), .deliveryLimit, .json])
 
     let options: DeadLetterOptions
 
@@ -122,21 +123,20 @@ struct DeadLettersExportCommand: MessageQueueCommand {
 struct DeadLettersImportCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "import"],
-        summary: "Publish what a file holds that `export` or `drop` wrote: as dead letters again, or as requests.",
+        summary: "Publish the dead letters in a file of `export` or `drop`, as dead letters or as requests.",
         discussion: """
-            Bodies are the same byte for byte. Headers and properties are the same, but for an expiration, so that no
-            dead letter runs out, the user's name, and what the broker counts; all are persistent. With --redrive they
-            are checked and sent as requests, as `redrive` does: what a worker has had from that file already it does
-            not push again. FILE may be - for standard input.
-            An import that is cut off says up to which line it is done: go on behind that with --from-line, for from the
-            start everything would be there twice.
+            Bodies are preserved byte for byte. Headers and properties are preserved, except the expiration, the user ID and
+            the broker's counters. All messages are persistent. With --redrive, they are checked and sent as requests, as
+            by `redrive`. A worker does not push a duplicate again. FILE may be - for standard input.
+            An interrupted import prints the last line that it completed. Continue after that line with --from-line;
+            importing from the first line would publish messages twice.
             """,
         operands: "FILE",
         options: .broker + [
-            OptionSyntax(name: "from-line", value: "N", help: "pass over the lines before this one; default 1"),
-            OptionSyntax(name: "redrive", help: "to the queue of requests that each came from"),
-            OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: to this queue"),
-            OptionSyntax(name: "reset-attempts", help: "with --redrive: count tries from 0 again"),
+            OptionSyntax(name: "from-line", value: "N", help: "first line to import (default: 1)"),
+            OptionSyntax(name: "redrive", help: "send each to its original request queue"),
+            OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: destination queue"),
+            OptionSyntax(name: "reset-attempts", help: "with --redrive: reset attempts to 0"),
             .json,
         ])
 
@@ -149,24 +149,24 @@ struct DeadLettersImportCommand: MessageQueueCommand {
     }
 }
 
-/// Sends a dead letter with another body.
+/// Corrects a dead letter in an editor, and sends it as a request.
 struct DeadLettersEditCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "edit"],
-        summary: "Correct a dead letter's body in $EDITOR, and send it.",
+        summary: "Edit a dead letter's body in $EDITOR and send it.",
         discussion: """
-            The body is written to a file of mode 0600 and checked when the editor ends, as often as it takes. Then it is
-            published like a redrive, with push-edited-from naming the dead letter, which is taken away. Nothing is
-            held while the editor is open. Where several have that ID, none is edited until --where leaves one of them.
-            Nothing is sent if the body is unchanged, except where only its content-encoding is wrong: the command asks
-            whether to send the body without it, and --yes answers.
+            Write the body to a file of mode 0600, run the editor, and check the result; repeat until the body is valid. Then
+            publish it as a redrive does, with the dead letter's ID in push-edited-from, and remove the dead letter. No
+            message is held while the editor is open. If several dead letters have the ID, choose one with --where. An
+            unchanged body is not sent. If only its content-encoding is wrong, ask whether to send the body without it;
+            --yes answers yes.
 
             \(DeadLettersText.filters)
             """,
         operands: "ID", operandValues: .text,
         options: .broker + [
             .filter,
-            OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
+            OptionSyntax(name: "to", value: "QUEUE", help: "destination queue (default: the original request queue)"),
             .yes, .deliveryLimit,
         ])
 
@@ -183,16 +183,16 @@ struct DeadLettersEditCommand: MessageQueueCommand {
 struct DeadLettersDropCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "drop"],
-        summary: "Take dead letters away, once they are in a file.",
+        summary: "Remove dead letters after writing them to a file.",
         discussion: """
-            Writes them as `export` does, asks, and only then takes them out of the queue. `import` brings them back.
+            Write them as `export` does, ask for confirmation, then remove them from the queue. `import` restores them.
 
             \(DeadLettersText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            OptionSyntax(name: "export", value: "FILE", help: "the new file that they are written to"),
-            .filter, .limit("so many at most"),
+            OptionSyntax(name: "export", value: "FILE", help: "new file to write them to"),
+            .filter, .limit("maximum number"),
             .yes, .deliveryLimit, .json,
         ])
 
@@ -205,17 +205,18 @@ struct DeadLettersDropCommand: MessageQueueCommand {
     }
 }
 
-/// Text of several commands.
+/// Help texts that several commands share.
 private enum DeadLettersText {
     static let filters = """
         A filter compares id, class, code, app, schema, outcome, reason, path, queue, token, status, attempts, bytes, age,
-        failed_at, header["x"] and body.a.b with ==, !=, <, <=, >, >=, contains, startsWith or in ["a", "b"], joined by &&, ||, ! and
-        brackets: 'class == "apns" && code != "BadTopic" && age < 2h && body.push_type == "alert"'.
+        failed_at, header["x"] and body.a.b by ==, !=, <, <=, >, >=, contains, startsWith or in ["a", "b"]. Combine
+        comparisons with &&, ||, ! and parentheses:
+        'class == "apns" && code != "BadTopic" && age < 2h && body.push_type == "alert"'.
         """
 
-    static let looking = """
-        Looks at the queue of dead letters and leaves it as it is, in its order. Device tokens are shortened. At most
-        \(DeadLetterScan.windowMax) are looked at, the oldest.
+    static let scanning = """
+        The queue is scanned without removing or reordering messages. Device tokens are shortened. At most the
+        \(DeadLetterScan.windowMax) oldest messages are read.
 
         \(filters)
         """

@@ -5,10 +5,10 @@ import DeadLetters
 import Text
 
 extension DeadLetterOptions {
-    /// Takes the limit that the queue has, where nobody said one and the management shows it. Blocks.
+    /// Sets the delivery limit to the queue's limit, if no option sets it and the management API shows it. Blocks.
     ///
-    /// - Returns: false, after an error line, when it leaves no look to spare, or is lower than the one that was said.
-    mutating func seekDeliveryLimit(of queue: String, _ management: ManagementAccess) -> Bool {
+    /// - Returns: false, after an error line, if the limit allows no scan or is lower than the option's value.
+    mutating func readDeliveryLimit(of queue: String, _ management: ManagementAccess) -> Bool {
         guard action != .import else { return true }
         do throws(ManagementClient.Failure) {
             guard let limit = try ManagementClient(management).deliveryLimit(ofQueue: queue) else { return true }
@@ -17,34 +17,35 @@ extension DeadLetterOptions {
         } catch {
             guard isDeliveryLimitAssumed else { return true }
             Terminal.error.line(
-                "martlet: \(queue): its limit of deliveries is not seen, \(Self.deliveryLimitDefault) is assumed: \(error.message)"
+                "martlet: \(queue): delivery limit unknown, assuming \(Self.deliveryLimitDefault): \(error.message)"
                     .printable)
         }
         guard let limit = deliveryLimit, limit <= DeadLetterScan.deliveriesSpared else { return true }
         Terminal.error.line(
-            "martlet: \(queue): each look is a delivery in vain, and RabbitMQ throws away what exceeds \(limit) of them. \(DeadLetterScan.limitAdvice(queue, in: management.virtualHost))"
+            "martlet: \(queue): each scan counts as a failed delivery, and RabbitMQ discards messages that exceed \(limit) of them. \(DeadLetterScan.limitAdvice(queue, in: management.virtualHost))"
                 .printable)
         return false
     }
 
-    /// Whether the limit that was said is none that would cost dead letters.
+    /// Whether the value of `--delivery-limit` does not exceed the queue's limit. A higher value would lose dead
+    /// letters.
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(
-            "martlet: \(queue): its limit of deliveries is \(count), as the management shows it (a policy some seconds after it is set)"
+            "martlet: \(queue): its delivery limit is \(count), lower than --delivery-limit (the management API shows a new policy after seconds)"
                 .printable)
         return false
     }
 }
 
 extension DeadLetterScan {
-    /// What to do about a limit of deliveries that is in the way.
+    /// Returns the remedy for a delivery limit that prevents a scan.
     static func limitAdvice(_ queue: String, in virtualHost: String) -> String {
         let host = Shell.quoted(virtualHost)
-        return "Take the limit away (RabbitMQ 4: rabbitmqctl set_policy -p \(host) --apply-to queues --priority 100 "
-            + "dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}', the priority above that of any "
-            + "other policy for it; RabbitMQ 3 has none unless a policy or an argument sets it), see that none is left "
-            + "(rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and then say "
-            + "--delivery-limit none, which costs dead letters where there is one"
+        return "Remove the limit (RabbitMQ 4: rabbitmqctl set_policy -p \(host) --apply-to queues --priority 100 "
+            + "dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}', with a higher priority than any "
+            + "other policy for the queue; RabbitMQ 3 has no limit unless a policy or an argument sets one), verify the "
+            + "removal (rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and then pass "
+            + "--delivery-limit none, which loses dead letters if there is a limit"
     }
 }

@@ -3,20 +3,20 @@ import DeadLetters
 
 /// Options of the commands that act on messages of a queue.
 extension OptionSyntax {
-    static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only those that it takes")
-    static let reveal = OptionSyntax(name: "reveal", help: "show whole device tokens")
+    static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only messages that match")
+    static let reveal = OptionSyntax(name: "reveal", help: "show complete device tokens")
     static let deliveryLimit = OptionSyntax(
         name: "delivery-limit", value: "N|none",
-        help: "of the queue; default what amqp.management_url shows, else \(DeadLetterOptions.deliveryLimitDefault), "
-            + "which is RabbitMQ 4's")
+        help: "delivery limit of the queue (default: the limit that amqp.management_url shows, else "
+            + "\(DeadLetterOptions.deliveryLimitDefault), as in RabbitMQ 4)")
 
     static func limit(_ text: String) -> OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)
     }
 
-    /// - Parameter standard: the groups without this option.
+    /// - Parameter standard: the default groups.
     static func groupedBy(_ standard: String) -> OptionSyntax {
-        OptionSyntax(name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list); default \(standard)")
+        OptionSyntax(name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list) (default: \(standard))")
     }
 }
 
@@ -26,8 +26,8 @@ extension [OptionSyntax] {
     /// - Parameter all: the help of `--all`.
     static func resending(_ all: String) -> [OptionSyntax] {
         [
-            OptionSyntax(name: "all", help: all), .limit("so many at most"),
-            OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
+            OptionSyntax(name: "all", help: all), .limit("maximum number"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
             OptionSyntax(name: "dry-run", help: "only count what would be published"), .yes,
         ]
     }

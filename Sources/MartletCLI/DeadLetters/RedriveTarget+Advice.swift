@@ -2,7 +2,7 @@ import BrokerTopology
 import DeadLetters
 
 extension RedriveTarget {
-    /// For an operator, where `queue(for:)` knows none.
+    /// Returns a remedy for an operator if `queue(for:)` returns nil.
     func advice(_ task: DeadLetterTask, id: String) -> String {
         let commands = names.requestQueues.map { queue in
             var options = task.options
@@ -10,6 +10,6 @@ extension RedriveTarget {
             if options.action != .import { (options.ids, options.choosesAll, options.limit) = ([id], false, nil) }
             return options.command(task.commands)
         }
-        return "its request queue is unknown or not configured: run \(commands.joined(separator: ", or "))"
+        return "its request queue is unknown or not configured; run: \(commands.joined(separator: ", or: "))"
     }
 }

@@ -1,7 +1,7 @@
-/// Text of several commands that publish messages again.
+/// Help texts of the commands that publish messages again.
 enum ResendText {
     static let filters = """
-        A filter is written as for martlet dead-letters: 'code == "TooManyRequests" && app == "com.example.app"'. Fields
-        that the messages do not have are null.
+        Filters are written as for martlet dead-letters: 'code == "TooManyRequests" && app == "com.example.app"'. Fields
+        that a message does not have are null.
         """
 }

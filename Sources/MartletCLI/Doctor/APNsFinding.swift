@@ -2,11 +2,12 @@ import APNS
 import APNSProtocol
 import EventLoop
 
-/// What an answer to a push that nobody can get says of the way to APNs, the key and the app.
+/// The result of a test push to a nonexistent device or channel: the state of the network path, the credential and the
+/// app.
 enum APNsFinding: Equatable {
-    /// The key and the app are in order.
+    /// APNs accepted the credential and the topic, and refused the nonexistent device.
     case taken(String)
-    /// A broadcast is judged; whether the app has any enabled is its own affair.
+    /// As `taken`, for a broadcast. Whether the app has enabled broadcasts is not checked.
     case broadcastTaken(String)
     case takesAnyDevice
     case clock
@@ -56,7 +57,7 @@ enum APNsFinding: Equatable {
         }
     }
 
-    /// Whether another app with the same key at the same place would hear the same.
+    /// Whether every other app with the same credential and endpoint would get the same finding.
     var isOfAllApps: Bool {
         switch self {
         case .clock, .credential, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
@@ -68,55 +69,56 @@ enum APNsFinding: Equatable {
         let check = "apns"
         switch self {
         case .taken(let reason):
-            return .ok(check, "\(app): \(place) takes \(credential), and refuses a device that no one has (\(reason))")
+            return .ok(check, "\(app): \(place) accepts \(credential) and refuses a nonexistent device (\(reason))")
         case .broadcastTaken(let reason):
-            return .ok(check, "\(app): \(place) takes \(credential), and refuses a channel that no one has (\(reason))")
+            return .ok(check, "\(app): \(place) accepts \(credential) and refuses a nonexistent channel (\(reason))")
         case .takesAnyDevice:
             return .warning(
-                check, "\(app): \(place) takes \(credential), and a device that no one has as well",
-                remedy: "what answers there is not Apple's, which is right for a simulator only")
+                check, "\(app): \(place) accepts \(credential), and also a nonexistent device",
+                remedy: "expected only of a simulator; for Apple's servers, correct apns.endpoints")
         case .clock:
             return .failure(
-                check, "\(place): the provider token of \(credential) is out of its time (ExpiredProviderToken)",
-                remedy: "the clock of this machine is wrong: set it by NTP")
+                check, "\(place): the provider token of \(credential) is expired (ExpiredProviderToken)",
+                remedy: "synchronize this machine's clock by NTP")
         case .credential(let reason):
             return .failure(
-                check, "\(place): \(credential) is refused (\(reason))",
+                check, "\(place): \(credential) refused (\(reason))",
                 remedy: credential.isKey
-                    ? "do key_id, team_id and the .p8 file belong together, is the key not revoked, is the clock right?"
-                    : "was it revoked, has it expired? Make a new one in Apple's developer account")
+                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and the clock"
+                    : "if it has expired or was revoked, create a new one in Apple's developer account")
         case .environment(let reason):
             return .failure(
-                check, "\(place): \(credential) is not of this environment (\(reason))",
+                check, "\(place): \(credential) is not valid in this environment (\(reason))",
                 remedy: credential.isKey
-                    ? "say so as environments of the key, or take a key that Apple made for both"
-                    : "take the certificate that Apple made for this environment")
+                    ? "set environments of the key to its environment, or use a key for both environments"
+                    : "use a certificate for this environment")
         case .topic(let reason):
             return .failure(
                 check, "\(app): \(place) refuses this app with \(credential) (\(reason))",
                 remedy:
-                    "is the bundle ID right, is the credential of the team that owns the app, and may the app be pushed to?"
+                    "check the bundle ID, the team of the credential, and the app's push capability"
             )
         case .tokensTooOften:
             return .warning(
-                check, "\(place): \(credential) has shown new tokens too often (TooManyProviderTokenUpdates)",
-                remedy: "ask again in 20 minutes")
+                check, "\(place): \(credential) has changed its token too often (TooManyProviderTokenUpdates)",
+                remedy: "in 20 minutes, run: martlet doctor")
         case .unanswered:
             return .failure(
-                check, "\(place): no answer in time, with \(credential)",
-                remedy: "ask again; if it stays so, look at Apple's system status")
+                check, "\(place): timed out, with \(credential)",
+                remedy: "run martlet doctor again; if it fails again, check Apple's system status")
         case .troubled(let reason):
             return .failure(
-                check, "\(app): \(place): \(reason)", remedy: "ask again; if it stays so, look at Apple's system status"
+                check, "\(app): \(place): \(reason)",
+                remedy: "run martlet doctor again; if it fails again, check Apple's system status"
             )
         case .stranger(let status):
             return .failure(
-                check, "\(place): what answers there (\(status)) is not APNs",
-                remedy: "a proxy or firewall on the way? Ports 443 and 2197 must lead to Apple unchanged")
+                check, "\(place): the response (status \(status)) is not from APNs",
+                remedy: "check proxies and firewalls: they must pass connections to ports 443 and 2197 unchanged")
         case .unreachable(let error):
             return .failure(
                 check, error?.message ?? "\(place): no connection",
-                remedy: "is there a way from here to APNs at this port, and does its certificate verify?")
+                remedy: "check that the network allows connections to this port, and that the certificate verifies")
         }
     }
 }

@@ -1,14 +1,14 @@
 import EventLoop
 
-/// One of the things that `martlet doctor` looks at, apart from all others: none waits for another, and none hides one.
+/// One check of `martlet doctor`. Checks run concurrently; a failed check neither delays nor hides another.
 struct DoctorCheck: Sendable {
     let name: String
-    /// How long it may take before it is given up.
+    /// Timeout in seconds.
     let secondsMax: Int
-    /// Returns what it finds last; what it finds on the way it writes.
-    let look: @Sendable (DoctorContext, EventLoop, DoctorFindings) async -> [DoctorLine]
+    /// Performs the check. Returns its last lines; earlier lines go to `DoctorFindings.found`.
+    let perform: @Sendable (DoctorContext, EventLoop, DoctorFindings) async -> [DoctorLine]
 
-    /// In the order in which they are begun.
+    /// All checks, in the order in which they start.
     static let all: [DoctorCheck] = [
         .libraries, .configuration, .files, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .queues,
         .apns,
@@ -17,9 +17,9 @@ struct DoctorCheck: Sendable {
 
     static let nameWidth = 15
 
-    /// What it finds, and at the end of its time what has not answered.
+    /// Runs the check until it completes or times out. A timeout adds a line with the pending endpoints.
     ///
-    /// - Parameter write: called for each line as it is found.
+    /// - Parameter write: called for each line as soon as it is found.
     func lines(
         _ context: DoctorContext, on loop: EventLoop, write: @escaping (DoctorLine) -> Void = { _ in }
     ) async -> [DoctorLine] {
@@ -28,7 +28,7 @@ struct DoctorCheck: Sendable {
             findings.continuation = continuation
             let timer = loop.schedule(after: .seconds(secondsMax)) { findings.end(unanswered(findings)) }
             Task(executorPreference: loop) {
-                findings.end(await look(context, loop, findings))
+                findings.end(await perform(context, loop, findings))
                 loop.cancel(timer)
             }
         }
@@ -37,12 +37,12 @@ struct DoctorCheck: Sendable {
     private func unanswered(_ findings: DoctorFindings) -> [DoctorLine] {
         let what =
             findings.awaited.isEmpty
-            ? "\(findings.lines.isEmpty ? "nothing" : "no more") was found out"
-            : "no answer of \(findings.awaited.joined(separator: ", "))"
+            ? "no \(findings.lines.isEmpty ? "" : "further ")result"
+            : "no response from \(findings.awaited.joined(separator: ", "))"
         return [
             .failure(
                 name, "\(what) within \(secondsMax) s",
-                remedy: "what is silent on the way: a firewall that drops packets, a process that is stopped?")
+                remedy: "check for a firewall that drops packets and for a stopped process")
         ]
     }
 }

@@ -2,16 +2,16 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// Looks at everything that a worker needs, and says of each thing whether it is well and what to do if not.
+/// Checks everything that a worker needs, and prints for each check its result and a remedy.
 struct DoctorCommand: Command {
     static let syntax = CommandSyntax(
         path: ["doctor"],
-        summary: "Look at everything that a worker needs, and say what to do where something is wrong.",
+        summary: "Check everything that a worker needs, and print remedies for what fails.",
         discussion: """
-            Looks at libraries, the configuration and its files, keys, the broker (name, connection, login, permissions,
-            topology, limits of deliveries, queues) and APNs, each apart from the others; changes nothing and takes no message. APNs
-            is asked by a push to a device that no one has, for each app: that it refuses the device means that it takes the
-            key. Each line is ok, a warning, a failure, or not seen; exit code 0: there is no failure, 1: there is one.
+            Check libraries, the configuration and its files, keys, the broker (name, connection, login, permissions,
+            topology, delivery limits, queues) and APNs. The checks are independent, change nothing and consume no
+            message. For each app, push to a nonexistent device: if APNs refuses only the device, it accepts the key.
+            Each line is ok, warning, failure, or unseen (not checked). Exit code 0: no failure, 1: a failure.
             """,
         options: [.config(isRequired: true), .json])
 
@@ -47,7 +47,7 @@ struct DoctorCommand: Command {
         Terminal.output.line(options.isJSON ? line.json : line.shown(hasColors: Terminal.output.hasColors))
     }
 
-    /// `12 ok, 1 warning, 0 failures, 2 not seen`
+    /// `12 ok, 1 warning, 0 failures, 2 not checked`
     static func summary(_ counts: [DoctorLine.State: Int]) -> String {
         func count(_ state: DoctorLine.State, _ one: String, _ many: String) -> String {
             let count = counts[state] ?? 0
@@ -55,7 +55,7 @@ struct DoctorCommand: Command {
         }
         return [
             count(.ok, "ok", "ok"), count(.warning, "warning", "warnings"), count(.failure, "failure", "failures"),
-            count(.unseen, "not seen", "not seen"),
+            count(.unseen, "not checked", "not checked"),
         ].joined(separator: ", ")
     }
 }

@@ -3,12 +3,12 @@ import BrokerManagement
 import BrokerTopology
 import Configuration
 
-/// What checks look at: the configuration, as far as it can be read.
+/// The input of the checks: the configuration, as far as it can be read.
 struct DoctorContext: Sendable {
     let path: String
-    /// nil when it has mistakes.
+    /// nil if the configuration has mistakes.
     let configuration: WorkerConfiguration?
-    /// What concerns the broker, which may be right while the rest is not.
+    /// The broker's settings. They may be valid even if other parts of the configuration are not.
     let broker: WorkerConfiguration.Broker?
     let topology: Topology?
     let mistakes: [ConfigurationError.Mistake]
@@ -36,7 +36,7 @@ struct DoctorContext: Sendable {
         files = Self.files(of: file, others: sources.versions.keys.sorted(), apns: configuration?.apns)
     }
 
-    /// - Parameter others: what the configuration named and was read.
+    /// - Parameter others: files that the configuration names and that were read.
     private static func files(
         of file: ConfigurationFile, others: [String], apns: WorkerConfiguration.APNs?
     ) -> [ReadFile] {
@@ -52,7 +52,7 @@ struct DoctorContext: Sendable {
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
 
-    /// nil when the configuration does not say where the broker is.
+    /// nil if the configuration names no broker.
     var target: TopologyTarget? {
         guard let broker, let topology, let connector = try? BrokerConnector(broker) else { return nil }
         return TopologyTarget(connector: connector, inspector: TopologyInspector(topology, broker))

@@ -1,15 +1,15 @@
 import EventLoop
 
-/// What one check has found so far, and whom it waits for.
+/// The lines and the pending endpoints of one check.
 ///
 /// `@unchecked Sendable`: used on the loop only.
 final class DoctorFindings: @unchecked Sendable {
     private let loop: EventLoop
     private let write: (DoctorLine) -> Void
     private(set) var lines: [DoctorLine] = []
-    /// Those who were asked and have not answered.
+    /// Endpoints that were queried and have not responded.
     private(set) var awaited: [String] = []
-    /// Resumed with all lines at the end.
+    /// Resumed with all lines when the check completes or times out.
     var continuation: UnsafeContinuation<[DoctorLine], Never>?
 
     init(loop: EventLoop, write: @escaping (DoctorLine) -> Void) {
@@ -17,14 +17,14 @@ final class DoctorFindings: @unchecked Sendable {
         self.write = write
     }
 
-    /// What is found after the end is let go.
+    /// Adds and writes a line. Ignored after the check has completed.
     func found(_ line: DoctorLine) {
         guard continuation != nil else { return }
         lines.append(line)
         write(line)
     }
 
-    /// Asks all of them at once.
+    /// Runs `question` for all places concurrently, and returns after the last response.
     func ask(_ places: [String], _ question: @escaping @Sendable (Int) async -> Void) async {
         awaited += places
         let asked = places.indices.map { index in

@@ -2,23 +2,23 @@ import CommandKit
 import JSON
 import Text
 
-/// One thing that was looked at: what was found, and what to do about it.
+/// One result of a check, with its remedy.
 struct DoctorLine: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// Works now, and may not always.
+        /// Works now, but may fail later.
         case warning
-        /// A worker would not do its work.
+        /// Prevents a worker from working.
         case failure
-        /// It could not be looked at: neither well nor ill.
+        /// Could not be checked.
         case unseen
     }
 
-    /// The check that it is of: `broker`.
+    /// The name of the check, such as `broker`.
     var check: String
     var state: State
     var text: String
-    /// What to do; empty when there is nothing to do.
+    /// The remedy; empty if none is necessary.
     var remedy = ""
 
     static func ok(_ check: String, _ text: String) -> DoctorLine {
@@ -37,7 +37,7 @@ struct DoctorLine: Sendable, Equatable {
         DoctorLine(check: check, state: .unseen, text: text, remedy: remedy)
     }
 
-    /// For people; what to do stands below what was found.
+    /// Text for people; the remedy is on the next line.
     func shown(hasColors: Bool) -> String {
         let tint: Tint =
             switch state {

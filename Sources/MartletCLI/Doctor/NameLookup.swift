@@ -3,9 +3,9 @@ import EventLoop
 import Glibc
 import Threads
 
-/// The addresses that a host's name has for this machine.
+/// Looks up the addresses of a host with this machine's resolver.
 enum NameLookup {
-    /// None when there is no such name. Blocks a thread of its own.
+    /// Returns no addresses if the name does not exist. Blocks a thread that it starts for the lookup.
     static func addresses(of endpoint: Endpoint) async -> [String] {
         await DetachedThread.run { find(endpoint.host) }
     }

@@ -5,13 +5,13 @@ import Text
 struct ManualCommand: Command {
     static let syntax = CommandSyntax(
         path: ["man"],
-        summary: "Print the manual page of martlet, or of a command.",
+        summary: "Print the manual page of martlet or of a command.",
         discussion: """
-            In roff, as man reads it: martlet man watch | man -l -, or martlet man watch > martlet-watch.1 for a package.
+            The output is roff. To read it: martlet man watch | man -l -. To package it: martlet man watch > martlet-watch.1.
             """,
         operands: "[COMMAND]", operandValues: .commands)
 
-    /// The name of a command; empty: the page of `martlet` itself.
+    /// Name of a command; empty: `martlet` itself.
     let command: String
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
@@ -19,7 +19,7 @@ struct ManualCommand: Command {
         let names = Program.martlet.shownCommands.map(\.name)
         guard command.isEmpty || names.contains(command) else {
             let hint = Suggestion.nearest(to: command, among: names).map { "; did you mean '\($0)'?" } ?? ""
-            throw UsageError("there is no command '\(command)'\(hint)")
+            throw UsageError("unknown command '\(command)'\(hint)")
         }
     }
 

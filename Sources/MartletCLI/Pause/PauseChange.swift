@@ -8,10 +8,10 @@ import Worker
 
 /// Pauses or resumes workers.
 struct PauseChange: Equatable, Sendable {
-    /// Whether workers are to be paused, not resumed.
+    /// True: pause; false: resume.
     var isPaused: Bool
     var scope = PauseScope.everything
-    /// nil: all of this user's on this machine.
+    /// nil: all workers of this user on this machine.
     var worker: WorkerAddress?
     var reason: String?
     var saysYes = false
@@ -22,7 +22,7 @@ struct PauseChange: Equatable, Sendable {
         if isPaused, scope == .everything, !saysYes, ConfirmationPrompt.canBeAsked,
             !confirms(addresses.compactMap { $0.status(client, isNamed: worker != nil) })
         {
-            Terminal.error.line("martlet: nothing was paused")
+            Terminal.error.line("martlet: nothing paused")
             return .failed
         }
         var reached = 0
@@ -31,16 +31,16 @@ struct PauseChange: Equatable, Sendable {
             do {
                 let answer = try ask(address, client)
                 reached += 1
-                isDone = say(answer, of: address) && isDone
+                isDone = show(answer, of: address) && isDone
             } catch {
-                // Without a process behind it a socket means nothing.
+                // The socket remains when a process terminates.
                 if worker == nil, error.code == .cannotConnect { continue }
                 Terminal.error.line("martlet: \(error.message)".printable)
                 isDone = false
             }
         }
         guard reached > 0 else {
-            if worker == nil { Terminal.error.line("martlet: \(ControlSocket.advice); --socket names one") }
+            if worker == nil { Terminal.error.line("martlet: \(ControlSocket.advice); pass --socket PATH") }
             return .unreachable
         }
         return isDone ? .success : .failed
@@ -50,12 +50,13 @@ struct PauseChange: Equatable, Sendable {
         let path = isPaused ? "pause" : "resume"
         let note = isPaused ? PauseNote(by: PauseNote.user, reason: reason).query : []
         let answer = try address.ask(client, .post, path, scope.query + note)
-        // A worker of an earlier version knows no note.
+        // Workers of earlier versions refuse a note.
         guard answer.status == 400, !note.isEmpty else { return answer }
         return try address.ask(client, .post, path, scope.query)
     }
 
-    /// Shows what is paused already: who, why and since when. Asks unless there is no worker.
+    /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns true if there is
+    /// no worker.
     private func confirms(_ workers: [Result<StatusAnswer, StatusError>]) -> Bool {
         guard !workers.isEmpty else { return true }
         for status in workers.compactMap({ try? $0.get().status }) {
@@ -63,11 +64,11 @@ struct PauseChange: Equatable, Sendable {
                 Terminal.error.line("\(status.worker): \(pause.target) is \(pause.text)".printable)
             }
         }
-        let count = workers.count == 1 ? "this worker" : "these \(workers.count) workers"
-        return ConfirmationPrompt.askAtOnce("Pause everything? No request is taken by \(count).")
+        let count = workers.count == 1 ? "This worker" : "These \(workers.count) workers"
+        return ConfirmationPrompt.askAtOnce("Pause everything? \(count) will consume no requests.")
     }
 
-    private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
+    private func show(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
         let sentence = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
         let text = "\(address.text): \(sentence.filter { $0 != "\n" })".printable
         return answer.isSuccess ? Terminal.output.line(text) : Terminal.error.line("martlet: \(text)") && false
@@ -78,16 +79,16 @@ extension PauseChange {
     /// The options of both commands.
     static let options = [
         WorkerAddress.socketOption,
-        OptionSyntax(name: "key", value: "KEY-ID", help: "only what is pushed with this key"),
-        OptionSyntax(name: "certificate", value: "NAME", help: "only what is pushed with this certificate"),
-        OptionSyntax(name: "topic", value: "TOPIC", help: "only what is pushed to this topic"),
+        OptionSyntax(name: "key", value: "KEY-ID", help: "only pushes with this key"),
+        OptionSyntax(name: "certificate", value: "NAME", help: "only pushes with this certificate"),
+        OptionSyntax(name: "topic", value: "TOPIC", help: "only pushes to this topic"),
     ]
 
     init(isPaused: Bool, _ parsed: ParsedArguments) throws(UsageError) {
         self.init(
             isPaused: isPaused,
             scope: try PauseScope(
-                { parsed.options[$0] }, exclude: { UsageError("options --\($0) and --\($1) exclude each other") }),
+                { parsed.options[$0] }, exclude: { UsageError("options --\($0) and --\($1) are mutually exclusive") }),
             worker: try WorkerAddress(parsed), reason: parsed.options["reason"], saysYes: parsed.has("yes"))
     }
 }

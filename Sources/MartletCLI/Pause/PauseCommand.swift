@@ -4,15 +4,15 @@ import CommandKit
 struct PauseCommand: Command {
     static let syntax = CommandSyntax(
         path: ["pause"],
-        summary: "Have workers take no more messages, or hold up those of one key, certificate or topic.",
+        summary: "Stop consuming requests, or hold those of one key, certificate or topic.",
         discussion: """
-            What was taken is settled as ever. Messages of a paused key, certificate or topic go to the wait queues without a
-            try being counted, for at most retry.hold_max; when none is named, all messages stay in their queues. It lasts
-            until martlet resume, or the end of the worker. Without --key, --certificate and --topic it asks on a terminal,
-            and shows what is paused already. martlet status shows who paused, why and since when.
+            Requests in flight are completed and settled. Requests of a paused key, certificate or topic go to the wait queues
+            without counting an attempt, for at most retry.hold_max. Without --key, --certificate and --topic, all requests
+            stay in their queues; the command then asks for confirmation on a terminal and shows current pauses. A pause
+            lasts until martlet resume or until the worker exits. martlet status shows who paused, why and since when.
             """,
         options: PauseChange.options + [
-            OptionSyntax(name: "reason", value: "TEXT", help: "why; martlet status shows it"), .yes,
+            OptionSyntax(name: "reason", value: "TEXT", help: "reason that martlet status shows"), .yes,
         ])
 
     let change: PauseChange
@@ -22,11 +22,11 @@ struct PauseCommand: Command {
     func run() -> ExitCode { change.run() }
 }
 
-/// Ends what ``PauseCommand`` began.
+/// Ends a pause of ``PauseCommand``.
 struct ResumeCommand: Command {
     static let syntax = CommandSyntax(
-        path: ["resume"], summary: "Undo martlet pause.",
-        discussion: "What waits meanwhile comes back within minutes, as the wait queues let it.",
+        path: ["resume"], summary: "End a pause of martlet pause.",
+        discussion: "Held requests return within minutes, when their delays in the wait queues expire.",
         options: PauseChange.options)
 
     let change: PauseChange

@@ -3,7 +3,7 @@ import ControlProtocol
 import Glibc
 
 extension PauseNote {
-    /// The user who runs this process or called `sudo`.
+    /// The user of this process, or the user that called `sudo`.
     static var user: String? {
         Environment.nonEmpty("SUDO_USER") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) }
     }

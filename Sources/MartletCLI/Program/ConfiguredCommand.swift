@@ -3,9 +3,9 @@ import Configuration
 
 /// A command that reads a configuration file, or a broker's URL from the command line.
 protocol ConfiguredCommand: Command {
-    /// Does the work; see `Command.run`.
+    /// Runs the command; see `Command.run`.
     ///
-    /// - Throws: the mistakes of the file or of the URL.
+    /// - Throws: the mistakes in the file or the URL.
     func execute() throws(ConfigurationError) -> ExitCode
 }
 

@@ -6,14 +6,15 @@ import Glibc
 enum DefaultConfiguration: Equatable, Sendable {
     case none
     case file(String)
-    /// ``path`` may exist, but this user cannot read it. Without the file a command would use another broker.
+    /// ``path`` may exist, but this user cannot read it. Ignoring the file would use another broker.
     case unreadable(reason: String)
 
     static let variable = "MARTLET_CONFIG"
     static let path = "/etc/martlet/martlet.yaml"
-    static let help = "default $\(variable), else \(path)"
+    static let help = "default: $\(variable), else \(path)"
 
-    /// The file that the variable names, none if the variable is empty, else the file at ``path`` if it exists.
+    /// Returns the file that the variable names, `.none` if the variable is empty, else the file at ``path`` if it
+    /// exists.
     ///
     /// - Parameter readError: returns the `errno` of an attempt to read a file; 0: the file is readable.
     static func find(
@@ -29,7 +30,7 @@ enum DefaultConfiguration: Equatable, Sendable {
         }
     }
 
-    /// For the parser: the default of `--config`.
+    /// The default of `--config` for the parser.
     var optionDefaults: [String: OptionDefault] {
         switch self {
         case .none: [:]
@@ -38,7 +39,7 @@ enum DefaultConfiguration: Equatable, Sendable {
             [
                 "config": .unreadable(
                     problem: "cannot read \(Self.path): \(reason)",
-                    remedy: "name another file with --config FILE or \(Self.variable)")
+                    remedy: "pass another file with --config FILE or set \(Self.variable)")
             ]
         }
     }

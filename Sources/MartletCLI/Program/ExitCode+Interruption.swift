@@ -12,6 +12,6 @@ extension ExitCode {
 }
 
 extension Interruption {
-    /// The exit code after a signal; nil before.
+    /// The exit code for the received signal; nil without one.
     var code: ExitCode? { signal.map { ExitCode($0) } }
 }

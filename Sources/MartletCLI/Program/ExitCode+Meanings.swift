@@ -6,20 +6,20 @@ extension ExitCode {
     static let interrupted = ExitCode(rawValue: 130)
     static let terminated = ExitCode(rawValue: 143)
 
-    /// Those of `martlet`, as `martlet --help` prints them; scripts and supervisors rely on them.
+    /// The exit codes of `martlet` as `martlet --help` prints them. Scripts and supervisors rely on them.
     static let meanings: [(code: ExitCode, meaning: String)] = [
-        (.success, "done; a worker: told to stop, and everything it held is settled"),
-        (.failed, "not done: the broker refused it, a message was not confirmed, a document is invalid"),
-        (.usage, "the command line or the configuration is wrong; nothing was started"),
-        (.unreachable, "the broker cannot be reached, or the connection was lost (a worker waits instead)"),
+        (.success, "success; worker: stopped, and everything it held is settled"),
+        (.failed, "failure: refused by the broker, message not confirmed, document invalid"),
+        (.usage, "invalid command line or configuration; nothing started"),
+        (.unreachable, "broker unreachable, or connection lost (a worker waits instead)"),
         (
             .timedOut,
-            "time ran out: --timeout, or a worker's drain deadline (the broker redelivers what was held)"
+            "timeout: --timeout, or a worker's drain deadline (the broker redelivers held requests)"
         ),
-        (.interrupted, "stopped at once by SIGINT (a worker: by the second one)"),
-        (.terminated, "stopped at once by SIGTERM (a worker: by the second one)"),
+        (.interrupted, "stopped immediately by SIGINT (worker: by the second one)"),
+        (.terminated, "stopped immediately by SIGTERM (worker: by the second one)"),
     ]
 
-    /// Returns the code that says more of what went wrong.
+    /// Returns the higher code, which is the more specific error.
     static func worse(_ one: ExitCode, _ other: ExitCode) -> ExitCode { one.rawValue > other.rawValue ? one : other }
 }

@@ -3,9 +3,9 @@ import ControlProtocol
 
 /// The `martlet` program.
 public enum MartletProgram {
-    /// Runs a command line. To be called on the main thread, before others are started.
+    /// Runs a command line. Call it on the main thread, before other threads start.
     ///
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the arguments without the program's name.
     /// - Returns: the exit status.
     public static func run(_ arguments: [String]) -> Int32 {
         Program.martlet.run(arguments, defaults: DefaultConfiguration.find().optionDefaults).rawValue
@@ -14,7 +14,7 @@ public enum MartletProgram {
 
 extension Program {
     private static let martletSummary =
-        "sends push notifications: from RabbitMQ, checked by JSON Schema, to APNs, and the results back."
+        "consumes push notification requests from RabbitMQ, validates them by JSON Schema, pushes them to APNs, and publishes the results."
 
     static let martlet = Program(
         name: "martlet", version: MartletVersion.current, summary: martletSummary,
@@ -34,7 +34,7 @@ extension Program {
         environment: [
             (
                 DefaultConfiguration.variable,
-                "configuration file of commands without --config; empty: none; not set: \(DefaultConfiguration.path)"
+                "configuration file if --config is not given; empty: none; unset: \(DefaultConfiguration.path)"
             )
         ],
         exitCodes: ExitCode.meanings)

@@ -1,24 +1,25 @@
 import CommandKit
 
-/// Options of several commands.
+/// Options that several commands share.
 extension OptionSyntax {
     static func config(isRequired: Bool = false) -> OptionSyntax {
         OptionSyntax(
-            name: "config", value: "FILE", help: "the configuration file (YAML); \(DefaultConfiguration.help)",
+            name: "config", value: "FILE", help: "configuration file (YAML; \(DefaultConfiguration.help))",
             isRequired: isRequired)
     }
-    static let json = OptionSyntax(name: "json", help: "print JSON lines")
+    static let json = OptionSyntax(name: "json", help: "print JSON, one object per line")
     static let url = OptionSyntax(
         name: "url", value: "URL",
-        help: "the broker, without --config; default amqp://127.0.0.1:5672; may hold ${NAME}",
+        help: "broker, if there is no --config; may contain ${NAME} (default: amqp://127.0.0.1:5672)",
         replacedDefault: "config")
     static let prefix = OptionSyntax(
-        name: "prefix", value: "WORD", help: "first part of all names at the broker, without --config; default push",
+        name: "prefix", value: "WORD",
+        help: "prefix of all names at the broker, if there is no --config (default: push)",
         replacedDefault: "config")
-    static let yes = OptionSyntax(name: "yes", help: "do not ask")
+    static let yes = OptionSyntax(name: "yes", help: "do not ask for confirmation")
 }
 
 extension [OptionSyntax] {
-    /// The broker; see ``BrokerOptions``.
+    /// Options of ``BrokerOptions``.
     static let broker: [OptionSyntax] = [.config(), .url, .prefix]
 }

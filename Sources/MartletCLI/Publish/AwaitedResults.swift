@@ -2,7 +2,7 @@ import AMQP
 import Crypto
 import Delivery
 
-/// Which results are still to come. Messages with one id have a result each: the second's says that it is a copy.
+/// The messages whose results are awaited. Messages with the same id have one result each: the second is a duplicate.
 struct AwaitedResults {
     private var messages: [(messageID: String, names: Set<String>)]
 
@@ -15,11 +15,11 @@ struct AwaitedResults {
 
     var isEmpty: Bool { messages.isEmpty }
 
-    /// Message-ids of those that are missing.
+    /// Message-ids of the messages without a result.
     var missing: [String] { messages.map(\.messageID) }
 
-    /// Whether one of these names was awaited; it is no longer.
-    mutating func take(_ names: [String?]) -> Bool {
+    /// Removes the message with one of these ids. Returns whether there was one.
+    mutating func remove(_ names: [String?]) -> Bool {
         guard
             let index = messages.firstIndex(where: { message in
                 names.contains { $0.map(message.names.contains) ?? false }

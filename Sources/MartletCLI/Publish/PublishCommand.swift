@@ -6,27 +6,27 @@ import Text
 struct PublishCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["publish"],
-        summary: "Publish files as requests, each file's bytes as they are.",
+        summary: "Publish files as requests, byte for byte.",
         discussion: """
-            Waits for the broker's confirmation of each, and prints its id and what became of it. The message-id
-            is the body's own id where it has one, otherwise a new UUID. With --wait it waits for the results of
-            these messages, too, and shows them as martlet watch does; the exit code is then 0 only when all were
-            accepted. While no result comes it says why, as far as the broker and workers of this user on this
-            machine show it: no consumer, a pause, an open breaker. A worker does not push again what was accepted under the same id: --new-id gives each
-            another. Nothing is checked before; only a key inside aps that Apple does not define is warned of, on
-            standard error.
+            Wait for the broker's confirm of each request, and print its id and outcome. The message-id is the id in the body
+            if there is one, otherwise a new UUID. With --wait, also wait for the results and print them as martlet watch
+            does; the exit code is then 0 only if all were accepted. While results are missing, print possible causes as
+            the broker and this user's workers on this machine show them: no consumer, a pause, an open breaker. A worker
+            does not push an accepted id again: --new-id gives each request a new one. Requests are not validated before;
+            only unknown keys inside aps cause a warning on standard error.
             """,
         operands: "FILE…",
         options: .broker + [
             .json,
-            OptionSyntax(name: "wait", help: "wait for the results, and show them"),
-            OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
-            OptionSyntax(name: "message-id", value: "ID", help: "this message-id; for a single file"),
+            OptionSyntax(name: "wait", help: "wait for the results and print them"),
+            OptionSyntax(name: "new-id", help: "replace the file's id with a new one"),
+            OptionSyntax(name: "message-id", value: "ID", help: "message-id to use, for a single file"),
             OptionSyntax(
-                name: "queue", value: "NAME", help: "straight to this queue; needed where the file has several"),
+                name: "queue", value: "NAME",
+                help: "request queue to publish to; required if the configuration has several"),
             OptionSyntax(
                 name: "timeout", value: "SECONDS",
-                help: "give up after so long, broker and results each; default \(Options.timeoutSecondsDefault)"),
+                help: "timeout for the broker, and for the results (default: \(Options.timeoutSecondsDefault))"),
         ])
 
     struct Options: Equatable, Sendable {
@@ -34,11 +34,11 @@ struct PublishCommand: ConfiguredCommand {
         /// `-` is standard input.
         var files: [String]
         var messageID: String?
-        /// Whether each file's own id gives way to a new one.
+        /// Whether a new id replaces the id in each file.
         var hasNewID = false
-        /// nil: the exchange of requests.
+        /// nil: the request exchange.
         var queue: String?
-        /// Whether the results are awaited.
+        /// Whether to wait for the results.
         var waits = false
         var isJSON = false
         static let timeoutSecondsDefault = 30
@@ -52,10 +52,10 @@ struct PublishCommand: ConfiguredCommand {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         let messageID = parsed.options["message-id"]
         if messageID != nil, parsed.operands.count > 1 {
-            throw UsageError("option --message-id goes with one file only")
+            throw UsageError("option --message-id requires a single file")
         }
         if messageID != nil, parsed.has("new-id") {
-            throw UsageError("options --message-id and --new-id exclude each other")
+            throw UsageError("options --message-id and --new-id are mutually exclusive")
         }
         if let messageID, messageID.utf8.count > Self.messageIDBytesMax {
             throw UsageError("option --message-id is longer than \(Self.messageIDBytesMax) bytes")
@@ -73,7 +73,7 @@ struct PublishCommand: ConfiguredCommand {
 }
 
 extension PublishCommand.Options {
-    /// The command line of these options with a queue, for an operator to paste.
+    /// Returns a command line with these options and a queue, for an operator to paste.
     func command(_ commands: CommandAdvice, queue: String) -> String {
         var words = [commands.completed("martlet publish"), "--queue \(Shell.word(queue))"]
         if let messageID { words.append("--message-id \(Shell.word(DeadLetterText.operand(messageID)))") }

@@ -4,7 +4,7 @@ import Configuration
 import JSON
 import Text
 
-/// What became of a published file, in words and as an exit code.
+/// The outcome of publishing one file, as text, JSON and exit code.
 struct PublishReport: Equatable {
     var file: String
     var messageID: String
@@ -20,7 +20,7 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// `published  <id>  <file>`, or what went wrong instead of `published`.
+    /// `published  <id>  <file>`, or the failure instead of `published`.
     var line: String {
         let reason = reason.map { ": \($0)" } ?? ""
         return "\(word)  \(messageID)  \(file)\(reason)".printable
@@ -47,28 +47,28 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// nil when it was published.
+    /// nil if the message was published.
     var reason: String? { sentence.map { commands.completed($0) } }
 
     private var sentence: String? {
         switch outcome {
         case .confirmed: nil
-        case .returned(_, let text): "no queue takes it (\(text)); run martlet topology apply"
-        case .nacked: "the queue is full or broken"
-        case .refused(.shortStringTooLong): "its id or app is longer than 255 bytes"
-        case .refused(.headersTooLarge): "its properties do not fit one frame"
-        case .refused(.bodyTooLarge): "it is too large"
+        case .returned(_, let text): "no queue bound for it (\(text)); run: martlet topology apply"
+        case .nacked: "the queue is full or unavailable"
+        case .refused(.shortStringTooLong): "id or app longer than 255 bytes"
+        case .refused(.headersTooLarge): "properties do not fit in one frame"
+        case .refused(.bodyTooLarge): "message too large"
         case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:
-            "\(error.message); run martlet topology apply"
-        case .unknown(let error): "it may have arrived: \(error.message)"
+            "\(error.message); run: martlet topology apply"
+        case .unknown(let error): "the broker may have received it: \(error.message)"
         case .notSent(let error): error.message
         }
     }
 }
 
 extension PublishOutcome {
-    /// Whether the message may have arrived. The broker closes the channel for an exchange that is not there: the message
-    /// is surely not in it.
+    /// Whether the message may have arrived. If the exchange does not exist, the broker closes the channel and has not
+    /// received the message.
     var isUnknown: Bool {
         if case .unknown(let error) = self { error.code != .notFound } else { false }
     }

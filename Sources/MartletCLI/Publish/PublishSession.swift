@@ -7,20 +7,20 @@ import Delivery
 import EventLoop
 import Text
 
-/// Publishes files as requests and shows the outcome of each.
+/// Publishes files as requests and prints the outcome of each.
 struct PublishSession: Sendable {
     let connector: BrokerConnector
     let options: PublishCommand.Options
 
     private var commands: CommandAdvice { CommandAdvice(options.broker) }
 
-    /// Reads all files before it connects, since reading can block; what can be read is published. The worst that became
-    /// of a file decides the exit code.
+    /// Reads all files before connecting, since reading can block. Publishes the readable files. The worst outcome
+    /// determines the exit code.
     func run() -> ExitCode {
         guard options.queue != nil || connector.names.requestQueues.count == 1 else {
             let choice = connector.names.requestQueues.map { options.command(commands, queue: $0) }
             Terminal.error.line(
-                "martlet: there are several request queues: run \(choice.joined(separator: ", or "))".printable)
+                "martlet: several request queues are configured; run: \(choice.joined(separator: ", or: "))".printable)
             return .usage
         }
         let files = options.files.compactMap { RequestFile.read($0) }
@@ -57,7 +57,7 @@ struct PublishSession: Sendable {
             id: options.messageID, unixSeconds: unixSeconds)
     }
 
-    /// - Parameter failed: called with the message-id of each that was surely not published.
+    /// - Parameter failed: called with the message-id of each message that was certainly not published.
     private func publish(
         _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
         failed: (String) -> Void = { _ in }

@@ -6,9 +6,9 @@ import Delivery
 import JSON
 import Text
 
-/// A file whose bytes are a request.
+/// A file that contains a request.
 struct RequestFile: Sendable {
-    /// Files larger than this are not read: no broker takes them.
+    /// Larger files are not read: no broker accepts them.
     private static let bytesMax = 16 << 20
 
     enum Destination: Sendable {
@@ -19,7 +19,8 @@ struct RequestFile: Sendable {
     var name: String
     var body: [UInt8]
 
-    /// nil after telling why it cannot be read; what devices would pass over is told as well. `-` is standard input.
+    /// Reads a file. `-` is standard input. Prints a warning for each unknown `aps` key. Returns nil after an error
+    /// line if the file cannot be read.
     static func read(_ name: String) -> RequestFile? {
         do {
             let body = try FileReader.bytes(of: name, bytesMax: bytesMax, allowsStandardInput: true)
@@ -39,7 +40,7 @@ struct RequestFile: Sendable {
         (try? JSONDocument(body).root).map { UnknownApsKey.all(in: CloudEvent.request(in: $0)) } ?? []
     }
 
-    /// The bytes with another id in the place of the body's own, as far as there is one.
+    /// Returns the body with a new id in place of its own. Returns it unchanged if it has no id.
     func withNewID() throws(CryptoError) -> [UInt8] {
         guard let root = (try? JSONDocument(body))?.root,
             let place = (CloudEvent.request(in: root)["id"] ?? root["id"])?.sourceRange
@@ -49,9 +50,9 @@ struct RequestFile: Sendable {
         return body
     }
 
-    /// As a message for the exchange of requests, or straight for a queue.
+    /// Returns a message for the request exchange or a queue.
     ///
-    /// - Parameter id: instead of the body's own.
+    /// - Parameter id: replaces the id of the body.
     static func message(
         body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
     ) throws(CryptoError) -> OutgoingMessage {
@@ -74,7 +75,7 @@ struct RequestFile: Sendable {
         return message
     }
 
-    /// The app, so that somebody may bind a queue of his own for it; `-` where it cannot be read.
+    /// Returns the app, which allows a queue per app to be bound. Returns `-` if the app cannot be read.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
         return app

@@ -8,26 +8,27 @@ import HTTPClient
 import Text
 import Threads
 
-/// Looks up at the broker and at this machine's workers why results do not come, and prints what it finds.
+/// Queries the broker and this machine's workers for causes of missing results, and prints the causes.
 struct ResultLookup: Sendable {
-    /// A worker that is well publishes a result sooner.
+    /// A healthy worker publishes a result sooner.
     private static let firstDelaySeconds = 3
     private static let delaySeconds = 10
     private static let brokerSecondsMax = 5
 
     private let connector: BrokerConnector
-    /// Where the requests wait for a worker.
+    /// The queues in which the requests wait for a worker.
     private let queues: [String]
     private let commands: CommandAdvice
 
-    /// - Parameter queue: to which the requests are published; nil: to the exchange, which leads to all request queues.
+    /// - Parameter queue: the queue that the requests are published to; nil: the request exchange, which leads to all
+    ///   request queues.
     init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
         self.connector = connector
         queues = queue.map { [$0] } ?? connector.names.requestQueuesAndShards
         self.commands = commands
     }
 
-    /// Prints each cause once, on standard error. The wait for results has a timeout, which ends this, too.
+    /// Prints each cause once on standard error. The caller cancels it when results arrive or time out.
     func repeatUntilCancelled(on loop: EventLoop) async {
         var printed: Set<String> = []
         var delay = Self.firstDelaySeconds
@@ -49,7 +50,7 @@ struct ResultLookup: Sendable {
         return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
     }
 
-    /// Depth and consumers of the queues that the broker shows.
+    /// Returns depth and consumers of the queues that the broker shows.
     private func statuses(on loop: EventLoop) async -> [QueueStatus] {
         let admin = connector.admin(named: "martlet publish", on: loop, deadlineSeconds: Self.brokerSecondsMax)
         admin.start()
@@ -58,13 +59,13 @@ struct ResultLookup: Sendable {
             try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
             for queue in queues { statuses.append(try await admin.status(ofQueue: queue)) }
         } catch {
-            // The connection that awaits the results says what is wrong with the broker.
+            // The connection that consumes the results reports the broker's error.
         }
         await admin.close()
         return statuses
     }
 
-    /// Workers of this user on this machine that use these queues. Blocks.
+    /// Returns the workers of this user on this machine that use these queues. Blocks.
     private static func workers(_ broker: String, _ prefix: String) -> [WorkerStatus] {
         let client = HTTPClient()
         return WorkerAddress.all(named: nil).compactMap { try? $0.status(client, isNamed: false)?.get().status }

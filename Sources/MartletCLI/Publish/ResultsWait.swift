@@ -5,7 +5,7 @@ import Configuration
 import EventLoop
 import Text
 
-/// Waits for the results of messages that a command publishes, and shows each as `martlet watch` does.
+/// Waits for the results of published messages, and prints each as `martlet watch` does.
 final class ResultsWait {
     private let loop: EventLoop
     private let connector: BrokerConnector
@@ -14,7 +14,7 @@ final class ResultsWait {
     private let table: WatchTable
     private let lookup: ResultLookup
     private var awaited: AwaitedResults
-    /// The worst that any of them was: `failed` for every outcome but `accepted`.
+    /// The worst exit code so far: `failed` for every outcome except `accepted`.
     private var worst = ExitCode.success
     private var isOver = false
     private var hasHeader = false
@@ -33,16 +33,16 @@ final class ResultsWait {
         table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
     }
 
-    /// Publishes, and waits until each result is there; `timedOut` when one is missing.
+    /// Publishes, and waits for all results. Returns `timedOut` if one is missing.
     ///
-    /// - Parameter publish: calls with the message-id of each that was surely not published.
+    /// - Parameter publish: calls its parameter with the message-id of each message that was certainly not published.
     func run(
         timeoutSeconds: Int, publish: (_ failed: (String) -> Void) async throws(AMQPError) -> ExitCode
     ) async throws(AMQPError) -> ExitCode {
         try await queue.open(
             on: [connector.names.resultsExchange, connector.names.otherDeadLettersExchange], Events(self))
         do throws(AMQPError) {
-            let code = try await publish { _ = awaited.take([$0]) }
+            let code = try await publish { _ = awaited.remove([$0]) }
             await wait(seconds: timeoutSeconds)
             await queue.close()
             return .worse(code, worst)
@@ -57,7 +57,7 @@ final class ResultsWait {
 
         init(_ wait: ResultsWait) { self.wait = wait }
 
-        override func received(_ message: IncomingMessage) { wait.take(message) }
+        override func received(_ message: IncomingMessage) { wait.receive(message) }
 
         override func failed() { wait.finish(.unreachable) }
     }
@@ -75,9 +75,9 @@ final class ResultsWait {
         loop.cancel(timer)
     }
 
-    private func take(_ message: IncomingMessage) {
+    private func receive(_ message: IncomingMessage) {
         let watched = WatchedMessage(message, isResult: message.exchange == connector.names.resultsExchange)
-        guard !isOver, awaited.take([watched.messageID, watched.id]) else { return }
+        guard !isOver, awaited.remove([watched.messageID, watched.id]) else { return }
         show(message, watched)
         if watched.outcome != "accepted" { worst = .worse(worst, .failed) }
         if awaited.isEmpty { finish(.success) }

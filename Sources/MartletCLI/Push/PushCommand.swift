@@ -7,29 +7,28 @@ import EventLoop
 import JSON
 import Text
 
-/// Pushes requests without a broker, one after the other, and tells what APNs answers.
+/// Pushes requests without a broker, one after the other, and prints the responses of APNs.
 struct PushCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["push"],
-        summary: "Push requests straight to APNs, without a broker, and show what it answers.",
+        summary: "Push requests directly to APNs, without a broker, and print the responses.",
         discussion: """
-            Reads keys, certificates, apps and endpoints from the configuration, checks each request as a worker does, pushes
-            it once, and prints the outcome with a sentence; with --json what a worker would publish as the result. Nothing
-            is published, and nothing is tried again. A key inside aps that Apple does not define is warned of, on
-            standard error. Exit code 0: all were accepted, 1: one was not, 3: there is no
-            connection to APNs.
+            Read keys, certificates, apps and endpoints from the configuration, validate each request as a worker does, push
+            it once, and print the outcome; with --json, print the result that a worker would publish. Nothing is
+            published or retried. Unknown keys inside aps cause a warning on standard error. Exit code 0: all were
+            accepted, 1: one was not accepted, 3: no connection to APNs.
             """,
         operands: "FILE…",
         options: [
             .config(isRequired: true), .json,
-            OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
+            OptionSyntax(name: "new-id", help: "replace the file's id with a new one"),
         ])
 
     struct Options: Equatable, Sendable {
         var configPath: String
         /// `-` is standard input.
         var files: [String]
-        /// Whether each file's own id gives way to a new one.
+        /// Whether a new id replaces the id in each file.
         var hasNewID = false
         var isJSON = false
     }
@@ -70,26 +69,26 @@ struct PushCommand: ConfiguredCommand {
         var worst = ExitCode.success
         for file in files {
             let body = options.hasNewID ? try file.withNewID() : file.body
-            let told = await direct.send(body, id: try UUIDValue.random())
-            show(told, file.name)
-            worst = .worse(worst, told.exitCode)
+            let report = await direct.send(body, id: try UUIDValue.random())
+            show(report, file.name)
+            worst = .worse(worst, report.exitCode)
         }
         return worst
     }
 
-    private func show(_ told: DirectPush.Told, _ file: String) {
-        let result = String(decoding: told.result, as: UTF8.self)
+    private func show(_ report: DirectPush.Report, _ file: String) {
+        let result = String(decoding: report.result, as: UTF8.self)
         guard !options.isJSON else {
             Terminal.output.line(result.printable)
             return
         }
-        let id = (try? JSONDocument(told.result))?.root["id"]?.string ?? "-"
-        let terminal = told.outcome == .accepted ? Terminal.output : Terminal.error
-        terminal.line("\(told.outcome.rawValue)  \(id)  \(file): \(told.sentence)".printable)
+        let id = (try? JSONDocument(report.result))?.root["id"]?.string ?? "-"
+        let terminal = report.outcome == .accepted ? Terminal.output : Terminal.error
+        terminal.line("\(report.outcome.rawValue)  \(id)  \(file): \(report.sentence)".printable)
     }
 }
 
-extension DirectPush.Told {
+extension DirectPush.Report {
     fileprivate var exitCode: ExitCode {
         if isUnreachable { return .unreachable }
         return outcome == .accepted ? .success : .failed

@@ -1,15 +1,15 @@
 import ControlProtocol
 
-/// A queue, or the shards of a queue, as `martlet status` shows them.
+/// A row of the queue table of `martlet status`: one queue, or all shards of a queue.
 struct QueueRow: Hashable {
     var name: String
     var messages: Int
     var consumers: Int
-    /// Of shards: the one with the most messages, and their number.
+    /// The name and message count of the shard with the most messages; nil for a queue without shards.
     var fullest: String?
 
-    /// Shards of a queue are one row, where the first of them was: with the messages of all shards, and the consumers
-    /// of the shard that has the fewest.
+    /// Returns one row per queue. The shards of a queue share a row at the position of the first shard. It sums the
+    /// messages of all shards and shows the consumers of the shard with the fewest consumers.
     static func rows(_ queues: [WorkerStatus.Queue]) -> [QueueRow] {
         var rows: [QueueRow] = []
         var seen: Set<String> = []

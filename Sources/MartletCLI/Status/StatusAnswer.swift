@@ -2,23 +2,23 @@ import ControlProtocol
 import HTTPClient
 import JSON
 
-/// The answer of a worker to `/status`.
+/// A worker's response to `GET /status`.
 struct StatusAnswer: Sendable {
     let status: WorkerStatus
-    /// The answer as the worker wrote it, on one line.
+    /// The response body as the worker wrote it, on one line.
     let json: String
 
     init(_ answer: HTTPResponse) throws(StatusError) {
         guard answer.isSuccess, let document = try? JSONDocument(answer.body), document.root["worker"] != nil else {
-            throw StatusError(message: "what answers there (\(answer.status)) is no worker's admin endpoint")
+            throw StatusError(message: "not a worker's admin endpoint (status \(answer.status))")
         }
         do throws(InputError) {
             status = try WorkerStatus.codec.read(document.root)
         } catch {
-            throw StatusError(message: "the status of the worker cannot be read: \(error.message)")
+            throw StatusError(message: "cannot read the worker's status: \(error.message)")
         }
         var line = JSONWriter(capacity: answer.body.count)
-        // Line ends are between values only: strings have them escaped.
+        // Line ends occur only between values; strings contain them escaped.
         line.raw(escaping: answer.text.utf8.filter { $0 != UInt8(ascii: "\n") })
         json = String(decoding: line.bytes, as: UTF8.self)
     }
@@ -31,7 +31,7 @@ struct StatusError: Error {
 extension WorkerAddress {
     /// Requests the status of the worker.
     ///
-    /// - Parameter isNamed: whether the operator named the worker: a socket without a process is an error then.
+    /// - Parameter isNamed: whether the operator named the worker. A socket without a process is then an error.
     /// - Returns: nil for a socket whose process has ended.
     func status(_ client: HTTPClient, isNamed: Bool) -> Result<StatusAnswer, StatusError>? {
         let answer: HTTPResponse

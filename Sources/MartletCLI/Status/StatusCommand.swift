@@ -10,29 +10,29 @@ import Worker
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         path: ["status"],
-        summary: "Show how the workers on this machine stand, or one elsewhere.",
+        summary: "Show the status of the workers on this machine, or of one remote worker.",
         discussion: """
-            Finds the workers of this user by their control sockets. Says of each whether it takes messages and why not,
-            what it did in the last second, what is held up, and how much lies in the queues. With --watch the table is
-            drawn again and again, as much of it as fits the window, until q or Ctrl-C; --json prints what /status of each worker answers, a line each.
-            Exit code 0: all are ready, 1: one is not, 3: there is no worker, or one cannot be reached.
-            With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled; --live goes with
-            neither --watch, --interval nor --json.
+            Find the workers of this user by their control sockets. Show for each whether it consumes requests, and if
+            not, the reason; its rates during the last interval; held routes; and queue depths. --watch redraws the
+            table until q or Ctrl-C, cut to the window. --json prints the response of each worker to /status on one line.
+            Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found, or one is unreachable.
+            With --live, exit code 0: every lane of every worker makes progress, 1: a lane is stalled. --live excludes
+            --watch, --interval and --json.
             """,
         options: WorkerAddress.options + [
-            OptionSyntax(name: "watch", help: "go on until q or an interruption"),
-            OptionSyntax(name: "interval", value: "SECONDS", help: "between two looks; default 1"),
-            OptionSyntax(name: "json", help: "print JSON lines"),
-            OptionSyntax(name: "live", help: "print only what /livez answers, for liveness probes"),
+            OptionSyntax(name: "watch", help: "redraw until q or an interrupt"),
+            OptionSyntax(name: "interval", value: "SECONDS", help: "refresh interval (default: 1)"),
+            OptionSyntax(name: "json", help: "print JSON, one line per worker"),
+            OptionSyntax(name: "live", help: "print only the responses to /livez, for liveness probes"),
         ])
 
     struct Options: Equatable, Sendable {
-        /// nil: all of this user's on this machine.
+        /// nil: all workers of this user on this machine.
         var worker: WorkerAddress?
         var watches = false
         var intervalSeconds = 1
         var isJSON = false
-        /// Whether only `/livez` is asked for.
+        /// Whether to request only `/livez`.
         var checksLiveness = false
     }
 
@@ -41,7 +41,8 @@ struct StatusCommand: Command {
 
     init(_ parsed: ParsedArguments) throws(UsageError) { self.init(options: try Options(parsed)) }
 
-    /// - Parameter addresses: where workers may be; default those that `options` names, else all of this user.
+    /// - Parameter addresses: returns the possible addresses of workers; default: the worker that `options` names, else
+    ///   all of this user.
     init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
         self.options = options
         self.addresses = addresses ?? { WorkerAddress.all(named: options.worker) }
@@ -55,11 +56,11 @@ struct StatusCommand: Command {
         defer { pause?.end() }
         var code = ExitCode.success
         do throws(RedrawPause.End) {
-            var before = try look(pause)
+            var before = try snapshot(pause)
             code = Self.code(before.workers.map(\.answer))
             repeat {
                 try wait(pause)
-                let now = try look(pause)
+                let now = try snapshot(pause)
                 guard draw(now, since: before) else { return .failed }
                 before = now
                 code = Self.code(before.workers.map(\.answer))
@@ -78,27 +79,28 @@ struct StatusCommand: Command {
         sleep(UInt32(options.intervalSeconds))
     }
 
-    private struct Look {
+    private struct Snapshot {
         var at: ContinuousClock.Instant
         var workers: [(address: WorkerAddress, answer: Result<StatusAnswer, StatusError>)]
     }
 
-    /// A worker that does not answer takes seconds, which keys and signals do not wait for.
-    private func look(_ pause: RedrawPause?) throws(RedrawPause.End) -> Look {
-        guard let pause else { return look() }
-        return try pause.value { look() }
+    /// Requests the status of all workers. Keys and signals interrupt it, since an unresponsive worker delays it by
+    /// seconds.
+    private func snapshot(_ pause: RedrawPause?) throws(RedrawPause.End) -> Snapshot {
+        guard let pause else { return snapshot() }
+        return try pause.value { snapshot() }
     }
 
-    private func look() -> Look {
+    private func snapshot() -> Snapshot {
         let client = HTTPClient()
-        return Look(
+        return Snapshot(
             at: ContinuousClock.now,
             workers: addresses().compactMap { address in
                 address.status(client, isNamed: options.worker != nil).map { (address, $0) }
             })
     }
 
-    private func draw(_ now: Look, since before: Look) -> Bool {
+    private func draw(_ now: Snapshot, since before: Snapshot) -> Bool {
         let lines = now.workers.map { worker in
             let earlier = before.workers.first { $0.address == worker.address }.flatMap { try? $0.answer.get() }
             let answer = try? worker.answer.get()
@@ -133,7 +135,7 @@ struct StatusCommand: Command {
         } while true
     }
 
-    /// Prints what `/livez` of each worker answers.
+    /// Prints the response of each worker to `/livez`.
     private func printLiveness() -> ExitCode {
         let client = HTTPClient()
         var statuses: [Int] = []
@@ -144,7 +146,7 @@ struct StatusCommand: Command {
                 let text = answer.text.split(separator: "\n").map { "\($0)".printable + "\n" }.joined()
                 guard Terminal.output.write(text) else { return .failed }
             } catch {
-                // A process that has ended left its socket behind.
+                // The socket remains when a process terminates.
                 if options.worker == nil, error.code == .cannotConnect { continue }
                 Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 return .unreachable
@@ -154,10 +156,10 @@ struct StatusCommand: Command {
         return statuses.allSatisfy { $0 == 200 } ? .success : .failed
     }
 
-    /// Also where sockets are there and their processes have ended.
+    /// Reports that no worker was found. Sockets without a process count as no worker.
     private static var noWorker: ExitCode {
         Terminal.error.line(
-            "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
+            "martlet: \(ControlSocket.advice); pass --socket PATH, or --url http://HOST:9780 for a remote worker")
         return .unreachable
     }
 
@@ -171,7 +173,7 @@ struct StatusCommand: Command {
 extension StatusCommand.Options {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         if parsed.has("live"), let other = ["watch", "interval", "json"].first(where: { parsed.has($0) }) {
-            throw UsageError("option --\(other) does not go with --live")
+            throw UsageError("options --\(other) and --live are mutually exclusive")
         }
         worker = try WorkerAddress(parsed)
         watches = parsed.has("watch")

@@ -4,37 +4,38 @@ import ControlProtocol
 import Delivery
 import Text
 
-/// What `martlet status` draws: workers, what is held up, apps at their limits, and queues.
+/// The output of `martlet status`: workers, held routes, apps at their limits, and queues.
 struct StatusTable {
-    /// One worker at one look.
+    /// The status of one worker in one snapshot.
     struct Line {
         var address: String
         var status: Result<WorkerStatus, StatusError>
-        /// Since the look before; nil at the first.
+        /// Change since the previous snapshot; nil in the first.
         var difference: WorkerTotals?
     }
 
     let lines: [Line]
-    /// Between the two looks.
+    /// Time between the two snapshots.
     let seconds: Double
     let hasColors: Bool
-    /// Tables become as narrow as it is; nil: nothing is cut.
+    /// The window that tables are fitted to; nil: no limit.
     var window: Terminal.Window?
-    /// Whether each line is one line of the window and there are at most as many: they are drawn again and again.
+    /// Whether the table is redrawn in place. Each line is then cut to the width of the window, and the lines to its
+    /// height.
     var isRedrawn = false
 
     var text: String {
-        let text = ([workers] + sentences + heldUp + limitedApps + queues).joined()
+        let text = ([workers] + sentences + heldRoutes + limitedApps + queues).joined()
         guard isRedrawn, let window else { return text }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        // The last row is the cursor's.
+        // The last row is for the cursor.
         let rows = max(1, window.rows - 1)
         guard lines.count > rows else { return text }
         let left = lines.count - rows + 1
-        return Self.block(lines.prefix(rows - 1).map { String($0) } + ["… \(left) more lines; q leaves"])
+        return Self.block(lines.prefix(rows - 1).map { String($0) } + ["… \(left) more lines; press q to quit"])
     }
 
-    /// What a narrow window does without.
+    /// Columns that a narrow window shortens or omits, in this order.
     private static let economies: [FittedTable.Economy] = [
         ("LANES", 0), ("P50", 0), ("UP", 0), ("RETRIED/S", 0), ("TAKEN/S", 0), ("HELD/S", 0), ("P99", 0),
         ("WORKER", 16), ("REFUSED/S", 0), ("IN FLIGHT", 0), ("WORKER", 8), ("STATE", 8),
@@ -42,7 +43,7 @@ struct StatusTable {
 
     private var width: Int? { window?.columns }
 
-    /// A line of words: cut only where lines must not wrap.
+    /// Cuts a line of text to the window's width if lines must not wrap.
     private func sentence(_ text: String) -> String {
         guard isRedrawn, let width else { return text }
         return text.shortened(to: width)
@@ -86,33 +87,33 @@ struct StatusTable {
         return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
-    /// Why workers are not ready, or cannot be asked, and what is left of configurations before.
+    /// Reasons why workers are not ready or unreachable, and lanes of previous configurations that still hold messages.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.status {
-            case .success(let status): (status.reasons + Self.leaving(status)).map { "\(status.worker): \($0)" }
+            case .success(let status): (status.reasons + Self.retiredLanes(status)).map { "\(status.worker): \($0)" }
             case .failure(let error): ["\(line.address): \(error.message)"]
             }
         }
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
     }
 
-    private static func leaving(_ status: WorkerStatus) -> [String] {
+    private static func retiredLanes(_ status: WorkerStatus) -> [String] {
         let reports = status.retiredLanes.map(\.report)
         guard !reports.isEmpty else { return [] }
         let failure = reports.lazy.compactMap { $0?.publishingFailure }.first
-        let why = failure.map { ": what became of them cannot be published: \($0)" } ?? ""
+        let why = failure.map { ": cannot publish outcomes: \($0)" } ?? ""
         let messages = reports.reduce(0) { $0 &+ ($1?.inFlight ?? 0) }
-        return ["lanes of a configuration before (\(reports.count)) have messages to settle (\(messages))\(why)"]
+        return ["lanes of a previous configuration (\(reports.count)) have unsettled messages (\(messages))\(why)"]
     }
 
-    private var heldUp: [String] {
+    private var heldRoutes: [String] {
         var rows: [(holding: HeldRoute, workers: [String])] = []
         for status in statuses {
             for holding in status.breakers.map({ HeldRoute($0) })
                 + status.paused.map({ pause in HeldRoute(pause: pause, status.pauses.first { $0.target == pause }) })
             {
-                // Several workers say the same of what they share, each since a time of its own.
+                // Workers share routes and report the same breaker or pause, each with its own start time.
                 if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
                     rows[known].workers.append(status.worker)
                     rows[known].holding.seconds = [rows[known].holding.seconds, holding.seconds].compactMap(\.self)
@@ -124,9 +125,9 @@ struct StatusTable {
         }
         let hasSeveral = statuses.count > 1
         return section(
-            ["HELD UP", "CODE", "SINCE"] + (hasSeveral ? ["WORKER"] : []) + ["WHAT"],
+            ["HELD", "CODE", "SINCE"] + (hasSeveral ? ["WORKER"] : []) + ["DETAIL"],
             rows.flatMap { holding, workers in
-                // What is so everywhere is one line.
+                // A row that applies to all workers is one line.
                 (workers.count == statuses.count ? ["all"] : workers).map { worker in
                     [holding.route, holding.code, holding.seconds.map { ElapsedTime.text(seconds: $0) } ?? "-"]
                         + (hasSeveral ? [worker] : []) + [holding.sentence]
@@ -134,11 +135,11 @@ struct StatusTable {
             })
     }
 
-    /// Each worker has limits of its own.
+    /// Each worker applies the limits separately.
     private var limitedApps: [String] {
         let hasSeveral = statuses.count > 1
         return section(
-            ["AT ITS LIMITS", "SINCE", "BEHIND", "IN FLIGHT"] + (hasSeveral ? ["WORKER"] : []),
+            ["LIMITED APP", "SINCE", "BEHIND", "IN FLIGHT"] + (hasSeveral ? ["WORKER"] : []),
             statuses.flatMap { status in
                 status.limitedApps.map { app in
                     [
@@ -158,7 +159,7 @@ struct StatusTable {
             let seen = status.queuesSecondsOld.map { ElapsedTime.text(seconds: $0) + " ago" } ?? "-"
             for queue in QueueRow.rows(status.queues) {
                 let name = [queue.name] + (hasSeveral ? [status.broker] : [])
-                // Of the many wait queues only those that hold something.
+                // Show only wait queues that have messages or consumers.
                 guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".\(TopologyNames.waitWord)."),
                     !rows.contains(where: { $0.starts(with: name) })
                 else { continue }
@@ -166,7 +167,7 @@ struct StatusTable {
                 rows.append(name + ["\(queue.messages)\(fullest)", "\(queue.consumers)", seen])
             }
         }
-        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS", "SEEN"], rows)
+        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS", "CHECKED"], rows)
     }
 
     private func section(_ titles: [String], _ rows: [[String]]) -> [String] {
@@ -184,12 +185,12 @@ struct StatusTable {
     }
 }
 
-/// A route that is held, by a breaker or a pause.
+/// A route that a breaker or a pause holds.
 private struct HeldRoute {
     var route: String
     var code: String
     var sentence: String
-    /// nil: the worker does not report it.
+    /// nil: not reported by the worker.
     var seconds: Int?
 
     init(_ breaker: WorkerStatus.OpenBreaker) {
@@ -197,11 +198,11 @@ private struct HeldRoute {
         seconds = breaker.secondsOpen
     }
 
-    /// - Parameter report: nil: the worker reports only that the route is paused.
+    /// - Parameter report: nil: the worker reports only the paused route.
     init(pause: String, _ report: PauseReport?) {
         let note = report?.note.text.map { "\($0); " } ?? ""
         (route, code) = (pause, "paused")
-        sentence = "\(note)\(PauseScope.remedy(of: pause)) lets it go on"
+        sentence = "\(note)to resume, run: \(PauseScope.remedy(of: pause))"
         seconds = report?.seconds
     }
 

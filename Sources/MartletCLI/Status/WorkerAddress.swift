@@ -3,23 +3,23 @@ import HTTPClient
 import JSON
 import Worker
 
-/// Where a worker can be asked.
+/// The address of a worker's HTTP interface.
 enum WorkerAddress: Equatable, Sendable {
     case socket(String)
-    /// Of its admin endpoint.
+    /// The URL of the admin endpoint.
     case url(String)
 
     static let socketOption = OptionSyntax(
-        name: "socket", value: "PATH", help: "the worker that listens there; default all of this user's on this machine"
+        name: "socket", value: "PATH", help: "control socket of the worker (default: all workers of this user)"
     )
     static let options = [
-        socketOption, OptionSyntax(name: "url", value: "URL", help: "the worker whose admin endpoint is there"),
+        socketOption, OptionSyntax(name: "url", value: "URL", help: "admin endpoint of the worker"),
     ]
 
-    /// A worker answers in a second, also when its lanes do not.
+    /// A worker responds within a second, even if its lanes are stalled.
     private static let answerMillisecondsMax = 5000
 
-    /// Those that were named, else all that there are.
+    /// Returns the named worker, or all workers of this user on this machine.
     static func all(named: WorkerAddress?) -> [WorkerAddress] {
         named.map { [$0] } ?? ControlSocket.paths.map { .socket($0) }
     }
@@ -32,7 +32,7 @@ enum WorkerAddress: Equatable, Sendable {
     }
 
     /// - Parameter query: names and values.
-    /// - Throws: why there is no answer.
+    /// - Throws: the reason for a missing response.
     func ask(
         _ client: HTTPClient, _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String)] = []
     ) throws(HTTPError) -> HTTPResponse {
@@ -59,7 +59,7 @@ extension WorkerAddress {
         case (nil, nil): return nil
         case (let path?, nil): self = .socket(path)
         case (nil, let url?): self = .url(url)
-        case (.some, .some): throw UsageError("options --socket and --url exclude each other")
+        case (.some, .some): throw UsageError("options --socket and --url are mutually exclusive")
         }
     }
 }

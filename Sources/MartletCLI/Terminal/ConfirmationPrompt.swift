@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// Asks a question at a terminal. The loop runs while the prompt waits, so that connections stay open.
+/// Asks a question on a terminal. The loop runs during the prompt, which keeps connections open.
 final class ConfirmationPrompt {
     /// Whether a terminal can show a question and read the answer.
     static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
@@ -12,10 +12,10 @@ final class ConfirmationPrompt {
     private var continuation: UnsafeContinuation<String?, Never>?
     private var watch: DescriptorWatch?
 
-    /// Waits for the answer.
+    /// Asks a question and waits for the answer.
     ///
-    /// - Parameter fallback: what an empty line means.
-    /// - Returns: nil when an interruption came instead.
+    /// - Parameter fallback: the answer for an empty line.
+    /// - Returns: nil after an interruption.
     static func ask(_ text: String, fallback: Bool, on loop: EpollLoop, _ interruption: Interruption) async -> Bool? {
         guard interruption.code == nil else { return nil }
         Terminal.error.write("\(text.printable) [\(fallback ? "Y/n" : "y/N")] ")
@@ -26,7 +26,7 @@ final class ConfirmationPrompt {
         return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
     }
 
-    /// The same without a loop; an interruption ends the process. An empty line means no.
+    /// Asks without a loop. An interruption terminates the process. An empty line means no.
     static func askAtOnce(_ text: String) -> Bool {
         Terminal.error.write("\(text.printable) [y/N] ")
         return readLine()?.lowercased().hasPrefix("y") ?? false
@@ -40,7 +40,7 @@ final class ConfirmationPrompt {
             continuation = $0
             watch = DescriptorWatch(
                 loop: loop, descriptor: STDIN_FILENO, for: .readable,
-                // A terminal gives a line at a time; at its end it gives nothing, which is no.
+                // A terminal delivers whole lines. End of input means no.
                 action: { [self] in finish(readLine() ?? "n") }, abandoned: { [self] in finish(nil) })
             if watch == nil { finish("n") }
         }

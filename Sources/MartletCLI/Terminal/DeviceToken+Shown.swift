@@ -1,9 +1,10 @@
 import APNSProtocol
 
 extension DeviceToken {
-    /// So many hexadecimal digits in a row may be a device token. A UUID has twelve.
+    /// Minimum length of a sequence of hexadecimal digits that may be a device token. A UUID has at most twelve in a
+    /// row.
     private static let digitsMin = 32
 
-    /// The text of others, with all that may be a device token shortened.
+    /// Shortens everything in a foreign text that may be a device token.
     static func shortened(in text: some Collection<UInt8>) -> [UInt8] { shortened(in: text, digitsMin: digitsMin) }
 }

@@ -3,15 +3,15 @@ import EventLoop
 import Glibc
 
 extension FileWriter {
-    /// What a pipe that takes anything takes at once (`PIPE_BUF`).
+    /// Bytes that a writable pipe accepts without blocking (`PIPE_BUF`).
     private static let pipeBytes = 4096
-    private static let lookMilliseconds = 10
+    private static let pollMilliseconds = 10
 
-    /// An empty file that says by being there that something has happened. A file that is there gets a new time and keeps
-    /// its contents. A symbolic link is refused: another user may have put it there.
+    /// Creates an empty file whose existence signals an event. An existing file keeps its contents and gets a new time.
+    /// A symbolic link is refused, since another user may have created it.
     static func create(_ path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
-        // A FIFO without a reader cannot be opened without waiting, and can have a new time.
+        // A FIFO without a reader cannot be opened without blocking, but its time can be set.
         guard descriptor >= 0 else {
             return errno == ENXIO && utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
         }
@@ -19,12 +19,12 @@ extension FileWriter {
         return futimens(descriptor, nil) == 0
     }
 
-    /// Writes all of it to a pipe or terminal whose reader may take its time, in which the loop turns on.
+    /// Writes all bytes to a pipe or terminal. The loop continues while the reader is slow.
     ///
     /// - Parameters:
-    ///   - bytes: afterwards what was not written for want of a reason to wait; nothing when it cannot be written.
-    ///   - isOver: asked while it waits.
-    /// - Returns: false when it cannot be written, or there is no more reason to wait.
+    ///   - bytes: the bytes to write. Afterwards the unwritten bytes if `isOver` ended the wait; empty after an error.
+    ///   - isOver: called repeatedly during the wait; true ends it.
+    /// - Returns: false after an error, or if `isOver` returned true.
     static func write(
         _ bytes: inout [UInt8], to descriptor: Int32, on loop: EventLoop, unless isOver: () -> Bool
     ) async -> Bool {
@@ -36,7 +36,7 @@ extension FileWriter {
                     bytes.removeFirst(written)
                     return false
                 }
-                await loop.sleep(for: .milliseconds(lookMilliseconds))
+                await loop.sleep(for: .milliseconds(pollMilliseconds))
                 continue
             }
             let piece = bytes[written...].prefix(pipeBytes)

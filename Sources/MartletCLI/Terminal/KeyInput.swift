@@ -1,10 +1,10 @@
 import Glibc
 
-/// A person's terminal that gives each key at once and does not show it, until `end`.
+/// A terminal in a mode that delivers each key immediately and does not echo it. `end` restores the previous mode.
 final class KeyInput {
     private var former = termios()
 
-    /// nil where no person could press a key, or another job has the terminal.
+    /// Returns nil if standard input is not a terminal, or if another job has it.
     init?() {
         guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, &former) == 0
         else { return nil }
@@ -19,7 +19,7 @@ final class KeyInput {
         case quit, other, ended
     }
 
-    /// Reads the keys that were pressed; `ended` at the end of the input.
+    /// Reads the pressed keys. Returns `ended` at the end of the input.
     func read() -> Key {
         var keys = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(STDIN_FILENO, &keys, keys.count)

@@ -1,7 +1,8 @@
 import CommandKit
 import EventLoop
 
-/// A bar on a person's terminal while something takes its time; nothing elsewhere, nor where lines of JSON come.
+/// A progress bar on the terminal. Shows nothing if standard error is not a terminal, or if JSON lines are written to
+/// the same terminal.
 final class ProgressLine {
     private static let intervalMilliseconds = 200
     private static let cells = 24
@@ -12,8 +13,8 @@ final class ProgressLine {
     private var timer: TimerToken?
 
     /// - Parameters:
-    ///   - isJSON: whether lines of JSON are written to standard output meanwhile.
-    ///   - count: how many are done, asked for now and then.
+    ///   - isJSON: whether JSON lines are written to standard output.
+    ///   - count: returns the number of completed items; called periodically.
     init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
         self.loop = loop
         self.total = total

@@ -3,8 +3,7 @@ import EventLoop
 import Glibc
 import Threads
 
-/// Waits for the time between two drawings on a terminal, or for what is drawn; `q` or a signal ends the wait. Blocks the
-/// thread.
+/// Waits between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. Blocks the thread.
 final class RedrawPause {
     enum End: Error, Equatable {
         case quit
@@ -16,7 +15,7 @@ final class RedrawPause {
     private let signalDescriptor: Int32
     private var keys: KeyInput?
 
-    /// From here on signals end a wait, not the process. To be called on the main thread.
+    /// Blocks the signals, which then end a wait instead of the process. Call it on the main thread.
     init() {
         SignalSource.block(Self.signals)
         var set = sigset_t()
@@ -36,7 +35,7 @@ final class RedrawPause {
         try wait(until: ContinuousClock.now + .seconds(seconds))
     }
 
-    /// Runs `body` on a thread of its own, which goes on after the wait has ended.
+    /// Runs `body` on a separate thread, which continues if `q` or a signal ends the wait.
     func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(End) -> Value {
         var ends = [Int32](repeating: -1, count: 2)
         guard pipe(&ends) == 0 else { return body() }

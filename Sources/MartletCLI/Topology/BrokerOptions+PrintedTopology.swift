@@ -1,7 +1,7 @@
 import Configuration
 
 extension BrokerOptions {
-    /// By the configuration file; without one in the virtual host that RabbitMQ begins with.
+    /// Returns the topology of the configuration file; without one, in RabbitMQ's default virtual host.
     func printedTopology() throws(ConfigurationError) -> PrintedTopology {
         if let configPath { return try ConfigurationFile(configPath).printedTopology() }
         return PrintedTopology(topology: try topology(), virtualHost: "/", user: PrintedTopology.defaultUser)

@@ -7,33 +7,34 @@ struct TopologyApplyCommand: ConfiguredCommand {
         path: ["topology", "apply"],
         summary: "Declare the exchanges, queues and bindings at the broker.",
         discussion: """
-            Declares what is missing and leaves alone what is there; run it as often as you like. Something that exists
-            with other arguments is an error: the broker cannot change it, only delete and declare anew. The binding of all
-            requests to one queue is taken away where there are several. Those of queues that are no longer queues of
-            requests are taken away when they are named as --former; where amqp.management_url is configured, these are
-            listed. On RabbitMQ 4 new queues have no delivery limit. Queues that exist with the limit need a policy, which
-            amqp.management_url sets. Without it the rabbitmqctl command is printed and the exit code is 1;
-            --without-policies leaves the policy to others.
+            Declare missing objects and leave existing ones unchanged. The command may be repeated. An object that exists with
+            other arguments is an error: the broker cannot change it, only delete it and declare it again. If several
+            request queues are configured, remove the binding of all requests to one queue. Remove the bindings of former
+            request queues that --former names; if amqp.management_url is configured, list them. On RabbitMQ 4, new queues
+            have no delivery limit. Existing queues with the limit need a policy, which the command sets through
+            amqp.management_url. Without the URL, it prints the rabbitmqctl command and exits with 1;
+            --without-policies skips the policy.
             """,
         options: .broker + [
             OptionSyntax(
                 name: "former", value: "QUEUE[=KEY]",
-                help: "take away its binding to the exchange of requests; several are allowed",
+                help: "remove the queue's binding to the request exchange; repeatable",
                 repetition: .list),
-            OptionSyntax(name: "without-policies", help: "others set the one that existing queues need on RabbitMQ 4"),
+            OptionSyntax(
+                name: "without-policies", help: "do not set the policy that existing queues need on RabbitMQ 4"),
         ])
 
     struct Options: Equatable, Sendable {
         var broker = BrokerOptions()
         var former: [FormerQueue] = []
-        /// Else others do.
+        /// Whether to set policies. If false, another tool manages them.
         var setsPolicies = true
     }
 
-    /// A queue of requests of an earlier configuration.
+    /// A request queue of an earlier configuration.
     struct FormerQueue: Equatable, Sendable {
         var name: String
-        /// nil: the last word of its name.
+        /// nil: the last word of the queue's name.
         var routingKey: String?
     }
 

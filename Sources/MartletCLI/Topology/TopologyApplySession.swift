@@ -9,7 +9,7 @@ import Text
 /// Declares the topology and prints the outcome of each step.
 struct TopologyApplySession {
     let target: TopologyTarget
-    /// Bindings of earlier configurations, as the operator names them.
+    /// Bindings of earlier configurations that the operator named.
     let former: [Topology.Binding]
     private let setsPolicies: Bool
 
@@ -37,7 +37,8 @@ struct TopologyApplySession {
         var snapshot: BrokerSnapshot?
         switch await inspector.management?.snapshot(of: inspector.topology) {
         case .success(let seen): snapshot = seen
-        case .failure(let failure): Terminal.error.line("martlet: not seen: \(failure.message)".printable)
+        case .failure(let failure):
+            Terminal.error.line("martlet: cannot query the management API: \(failure.message)".printable)
         case nil: break
         }
         do {

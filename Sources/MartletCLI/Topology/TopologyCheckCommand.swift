@@ -11,12 +11,13 @@ import Text
 struct TopologyCheckCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "check"],
-        summary: "Compare the broker with the topology, and change nothing.",
+        summary: "Compare the broker with the topology without changing it.",
         discussion: """
-            Prints what is missing or differs, each with what to do about it. Exit code 0: nothing is, 1: something is. AMQP
-            shows whether things are there, and to a user who may declare them whether their arguments are right; bindings
-            and policies are seen where amqp.management_url is configured. A queue counts as a difference, too, if requests
-            wait in it without a consumer, or if it is full and refuses messages, so that results cannot be published.
+            Print missing and mismatched objects, each with a remedy. Exit code 0: all objects match, 1: an object is missing or
+            mismatched. AMQP shows whether objects exist, and to users with configure permission whether their arguments
+            match; bindings and policies are visible only if amqp.management_url is configured. A queue also counts as
+            mismatched if requests wait in it without a consumer, or if it is full and refuses messages, so that results
+            cannot be published.
             """,
         options: .broker + [.json])
 
@@ -51,7 +52,7 @@ struct TopologyCheckCommand: ConfiguredCommand {
         }
     }
 
-    /// The management API may answer where AMQP cannot be reached.
+    /// The management API may respond while AMQP is unreachable.
     private func queueFindings(
         _ target: TopologyTarget, on loop: EventLoop, deadlineSeconds: Int
     ) async -> [TopologyFinding] {
@@ -75,7 +76,7 @@ struct TopologyCheckCommand: ConfiguredCommand {
         let faults = findings.count { $0.isFault }
         if !options.isJSON {
             let right = findings.count { $0.state == .present }
-            Terminal.output.line("\(right) as they should be, \(faults) missing or otherwise")
+            Terminal.output.line("\(right) ok, \(faults) missing or mismatched")
         }
         return faults == 0 ? .success : .failed
     }

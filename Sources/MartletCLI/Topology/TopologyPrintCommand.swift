@@ -2,23 +2,24 @@ import BrokerTopology
 import CommandKit
 import Configuration
 
-/// Prints the topology in one of the forms that a broker, or whoever manages it, takes. Connects to nothing.
+/// Prints the topology as a table or in a format that RabbitMQ tools accept. Does not connect.
 struct TopologyPrintCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "print"],
-        summary: "Show the exchanges, queues and bindings, without connecting.",
+        summary: "Print the exchanges, queues and bindings without connecting.",
         discussion: """
-            As a table, or as what declares them without martlet: a definitions file, a script of rabbitmqctl, or objects of
-            the messaging topology operator. The last two say what each user may do; no password is read, but one in amqp.url, or written. --broker
-            adds what turns off the delivery limit of RabbitMQ 4.0 and later, which takes a message out of a queue that was
-            returned 20 times.
+            Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl script, or
+            objects of the messaging topology operator. The last two contain the permissions of each user. No password is
+            printed, and only one in amqp.url is read. --broker adds what disables the delivery limit of RabbitMQ 4.0 and
+            later, which removes a message from a queue after 20 returns.
             """,
         options: [
             .config(), .prefix,
             OptionSyntax(
-                name: "format", value: "FORMAT", help: "table (default), definitions, rabbitmqctl, kubernetes"),
-            OptionSyntax(name: "broker", value: "VERSION", help: "the broker's version: 3.10, 3.13, 4.0, 4.3"),
-            OptionSyntax(name: "cluster", value: "NAME", help: "of Kubernetes: the RabbitmqCluster; default rabbitmq"),
+                name: "format", value: "FORMAT", help: "table, definitions, rabbitmqctl or kubernetes (default: table)"),
+            OptionSyntax(name: "broker", value: "VERSION", help: "broker version, such as 3.10, 3.13, 4.0, 4.3"),
+            OptionSyntax(
+                name: "cluster", value: "NAME", help: "name of the RabbitmqCluster in Kubernetes (default: rabbitmq)"),
             OptionSyntax(name: "json", help: "the same as --format definitions"),
         ])
 
@@ -28,7 +29,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
         case rabbitmqctl
         case kubernetes
 
-        /// Whether it says what each user may do.
+        /// Whether the format contains user permissions.
         var namesUsers: Bool {
             switch self {
             case .table, .definitions: false
@@ -40,7 +41,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
     struct Options: Equatable, Sendable {
         var broker = BrokerOptions()
         var format = Format.table
-        /// nil: only what every version takes.
+        /// nil: only declarations that every version accepts.
         var version: BrokerVersion?
         /// The name of the `RabbitmqCluster` in Kubernetes.
         var cluster = "rabbitmq"
@@ -67,7 +68,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
             }
         guard Terminal.output.write(text) else { return .failed }
         if printed.user == nil, options.format.namesUsers {
-            Terminal.error.line("martlet: amqp.username cannot be read here: \(user) stands for it")
+            Terminal.error.line("martlet: cannot read amqp.username on this machine, using \(user) instead")
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
@@ -82,17 +83,19 @@ extension TopologyPrintCommand.Options {
         broker = try BrokerOptions(parsed)
         if let text = parsed.options["format"] {
             guard let format = TopologyPrintCommand.Format(rawValue: text) else {
-                let formats = TopologyPrintCommand.Format.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("option --format takes one of \(formats), not '\(text)'")
+                let formats = TopologyPrintCommand.Format.allCases.map(\.rawValue).enumerated(with: "or")
+                throw UsageError("option --format: expected \(formats), got '\(text)'")
             }
             self.format = format
         } else if parsed.has("json") {
             format = .definitions
         }
-        if parsed.has("json"), format != .definitions { throw UsageError("option --json is --format definitions") }
+        if parsed.has("json"), format != .definitions {
+            throw UsageError("options --json and --format are mutually exclusive")
+        }
         if let text = parsed.options["broker"] {
             guard let version = BrokerVersion(text) else {
-                throw UsageError("option --broker takes a version such as 3.10, 3.13, 4.0 or 4.3, not '\(text)'")
+                throw UsageError("option --broker: expected a version such as 3.10, 3.13, 4.0 or 4.3, got '\(text)'")
             }
             self.version = version
         }

@@ -4,7 +4,7 @@ import BrokerTopology
 import Configuration
 import TLS
 
-/// A topology, and the broker to which it belongs.
+/// A topology and its broker.
 struct TopologyTarget: Sendable {
     let connector: BrokerConnector
     let inspector: TopologyInspector

@@ -6,9 +6,9 @@ import EventLoop
 struct UnroutedListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "list"],
-        summary: "Count results that no queue was bound for, by outcome and app.",
+        summary: "Count results without a bound queue, by outcome and app.",
         discussion: """
-            Reads the queue for unrouted results and leaves it as it is.
+            Read the queue of unrouted results without changing it.
 
             \(ResendText.filters)
             """,
@@ -29,21 +29,21 @@ struct UnroutedListCommand: MessageQueueCommand {
 struct UnroutedReplayCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "replay"],
-        summary: "Publish results again that no queue was bound for.",
+        summary: "Publish results again that had no bound queue.",
         discussion: """
-            Publishes the results that have an ID or match --where, or with --all every one, to the exchange for results
-            with their own routing keys. Without ID, --where and --limit it asks on a terminal, after a dry run;
-            elsewhere it needs --all or --yes. Bind a queue first: martlet topology apply. End martlet watch and martlet
-            publish --wait first: their queues take results, and are deleted with them. With amqp.management_url this is
-            checked. The first result of each
-            routing key is published alone. If no queue is bound for the routing key, the results that have it stay. A
-            result is removed once the broker has confirmed it. A command that is killed may leave results that it has
-            published: consumers of results drop duplicates by message-id.
+            Publish the results with an ID or that match --where; with --all, every result. Each result goes to the result
+            exchange with its original routing key. Without ID, --where and --limit, ask for confirmation on a terminal
+            after a dry run; elsewhere, require --all or --yes. Bind a queue first: martlet topology apply. Stop martlet
+            watch and martlet publish --wait first: their queues would receive the results, and the broker deletes these
+            queues later. With amqp.management_url, the command checks for such queues. The first result of each routing
+            key is published separately. If no queue is bound for the key, the results with this key stay. A result is
+            removed after the broker has confirmed it. If the command is killed, published results may also stay:
+            consumers of results discard duplicates by message-id.
 
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("publish every result, without a question") + [
+        options: .broker + [.filter] + .resending("publish every result without confirmation") + [
             .deliveryLimit, .json,
         ])
 

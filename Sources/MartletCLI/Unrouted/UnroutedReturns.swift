@@ -4,12 +4,12 @@ import Configuration
 import DeadLetters
 import EventLoop
 
-/// Finds the routing keys of results that still lead to no queue.
+/// Detects the routing keys of results for which no queue is bound.
 ///
-/// The broker confirms such a result and returns nothing, since the alternate exchange takes it. So a queue of the
-/// command's own is bound to the alternate exchange and gets a copy. The first result of each routing key is published
-/// alone. A marker follows it through the command's queue: when the marker comes, a copy of the result has come or never
-/// will.
+/// The broker confirms such a result and returns nothing, since the alternate exchange routes it. Therefore a queue of
+/// this command is bound to the alternate exchange and receives a copy. The first result of each routing key is
+/// published separately, followed by a marker to the command's queue. When the marker arrives, a copy of the result
+/// either has arrived before or will not arrive.
 final class UnroutedReturns {
     private static let markerSecondsMax = 15
 
@@ -24,7 +24,7 @@ final class UnroutedReturns {
         var messageID: String
         var markerID: String
         var hasReturned = false
-        /// Gets false when the marker has not come in time.
+        /// Resumed with false if the marker does not arrive in time.
         var waiter: UnsafeContinuation<Bool, Never>?
     }
 
@@ -41,19 +41,19 @@ final class UnroutedReturns {
 
         init(_ returns: UnroutedReturns) { self.returns = returns }
 
-        override func received(_ message: IncomingMessage) { returns.came(message) }
+        override func received(_ message: IncomingMessage) { returns.handle(message) }
 
         override func failed() { returns.endProbe(isOver: false) }
     }
 
     func close() async { await queue.close() }
 
-    /// Whether a queue takes results of this routing key; nil before the first has been published.
+    /// Whether a queue is bound for the routing key; nil before its first result is published.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
-    /// Publishes the first result of a routing key and finds out whether it has a queue. One at a time.
+    /// Publishes the first result of a routing key and determines whether a queue is bound. Not reentrant.
     ///
-    /// - Returns: how the publish ended; `unknown` when the marker did not come.
+    /// - Returns: the outcome of the publish; `unknown` if the marker did not arrive.
     func publishFirst(
         _ message: OutgoingMessage, _ publish: (OutgoingMessage) async -> PublishOutcome
     ) async -> PublishOutcome {
@@ -63,22 +63,22 @@ final class UnroutedReturns {
         let outcome = await publish(message)
         guard outcome == .confirmed else { return outcome }
         let marker = OutgoingMessage(exchange: "", routingKey: queue.name, body: [], messageID: markerID)
-        guard await publish(marker) == .confirmed, await markerCame() else {
-            return .unknown(AMQPError(.timedOut, "whether a queue took it is not known"))
+        guard await publish(marker) == .confirmed, await markerArrived() else {
+            return .unknown(AMQPError(.timedOut, "cannot determine whether a queue received it"))
         }
         isRouted[message.routingKey] = probe?.hasReturned == false
         return .confirmed
     }
 
-    private func markerCame() async -> Bool {
-        // It may have come before its confirm.
+    private func markerArrived() async -> Bool {
+        // The marker may arrive before its confirm.
         guard probe?.markerID.isEmpty == false else { return true }
         let timer = loop.schedule(after: .seconds(Self.markerSecondsMax)) { [self] in endProbe(isOver: false) }
         defer { loop.cancel(timer) }
         return await withUnsafeContinuation { probe?.waiter = $0 }
     }
 
-    private func came(_ message: IncomingMessage) {
+    private func handle(_ message: IncomingMessage) {
         guard let probe else { return }
         let id = message.properties.messageID
         if id == probe.markerID {

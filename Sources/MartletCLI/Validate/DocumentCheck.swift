@@ -3,16 +3,16 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// A schema with the memory that checking takes, for one document after the other.
+/// Checks documents against a schema, reusing the validator's memory.
 struct DocumentCheck {
-    /// Documents may be large here.
+    /// Higher than a worker's limit, since documents may be large.
     private static let stepsPerValue = 8
 
     let limits: JSONLimits
     private let validator: SchemaValidator
-    /// Limits hold as well that no schema can say.
+    /// Whether documents are messages, which also have limits that no schema can express.
     private let isOfMessages: Bool
-    /// Of the configuration; nil: the contract alone counts.
+    /// Rules of the configuration; nil: check only the contract.
     private let rules: RequestRules?
     private let checker: RequestChecker?
     private let errorsMax: Int
@@ -63,7 +63,7 @@ struct DocumentCheck {
         return ValidationResult(errors: [.violation(violation, document.position(of: place))])
     }
 
-    /// What a worker with the configuration would say of a request that the contract allows.
+    /// Returns the mistakes that a worker with this configuration would find in a request that the contract allows.
     private func workersResult(of text: [UInt8], _ root: JSONValue, _ document: JSONDocument) -> ValidationResult {
         guard let rules, let violation = checker?.violation(of: text) else { return ValidationResult() }
         if violation.violationClass == .schema, let payload = root["payload"],
@@ -78,9 +78,9 @@ struct DocumentCheck {
     }
 
     private func result(_ violations: [SchemaViolation], _ document: JSONDocument) -> ValidationResult {
-        let told = violations.prefix(errorsMax)
-        let positions = document.positions(ofNodes: told.map(\.nodeIndex))
+        let reported = violations.prefix(errorsMax)
+        let positions = document.positions(ofNodes: reported.map(\.nodeIndex))
         return ValidationResult(
-            errors: zip(told, positions).map { .schema($0, $1) }, hasMore: violations.count > errorsMax)
+            errors: zip(reported, positions).map { .schema($0, $1) }, hasMore: violations.count > errorsMax)
     }
 }

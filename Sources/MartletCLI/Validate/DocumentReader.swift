@@ -3,18 +3,18 @@ import Configuration
 import EventLoop
 import Glibc
 
-/// Reads documents from a file or from standard input (`-`): all of it as one, or each line as soon as it is complete.
-/// Of one that is too long there is one byte more than its limit, by which a parser sees it.
+/// Reads documents from a file or standard input (`-`): the whole content as one document, or each line when it is
+/// complete. A document that exceeds the limit is cut one byte after it, so that a parser rejects it.
 struct DocumentReader: ~Copyable {
-    private static let lookMilliseconds = 10
+    private static let pollMilliseconds = 10
 
     private let descriptor: Int32
     private let bytesMax: Int
     private var buffer: [UInt8] = []
-    /// Bytes of the buffer that were returned already.
+    /// Bytes of the buffer that have been returned.
     private var start = 0
     private var isAtEnd = false
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an incomplete line.
     private var partial: [UInt8] = []
 
     init(_ path: String, bytesMax: Int) throws(ReferenceResolver.ReadFailure) {
@@ -31,7 +31,7 @@ struct DocumentReader: ~Copyable {
         return Array(buffer.prefix(bytesMax + 1))
     }
 
-    /// The next line without its end; nil behind the last one.
+    /// Returns the next line without its line end; nil after the last line.
     mutating func line() throws(ReferenceResolver.ReadFailure) -> [UInt8]? {
         while true {
             if let line = popLine() { return line }
@@ -39,9 +39,9 @@ struct DocumentReader: ~Copyable {
         }
     }
 
-    /// The same of somebody who may take their time, in which the loop turns on.
+    /// As `line()`, for slow input. The loop continues while it waits.
     ///
-    /// - Parameter isOver: asked while it waits; there is no further line then.
+    /// - Parameter isOver: called repeatedly during the wait; true ends it, and the result is nil.
     mutating func line(
         on loop: EventLoop, unless isOver: () -> Bool
     ) async throws(ReferenceResolver.ReadFailure) -> [UInt8]? {
@@ -50,7 +50,7 @@ struct DocumentReader: ~Copyable {
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             while poll(&input, 1, 0) == 0 {
                 guard !isOver() else { return nil }
-                await loop.sleep(for: .milliseconds(Self.lookMilliseconds))
+                await loop.sleep(for: .milliseconds(Self.pollMilliseconds))
             }
             guard try readMore() else { return rest() }
         }

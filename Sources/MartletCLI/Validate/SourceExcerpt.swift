@@ -2,18 +2,18 @@ import CommandKit
 import JSON
 import Text
 
-/// The line of a text in which something is wrong, with a caret below the place.
+/// Formats the line of a text that contains a mistake, with a caret below the position.
 enum SourceExcerpt {
-    /// Two lines of at most `width` columns, cut around the place where they would be longer.
+    /// Returns two lines of at most `width` columns. A longer line is cut around the position.
     ///
-    /// - Parameter reveals: shows device tokens whole.
+    /// - Parameter reveals: whether to print complete device tokens.
     static func text(_ source: [UInt8], _ position: JSONPosition, width: Int, reveals: Bool = true) -> String {
         func shown(_ bytes: ArraySlice<UInt8>) -> String { DeadLetterText.shown(Self.shown(bytes), reveals: reveals) }
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
         let start = source[..<offset].lastIndex(where: isEnd).map { $0 + 1 } ?? 0
         let end = source[offset...].firstIndex(where: isEnd) ?? source.count
-        // A character has four bytes at most: what is further away cannot be shown.
+        // A character has at most four bytes. Text further away does not fit.
         let reach = 4 * max(width, 1)
         let isCut = offset - start > reach
         let before = Array(shown(source[(isCut ? offset - reach : start)..<offset]))
@@ -26,7 +26,7 @@ enum SourceExcerpt {
         return "\(line)\n\(String(repeating: " ", count: head.columns))^"
     }
 
-    /// As `text`, but of the line no more than its key: behind that may stand a secret.
+    /// As `text`, but shows only the key of the line: its value may be a secret.
     static func key(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
@@ -39,14 +39,14 @@ enum SourceExcerpt {
         return text(known, place, width: width)
     }
 
-    /// Without what would move the cursor otherwise than by its width.
+    /// Removes characters that would move the cursor by more than their width.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self).replacing("\t", with: " ").replacing("\r", with: "").printable
     }
 }
 
 extension [Character] {
-    /// As many from the beginning as fit into so many columns.
+    /// Returns the longest prefix that fits into the columns.
     fileprivate func fitting(_ columns: Int) -> ArraySlice<Character> {
         var left = columns
         return prefix { character in

@@ -2,24 +2,24 @@ import APNSProtocol
 import JSON
 import Text
 
-/// A key inside `aps` that Apple does not define. It is no mistake, since Apple adds keys from time to time; more often it
-/// is a slip, of which nobody would say a word: APNs takes it, and devices pass over it.
+/// A key inside `aps` that Apple does not define. It is only a warning, since Apple adds keys over time. Most are
+/// typing errors: APNs accepts them, and devices ignore them.
 struct UnknownApsKey: Equatable {
-    /// That are told of one message.
-    static let toldMax = 5
+    /// Maximum number reported per message.
+    static let countMax = 5
 
-    /// To the member.
+    /// JSON pointer of the member.
     var pointer: String
-    /// The key that was probably meant.
+    /// The Apple key that was probably intended.
     var suggestion: String?
-    /// Of the key.
+    /// Index of the key's node.
     var nodeIndex: Int
 
     static func all(in request: JSONValue) -> [UnknownApsKey] {
         guard let aps = request["payload"]?["aps"] else { return [] }
         var found: [UnknownApsKey] = []
         for (key, _) in aps.members {
-            guard found.count < toldMax, let name = key.string else { break }
+            guard found.count < countMax, let name = key.string else { break }
             guard !PayloadKeys.aps.contains(name) else { continue }
             found.append(
                 UnknownApsKey(
@@ -29,11 +29,12 @@ struct UnknownApsKey: Equatable {
         return found
     }
 
-    /// Behind the pointer.
+    /// The message after the pointer.
     var message: String {
-        "is no key of Apple's, and devices pass over it" + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
+        "is not a key that Apple defines, and devices ignore it"
+            + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
     }
 
-    /// For a person.
+    /// The complete sentence for a person.
     var sentence: String { "\(pointer) \(message)." }
 }

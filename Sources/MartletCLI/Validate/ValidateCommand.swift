@@ -5,14 +5,14 @@ import JSON
 import JSONSchema
 import Text
 
-/// Checks documents against a schema, and says on standard output what is wrong with them: in lines for people, with
-/// `--json` in a line of JSON for each.
+/// Validates documents against a schema, and prints mistakes on standard output: as text, or with `--json` one line per
+/// document.
 struct ValidateCommand: ConfiguredCommand {
-    /// Errors that are told of one document.
+    /// Maximum number of errors printed per document.
     static let errorsMax = 1000
-    /// Warnings about a schema that are told.
+    /// Maximum number of warnings printed per schema.
     static let warningsMax = 5
-    /// For a schema of one's own; without one, a document is a message and has the limits of messages.
+    /// Limits for a schema of `--schema`. Otherwise a document is a message and has the limits of messages.
     static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
     let options: Options
@@ -21,7 +21,7 @@ struct ValidateCommand: ConfiguredCommand {
 
     func execute() throws(ConfigurationError) -> ExitCode {
         if let problem = options.unreadableConfig {
-            Terminal.error.line("martlet: \(problem); requests are checked without its rules")
+            Terminal.error.line("martlet: \(problem); checking requests without its rules")
         }
         let rules: RequestRules? =
             if let path = options.configPath { try ConfigurationFile(path).requestRules() } else { nil }
@@ -38,7 +38,7 @@ struct ValidateCommand: ConfiguredCommand {
         let folder = SchemaFolder(
             resources: options.resources,
             options: SchemaOptions(assertsFormat: options.assertsFormat, defaultDraft: options.draft),
-            hint: "name its file or folder, as in --resource URI=FILE", readsPipes: true)
+            hint: "pass its file or folder as --resource URI=FILE", readsPipes: true)
         let schema = try folder.compile(path)
         for warning in schema.warnings.prefix(Self.warningsMax) {
             Terminal.error.line("martlet: \(path): \(warning)".printable)
@@ -49,7 +49,7 @@ struct ValidateCommand: ConfiguredCommand {
     private func run(_ schema: CompiledSchema, _ rules: RequestRules?) -> ExitCode {
         let check = DocumentCheck(
             schema, isOfMessages: options.schemaPath == nil, rules,
-            errorsMax: options.tellsAllErrors ? Self.errorsMax : 1)
+            errorsMax: options.printsAllErrors ? Self.errorsMax : 1)
         var code = ExitCode.success
         for file in options.files {
             do throws(Failure) {
@@ -61,7 +61,7 @@ struct ValidateCommand: ConfiguredCommand {
                 case .input(let error):
                     Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 case .output:
-                    Terminal.error.line("martlet: cannot write what was found")
+                    Terminal.error.line("martlet: cannot write the results")
                     return code
                 }
             }
@@ -71,11 +71,11 @@ struct ValidateCommand: ConfiguredCommand {
 
     private enum Failure: Error {
         case input(ReferenceResolver.ReadFailure)
-        /// Nobody would learn what is said.
+        /// Standard output cannot be written.
         case output
     }
 
-    /// Whether something in the file is invalid.
+    /// Returns whether a document in the file is invalid.
     private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
         var count = 0
         var invalid = 0
@@ -84,12 +84,12 @@ struct ValidateCommand: ConfiguredCommand {
             count += 1
             if !result.isValid { invalid += 1 }
             if options.isJSON {
-                try say(result.json(file: options.files.count > 1 ? file : nil, firstLine: line))
+                try print(result.json(file: options.files.count > 1 ? file : nil, firstLine: line))
             } else {
-                for line in lines(result, text, file, firstLine: line) { try say(line) }
+                for line in lines(result, text, file, firstLine: line) { try print(line) }
             }
         }
-        if !options.isJSON, let line = summary(file, count, invalid: invalid) { try say(line) }
+        if !options.isJSON, let line = summary(file, count, invalid: invalid) { try print(line) }
         return invalid > 0
     }
 
@@ -111,24 +111,23 @@ struct ValidateCommand: ConfiguredCommand {
         }
     }
 
-    private func say(_ line: String) throws(Failure) {
+    private func print(_ line: String) throws(Failure) {
         guard Terminal.output.line(line) else { throw .output }
     }
 
-    /// What is wrong with a document. Of its text something is only shown where a person looks: it may hold what is not to
-    /// be kept in a log.
+    /// Formats the mistakes of a document. Prints its text only on a terminal: a log must not contain payloads.
     private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
         var lines: [String] = []
-        func tell(_ message: String, at position: JSONPosition) {
+        func add(_ message: String, at position: JSONPosition) {
             let place = "\(Self.shown(file)):\(position.line + firstLine - 1):\(position.column)"
             lines.append("\(place): \(message)".printable)
             if Terminal.output.isTerminal {
                 lines.append(SourceExcerpt.text(text, position, width: Terminal.output.width))
             }
         }
-        for error in result.errors { tell(error.message, at: error.position) }
-        if result.hasMore { lines.append("\(Self.shown(file)): there are more errors than these".printable) }
-        for warning in result.warnings { tell("warning: \(warning.key.sentence)", at: warning.position) }
+        for error in result.errors { add(error.message, at: error.position) }
+        if result.hasMore { lines.append("\(Self.shown(file)): more errors omitted".printable) }
+        for warning in result.warnings { add("warning: \(warning.key.sentence)", at: warning.position) }
         return lines
     }
 

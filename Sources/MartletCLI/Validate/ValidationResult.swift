@@ -2,16 +2,16 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// What a check of one document came to.
+/// The result of validating one document.
 struct ValidationResult: Equatable {
     var errors: [Problem] = []
-    /// There are more errors than are told.
+    /// Whether further errors were omitted.
     var hasMore = false
     var warnings: [Warning] = []
 
     var isValid: Bool { errors.isEmpty }
 
-    /// What does not make it invalid.
+    /// A finding that does not make the document invalid.
     struct Warning: Equatable {
         var key: UnknownApsKey
         var position: JSONPosition
@@ -20,7 +20,7 @@ struct ValidationResult: Equatable {
     enum Problem: Equatable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
-        /// A rule of messages that no schema can say.
+        /// A rule of messages that no schema can express.
         case violation(RequestViolation, JSONPosition)
 
         var position: JSONPosition {
@@ -30,7 +30,7 @@ struct ValidationResult: Equatable {
             }
         }
 
-        /// For a person.
+        /// The message for a person.
         var message: String {
             switch self {
             case .json(let error): error.message
@@ -39,7 +39,7 @@ struct ValidationResult: Equatable {
             }
         }
 
-        /// Class and code, as a worker's dead letter has them: `schema.enum`.
+        /// Class and code as in a worker's dead letter, such as `schema.enum`.
         var reason: String {
             switch self {
             case .json(let error): "json.\(error.code.rawValue)"
@@ -49,10 +49,10 @@ struct ValidationResult: Equatable {
         }
     }
 
-    /// One line: `{"valid":true}`, or `false` with `errors`; either may have `warnings`.
+    /// Returns one line: `{"valid":true}`, or `false` with `errors`. Either may contain `warnings`.
     ///
     /// - Parameters:
-    ///   - file: of several, the one that it is about.
+    ///   - file: name of the document's file; nil for a single file.
     ///   - firstLine: the line of the file on which the document begins, counted from 1.
     func json(file: String?, firstLine: Int) -> String {
         var json = JSONWriter()

@@ -6,10 +6,10 @@ import EventLoop
 struct WaitsListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["waits", "list"],
-        summary: "Count requests that wait for their next attempt, by cause.",
+        summary: "Count waiting requests by cause.",
         discussion: """
-            Reads all wait queues of the topology and leaves them as they are. CODE is the cause: APNs' reason, or that
-            of an open breaker. A request is not returned to its queue while this command holds it, which takes seconds.
+            Read all wait queues of the topology without changing them. CODE is the cause: the reason of APNs, or of an open
+            breaker. While this command holds a request, usually for seconds, its delay does not expire.
 
             \(ResendText.filters)
             """,
@@ -30,20 +30,20 @@ struct WaitsListCommand: MessageQueueCommand {
 struct WaitsBringBackCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["waits", "bring-back"],
-        summary: "Return waiting requests to their request queues at once.",
+        summary: "Return waiting requests to their request queues immediately.",
         discussion: """
-            Returns the requests that have an ID or match --where, or with --all every one. Without ID, --where and
-            --limit it asks on a terminal, after a dry run; elsewhere it needs --all or --yes. Run it after the cause is
-            repaired: while a breaker is open, workers move the requests to a wait queue again. Each request is published
-            unchanged and removed from its wait queue once the broker has confirmed it. With --rate and a filter or an ID,
-            the other requests of a wait queue are held until the command ends. The command may be stopped at any
-            moment and run again. If it is killed, a few requests may be in both queues: one worker process pushes
-            such a request once, two may each push it.
+            Return the requests with an ID or that match --where; with --all, every request. Without ID, --where and --limit,
+            ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Run the command after
+            repairing the cause: while a breaker is open, workers move the requests to a wait queue again. Each request is
+            published unchanged, and removed from its wait queue after the broker has confirmed it. With --rate and a
+            filter or an ID, the other requests of a wait queue are held until the command ends. The command may be
+            stopped at any time and run again. If it is killed, a few requests may be in both queues: a single worker
+            process pushes such a request once, two may each push it.
 
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("return every request, without a question") + [.json])
+        options: .broker + [.filter] + .resending("return every request without confirmation") + [.json])
 
     let options: DeadLetterOptions
 

@@ -7,6 +7,6 @@ class ResultsHandler {
     /// The status of the connection has changed.
     func statusChanged(_ status: BrokerStatus) {}
 
-    /// The queue is missing or the broker refuses it: waiting does not help.
+    /// The queue is missing or the broker refuses it. Retrying does not help.
     func failed() {}
 }

@@ -4,14 +4,14 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// A queue of a command's own, which gets a copy of every result and dead letter while the command runs.
+/// A queue of one command that receives a copy of every result and dead letter while the command runs.
 ///
-/// It is an ordinary one that the broker deletes when nobody has used it for a while, so that it is there before anything
-/// is awaited and outlives a short loss of the connection; it is deleted when the command ends.
+/// The broker deletes the queue after it has been unused for a while. The queue therefore survives a short connection
+/// loss. The command deletes it when it ends.
 final class ResultsQueue {
-    /// How long the broker keeps the queue after a command that was killed.
+    /// How long the broker keeps the queue of a killed command.
     private static let expiresMilliseconds: Int64 = 60_000
-    /// Messages that wait for a slow terminal; the oldest are dropped then.
+    /// Messages that may wait for a slow terminal. The broker then drops the oldest.
     private static let lengthMax: Int64 = 100_000
     private static let prefetch = 500
     private static let connectDeadlineSeconds = 15
@@ -33,12 +33,13 @@ final class ResultsQueue {
         wait = BrokerWait(loop: loop, connector: connector)
     }
 
-    /// From now on the handler receives every message that is published to these exchanges, until `close` returns.
+    /// Declares the queue and binds it. The handler receives every message that is published to the exchanges
+    /// afterwards, until `close` returns.
     func open(on exchanges: [String], _ handler: ResultsHandler) async throws(AMQPError) {
         do throws(AMQPError) {
             try await declare(on: exchanges)
         } catch {
-            // What was declared goes by itself.
+            // The broker deletes the queue after its expiry.
             await admin.close()
             throw error
         }
@@ -90,7 +91,7 @@ final class ResultsQueue {
                 "x-max-length": .integer(Self.lengthMax),
             ])
         for exchange in exchanges { try await admin.bindQueue(name, toExchange: exchange, routingKey: "#") }
-        // From here on the consumer's connection speaks for both.
+        // The consumer's connection reports the status from here on.
         wait.end()
     }
 

@@ -1,16 +1,16 @@
 import CommandKit
 import Configuration
 
-/// Which results and dead letters somebody wants to see: those for which all holds.
+/// Selects results and dead letters. All conditions must match.
 struct WatchFilter: Equatable, Sendable {
     var isOfDeadLetters = false
     var app: AppPattern?
-    /// One of these; empty: any.
+    /// Allowed outcomes; empty: any.
     var outcomes: [String] = []
-    /// The notification's own, or the message-id.
+    /// The notification's id or the message-id.
     var id: String?
 
-    func lets(_ message: WatchedMessage) -> Bool {
+    func matches(_ message: WatchedMessage) -> Bool {
         if isOfDeadLetters, message.kind != .deadLetter { return false }
         if let app, !(message.app.map { app.matches($0) } ?? false) { return false }
         if !outcomes.isEmpty, !outcomes.contains(message.outcome ?? "") { return false }

@@ -1,6 +1,6 @@
 import CommandKit
 
-/// Which columns there is room for, and how wide they are.
+/// The columns that fit, and their widths.
 struct WatchLayout {
     enum Column: String, CaseIterable {
         case kind, id, app, outcome, status, code, token, age
@@ -9,18 +9,17 @@ struct WatchLayout {
     let columns: [Column]
     let table: TextTable
 
-    /// As wide as what they hold, as a rule.
+    /// Widths that usually fit the content.
     private static let widths: [Column: Int] = [
         .kind: 6, .id: 36, .app: 24, .outcome: 8, .status: 6, .code: 27, .token: 9, .age: 8,
     ]
 
-    /// What a narrow terminal does without: all of a column, or what is beyond so many characters; in this order, the
-    /// ids last.
+    /// Columns that a narrow terminal shortens to a width or omits (0), in this order.
     private static let economies: [(column: Column, widthMin: Int)] = [
         (.app, 12), (.token, 0), (.status, 0), (.age, 0), (.app, 0), (.code, 16), (.id, 9),
     ]
 
-    /// - Parameter width: of the terminal; nil: nothing is cut.
+    /// - Parameter width: columns of the terminal; nil: no limit.
     init(width: Int?) {
         let all = Column.allCases
         var widths = all.map { Self.widths[$0] }

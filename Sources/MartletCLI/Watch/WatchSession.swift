@@ -10,9 +10,9 @@ import EventLoop
 import Glibc
 import Text
 
-/// Shows results and dead letters as they come.
+/// Prints results and dead letters as they are published.
 final class WatchSession {
-    /// How long a lost connection is tried again: less than the queue is kept, so that nothing is missed.
+    /// Time to reconnect. It is shorter than the expiry of the queue, so that no message is missed.
     private static let reconnectDeadlineSeconds = 40
 
     private let loop: EpollLoop
@@ -45,9 +45,10 @@ final class WatchSession {
         }
     }
 
-    /// Ends the command by `q` where a person watches; signals end it in order then, so that the terminal is as it was.
+    /// Ends the command on `q`, if a person watches. Signals then also end it in order, which restores the terminal's
+    /// mode.
     ///
-    /// - Returns: undoes it; nil where no person watches.
+    /// - Returns: a function that undoes this; nil if standard input or output is not a terminal.
     private func quitByKey() -> (() -> Void)? {
         guard output.isTerminal, let keys = KeyInput() else { return nil }
         Interruption.block()
@@ -106,7 +107,7 @@ final class WatchSession {
         override func failed() { session.finish(.unreachable) }
     }
 
-    /// Everything published from now on will be seen.
+    /// Reports that the command receives everything published from now on.
     private func announce() {
         Terminal.error.line("martlet: listening at \(connector.place)")
         if let path = options.readyFile, !FileWriter.create(path) {
@@ -119,7 +120,7 @@ final class WatchSession {
         }
     }
 
-    /// The connection is another than it was.
+    /// Limits the time of a reconnection.
     private func changed(_ state: BrokerStatus) {
         switch state {
         case .waiting:
@@ -127,7 +128,7 @@ final class WatchSession {
                 let seconds = Self.reconnectDeadlineSeconds
                 reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
                     Terminal.error.line(
-                        "martlet: the broker was away for \(seconds) seconds; what was published since then is not shown"
+                        "martlet: broker connection lost for \(seconds) seconds; messages published since then are not shown"
                     )
                     finish(.unreachable)
                 }
@@ -142,13 +143,13 @@ final class WatchSession {
     private func show(_ message: IncomingMessage) {
         guard result == nil else { return }
         let watched = WatchedMessage(message, isResult: message.exchange == connector.names.resultsExchange)
-        guard options.filter.lets(watched) else { return }
+        guard options.filter.matches(watched) else { return }
         let now = loop.now.unixMilliseconds
         let line =
             options.isJSON
             ? json(message, watched, now)
             : table.text(watched, nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
-        // Nobody reads any more: `martlet watch | head`.
+        // The reader has exited, as in `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {
             self.left = left - 1
@@ -159,7 +160,7 @@ final class WatchSession {
     private func json(_ message: IncomingMessage, _ watched: WatchedMessage, _ nowUnixMilliseconds: Int64) -> String {
         let line = watched.json(
             WatchedEnvelope(message), nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: options.revealsTokens)
-        // A program gets the body as it is; it must not steer a terminal.
+        // A program receives the body unchanged. On a terminal, it must not contain control characters.
         return output.isTerminal ? line.printable : line
     }
 

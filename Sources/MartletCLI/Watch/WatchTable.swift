@@ -2,12 +2,12 @@ import CommandKit
 import Telemetry
 import Text
 
-/// Results and dead letters as lines of a table.
+/// Formats results and dead letters as lines of a table.
 struct WatchTable {
     private let layout: WatchLayout
     private let hasColors: Bool
 
-    /// - Parameter width: of the terminal in characters; nil where nothing need be cut: in a pipe or a file.
+    /// - Parameter width: columns of the terminal; nil for a pipe or file: no limit.
     init(width: Int?, hasColors: Bool) {
         layout = WatchLayout(width: width)
         self.hasColors = hasColors
@@ -20,7 +20,7 @@ struct WatchTable {
         return message.tint.applied(to: layout.table.line(cells), if: hasColors)
     }
 
-    /// The line, and below it the reason in a sentence if the message has one.
+    /// Returns the line, followed by the reason on a separate line if the message has one.
     func text(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool) -> String {
         let line = line(message, nowUnixMilliseconds: nowUnixMilliseconds)
         guard let sentence = message.message, !sentence.isEmpty else { return line }
@@ -55,7 +55,7 @@ struct WatchTable {
 }
 
 extension WatchedMessage.Kind {
-    /// As the table has it.
+    /// The word in the table.
     fileprivate var word: String {
         switch self {
         case .result: "result"

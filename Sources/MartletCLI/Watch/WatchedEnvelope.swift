@@ -4,21 +4,22 @@ import Crypto
 import DeadLetters
 import JSON
 
-/// A message as it was published: where to, its properties and headers, and its body. Anybody may have written it.
+/// A message as it was published: destination, properties, headers and body. The content is untrusted.
 struct WatchedEnvelope {
-    /// What a broker may hold.
+    /// Larger than any message that a broker accepts.
     private static let limits = JSONLimits(bytesMax: 16 << 20)
 
     var exchange: String
     var routingKey: String
-    /// Those that are there, by their names in JSON.
+    /// The properties that are set, by their JSON names.
     var properties: [(name: StaticString, value: String)] = []
-    /// When it, or the request, says that it was published.
+    /// When the message was published, according to its own properties.
     var timestampSeconds: UInt64?
     var headers = FieldTable()
     var body: [UInt8]
 
-    /// Appends members to the object that is open. What may be a device token is shortened unless `revealsTokens`.
+    /// Appends members to the open object. Shortens everything that may be a device token, unless `revealsTokens` is
+    /// set.
     func write(to json: inout JSONWriter, revealsTokens: Bool) {
         let writer = Shortening(isOff: revealsTokens)
         json.member("exchange", exchange)
@@ -36,10 +37,10 @@ struct WatchedEnvelope {
         guard (try? JSONDocument(body, limits: Self.limits)) != nil else {
             return json.member("body_base64", Base64.encode(writer.isOff ? body : writer.bytes(body)))
         }
-        // In JSON these stand between values only: in strings they are escaped.
+        // In JSON these characters occur only between values; strings contain them escaped.
         let line = writer.bytes(body).map { [0x0A, 0x0D, 0x09].contains($0) ? UInt8(ascii: " ") : $0 }
         json.key("body")
-        // A number may have as many digits as a token, and is none any more when it is shortened.
+        // A number with as many digits as a token is no longer a number after shortening.
         if (try? JSONDocument(line, limits: Self.limits)) != nil {
             json.raw(escaping: line)
         } else {

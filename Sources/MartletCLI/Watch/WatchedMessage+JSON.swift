@@ -1,7 +1,7 @@
 import JSON
 
 extension WatchedMessage {
-    /// One line: what the table says, and the message itself.
+    /// Returns one line with the columns of the table and the message.
     func json(_ envelope: WatchedEnvelope, nowUnixMilliseconds: Int64, revealsTokens: Bool) -> String {
         var json = JSONWriter()
         json.beginObject()

@@ -5,8 +5,8 @@ import Delivery
 import JSON
 import Telemetry
 
-/// A result or dead letter as an operator sees it, or a reply to a channel command that went to the results. Everything in
-/// it came from outside and may be anything.
+/// A result, a dead letter, or a reply to a channel command that was published to the result exchange. The content is
+/// untrusted.
 struct WatchedMessage: Equatable {
     enum Kind: String {
         case result
@@ -15,30 +15,30 @@ struct WatchedMessage: Equatable {
     }
 
     var kind: Kind
-    /// nil where it could not be read.
+    /// nil if the id cannot be read.
     var id: String?
     var app: String?
-    /// `accepted`, `rejected`, …; nil for what the broker itself gave up.
+    /// `accepted`, `rejected`, …; nil for a message that the broker dead-lettered.
     var outcome: String?
-    /// What was wrong, in two words: `schema` and `required`.
+    /// Class and code of the failure, such as `schema` and `required`.
     var failureClass: String?
     var failureCode: String?
-    /// What was wrong, in a sentence.
+    /// The failure as a sentence.
     var message: String?
-    /// APNs' answer.
+    /// Status of the response from APNs.
     var status: Int?
     var reason: String?
     var deviceToken: ShortToken?
     var attempts: Int?
-    /// A copy that was not pushed: the outcome is that of the first.
+    /// A duplicate that was not pushed. The outcome is that of the first delivery.
     var isDuplicate = false
-    /// When it was published: the worker knew the outcome, or gave the message up.
+    /// When the outcome was determined, or when the worker or broker dead-lettered the message.
     var unixMilliseconds: Int64?
     var messageID: String?
-    /// Of the dead letter's body, which is the request's own.
+    /// Size of the dead letter's body, which is the request's body.
     var bodyBytes: Int?
 
-    /// - Parameter isResult: it came from the exchange of results.
+    /// - Parameter isResult: whether the message is from the result exchange.
     init(_ message: IncomingMessage, isResult: Bool) {
         let properties = message.properties
         self =
@@ -48,7 +48,7 @@ struct WatchedMessage: Equatable {
                 deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
     }
 
-    /// A message of the exchange of results.
+    /// Reads a message of the result exchange.
     init(result body: [UInt8], messageID: String?, type: String? = nil) {
         kind = type == ChannelReply.type ? .channelReply : .result
         self.messageID = messageID
@@ -72,7 +72,7 @@ struct WatchedMessage: Equatable {
         unixMilliseconds = root["finished_at"]?.int64
     }
 
-    /// A message of the exchange of dead letters, or one that the broker itself gave up.
+    /// Reads a message of the dead-letter exchange, or one that the broker dead-lettered.
     init(deadLetter body: [UInt8], messageID: String?, headers: FieldTable) {
         kind = .deadLetter
         self.messageID = messageID
@@ -97,12 +97,12 @@ struct WatchedMessage: Equatable {
         deviceToken = request["device_token"]?.string.map { ShortToken($0) }
     }
 
-    /// Since it was published; nil when that is not told or lies ahead.
+    /// Time since the message was published; nil if the time is unknown or in the future.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: unixMilliseconds, at: nowUnixMilliseconds)
     }
 
-    /// The class and code of what was wrong: `schema.required`, and `apns.Unregistered` also where nobody has to act.
+    /// Class and code of the failure, such as `schema.required`. `apns.Unregistered` also without a dead letter.
     var failure: String? {
         guard let failureClass else { return reason.map { "apns.\($0)" } }
         return [failureClass, failureCode].compactMap(\.self).joined(separator: ".")

@@ -6,13 +6,12 @@ import Worker
 struct WorkerCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["worker"],
-        summary: "Take messages from RabbitMQ, send them to APNs, publish what became of them.",
+        summary: "Consume requests from RabbitMQ, push them to APNs, publish the outcomes.",
         discussion: """
-            Waits until the broker is there and has all that it needs, and says what it waits for. Runs until
-            SIGTERM or SIGINT, then takes no more messages and settles those it holds, for at most
-            limits.drain_deadline_seconds; a second signal ends it at once. SIGHUP has it read the file anew; keys
-            and certificates are taken by themselves when their files change. Logs JSON lines to standard error.
-            The schema of the file is schemas/config.schema.json.
+            Wait until the broker is connected and has the topology, and log what is missing. Run until SIGTERM or SIGINT;
+            then stop consuming and settle the held requests within limits.drain_deadline_seconds. A second signal stops
+            the worker immediately. SIGHUP reloads the file; changed key and certificate files are reloaded automatically.
+            Logs are JSON lines on standard error. The schema of the file is schemas/config.schema.json.
             """,
         options: [.config(isRequired: true)])
 

@@ -1,30 +1,31 @@
-/// Lines of JSON on standard error, for an operator. Usable from every thread; never waits for a reader.
+/// A JSON-lines log on standard error for operators. Usable from every thread; never waits for a reader.
 ///
 /// ```swift
 /// log.warning(.brokerLost, [.amqpHost: .describing(endpoint), .error: .describing(error)])
 /// ```
-/// The event is one of a fixed list, so that it can be searched for and counted; what varies stands beside it under a
-/// `LogKey`, and is left out where it is nil.
+/// Events come from a fixed list, for searches and alerts. Variable details follow under `LogKey`s; nil values are
+/// omitted.
 public final class Log: Sendable {
-    /// Bytes of lines that wait for the writer; at it, further lines are dropped, counted, and told of later.
+    /// Maximum bytes of lines that wait for the writer. When the queue is full, further lines are dropped, counted and
+    /// reported later.
     public static let queueBytesMax = 256 * 1024
-    /// How long `flush` waits for a reader that has stalled.
+    /// Default timeout of `flush` if the reader has stalled.
     public static let flushDeadlineMilliseconds = 1000
 
-    /// Says nothing.
+    /// A log that discards every line.
     public static let silent = Log(level: nil)
 
     private let queue: LogQueue
-    /// Whose lines these are; kept by what was made of it.
+    /// The log that owns the queue; kept until this log is released. Nil if this log is the owner.
     private let parent: Log?
-    /// At the end of each line.
+    /// Appended to each line.
     private let context: (LogKey, LogValue)?
-    /// The raw value of the least level that is written; 255 for none.
+    /// The raw value of the lowest level that is written; 255 for none.
     private let threshold: UInt8
 
     /// - Parameters:
-    ///   - level: the least that is written; nil for nothing at all.
-    ///   - descriptor: where to, standard error unless told otherwise; not closed by this.
+    ///   - level: the lowest level that is written; nil for none.
+    ///   - descriptor: the destination (default: standard error). The log does not close it.
     public init(level: LogLevel?, descriptor: Int32 = 2, queueBytesMax: Int = Log.queueBytesMax) {
         queue = LogQueue(descriptor: descriptor, bytesMax: queueBytesMax)
         threshold = level?.rawValue ?? .max
@@ -43,7 +44,7 @@ public final class Log: Sendable {
         if parent == nil { queue.close() }
     }
 
-    /// The same log, with `key` in each line; it does not keep the keys that `self` was given so.
+    /// Returns the same log with `key` in each line; it replaces a key that an earlier `with` added.
     public func with(_ key: LogKey, _ value: LogValue) -> Log { Log(parent ?? self, (key, value)) }
 
     /// Whether a line of `level` would be written.
@@ -51,7 +52,7 @@ public final class Log: Sendable {
         level.rawValue >= threshold
     }
 
-    /// Writes one line; `metadata` is not evaluated when `level` is not written.
+    /// Writes one line. `metadata` is evaluated only if `level` is written.
     public func write(
         _ level: LogLevel, _ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]
     ) {
@@ -79,14 +80,14 @@ public final class Log: Sendable {
         write(.error, event, metadata())
     }
 
-    /// Waits until all lines are written, for the end of the process; blocks the calling thread.
+    /// Waits until all lines are written, for the end of the process. Blocks the calling thread.
     ///
-    /// - Returns: false when the deadline passed before.
+    /// - Returns: false on timeout.
     @discardableResult
     public func flush(withinMilliseconds milliseconds: Int = Log.flushDeadlineMilliseconds) -> Bool {
         queue.flush(withinMilliseconds: milliseconds)
     }
 
-    /// Lines that were dropped and not told of yet.
+    /// Lines dropped since the start.
     public var droppedCount: Int { queue.droppedCount }
 }

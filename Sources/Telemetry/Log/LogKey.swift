@@ -1,5 +1,5 @@
-/// Every key that a log line can hold beside `time`, `level` and `message`: to be found, and spelled, in one place.
-/// Dotted, from the general to the particular. None ever holds a secret or a device token.
+/// The keys of a log line, except `time`, `level`, `event` and `message`. Dotted, from the general to the particular.
+/// No value is a secret or a complete device token.
 public enum LogKey: String, Sendable {
     case error = "error"
     case file = "file"

@@ -1,17 +1,17 @@
-/// How much a log line matters, from the least to the most.
+/// The severity of a log line, in ascending order.
 public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringConvertible {
-    /// For whoever looks for a fault in Martlet itself.
+    /// For debugging Martlet itself.
     case debug
-    /// The normal course of things, a few lines an hour.
+    /// Normal operation, a few lines an hour.
     case info
-    /// Something failed and Martlet goes on by itself.
+    /// A failure that Martlet recovers from by itself.
     case warning
-    /// Somebody has to do something.
+    /// A failure that needs an operator.
     case error
 
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 
-    /// The word in log lines and in the configuration.
+    /// The name in log lines and in the configuration.
     public var description: String {
         switch self {
         case .debug: "debug"
@@ -21,7 +21,7 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringCon
         }
     }
 
-    /// The level that `word` names; nil when it names none.
+    /// Returns nil if `word` names no level.
     public init?(_ word: String) {
         guard let level = Self.allCases.first(where: { $0.description == word }) else { return nil }
         self = level

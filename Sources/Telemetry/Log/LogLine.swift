@@ -1,14 +1,14 @@
 import CLinux
 import Text
 
-/// One line of JSON as it is put together.
+/// One log line, built as JSON.
 struct LogLine {
-    /// Bytes of one value that are kept; a longer one ends in `…`.
+    /// Maximum bytes of one value; a longer value is cut and ends in `…`.
     static let valueBytesMax = 4096
 
     private(set) var bytes: [UInt8] = []
 
-    /// Begins with the time, the level, the event's code and its sentence.
+    /// Starts the line with the time, the level, the event's code and its message.
     init(level: LogLevel, event: LogEvent) {
         bytes.reserveCapacity(256)
         append(#"{"time":""#)
@@ -42,7 +42,8 @@ struct LogLine {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Escapes what JSON wants escaped, and all that a terminal would obey: C1 controls and format characters (U+202E).
+    /// Escapes the characters that JSON requires and those that control a terminal: C1 controls and format characters
+    /// (U+202E).
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var isCut = false
@@ -71,7 +72,7 @@ struct LogLine {
         }
     }
 
-    /// RFC 3339, UTC, in milliseconds.
+    /// Appends the time as RFC 3339, UTC, in milliseconds.
     private mutating func appendTime() {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

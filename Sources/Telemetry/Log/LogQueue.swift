@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import Threads
 
-/// Lines on their way to a descriptor, and the thread that writes them.
+/// Queued log lines, and the thread that writes them to a descriptor.
 ///
-/// Whoever logs takes a lock for the length of a copy of a few hundred bytes, never for a write: a stalled reader of
-/// standard error fills the queue, and then lines are dropped and counted. That the lock is there at all is fine because
-/// no message of the normal course logs anything.
+/// A caller holds the lock only while it copies a few hundred bytes, never during a write. If the reader of standard
+/// error stalls, the queue fills; then lines are dropped and counted. At the level `info`, no request logs a line on
+/// its normal path, so the lock costs nothing there.
 ///
-/// `@unchecked Sendable`: the lock guards all that changes.
+/// `@unchecked Sendable`: the lock guards all mutable state.
 final class LogQueue: @unchecked Sendable {
     private let descriptor: Int32
     private let bytesMax: Int
@@ -38,11 +38,11 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Lines dropped since the beginning.
+    /// Lines dropped since the start.
     var droppedCount: Int { lock.withLock { droppedTotal } }
 
-    /// Waits until all is written; false when that took too long. Where no thread could be started, the caller writes,
-    /// however long that takes.
+    /// Waits until all lines are written; returns false on timeout. If no thread could be started, the caller writes
+    /// the lines itself, without a timeout.
     func flush(withinMilliseconds milliseconds: Int) -> Bool {
         lock.withLock {
             if !hasThread {
@@ -53,7 +53,7 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Lets the thread end after what waits.
+    /// Lets the thread exit after it has written the queued lines.
     func close() {
         lock.withLock {
             isClosed = true
@@ -66,7 +66,7 @@ final class LogQueue: @unchecked Sendable {
         while takeBatch(&batch) { write(batch) }
     }
 
-    /// Waits for lines; false when there will be none any more.
+    /// Waits for lines; returns false if the queue is closed and empty.
     private func takeBatch(_ batch: inout [UInt8]) -> Bool {
         lock.withLock {
             isWriting = false
@@ -87,7 +87,7 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Writes all, however long it takes; gives up when nobody can ever read it.
+    /// Writes all bytes, without a timeout; stops on an error that a repeat cannot fix.
     private func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

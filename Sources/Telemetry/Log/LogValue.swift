@@ -1,14 +1,14 @@
-/// What stands beside a key in a log line.
+/// The value of a key in a log line.
 public enum LogValue: Sendable, Equatable {
     case string(String)
     case integer(Int)
     case number(Double)
     case boolean(Bool)
 
-    /// Whatever describes itself: an error, an endpoint, a `ShortToken`.
+    /// Returns the description of an error, an endpoint, a `ShortToken` or another value.
     public static func describing(_ value: some CustomStringConvertible) -> LogValue { .string(value.description) }
 
-    /// Whole ones.
+    /// Rounds toward zero.
     public static func milliseconds(_ duration: Duration) -> LogValue { .integer(Int(duration / .milliseconds(1))) }
 }
 

@@ -1,11 +1,11 @@
-/// What of a device token may be told: enough to find it in one's own database, too little to send to it.
+/// A shortened device token for logs: enough to find the token in a database, too little to push to it.
 public struct ShortToken: Sendable, Hashable, CustomStringConvertible {
-    /// Characters of a token that are told, and never more than a quarter of it.
+    /// Maximum characters shown; never more than a quarter of the token.
     public static let charactersMax = 8
 
     public let description: String
 
-    /// - Parameter token: in hexadecimal; what is no hexadecimal digit is shown as `?`.
+    /// - Parameter token: in hexadecimal. Other characters are shown as `?`.
     public init(_ token: some StringProtocol) {
         let shown = token.utf8.prefix(min(Self.charactersMax, token.utf8.count / 4))
         description =

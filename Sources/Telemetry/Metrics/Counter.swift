@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what happens; only grows. A relaxed atomic: usable from every thread, orders nothing.
+/// A count that only grows. A relaxed atomic: usable from every thread, without ordering.
 public final class Counter: Sendable {
     private let total = Atomic<Int>(0)
 

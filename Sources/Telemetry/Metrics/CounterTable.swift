@@ -1,5 +1,5 @@
-/// The counters of one name by small numbers, each made when it first counts; for one thread. Costs less to count in than
-/// `LabeledCounters`.
+/// The counters of one metric, indexed by small numbers. Each is registered at its first increment. For one thread;
+/// cheaper than `LabeledCounters`.
 public struct CounterTable {
     private let registry: MetricsRegistry
     private let name: String
@@ -8,8 +8,8 @@ public struct CounterTable {
     private var counters: [Counter?]
 
     /// - Parameters:
-    ///   - count: numbers are below it.
-    ///   - labels: of a number.
+    ///   - count: the size of the table; numbers are below it.
+    ///   - labels: returns the labels of a number.
     public init(
         _ registry: MetricsRegistry, _ name: String, help: String, count: Int,
         labels: @escaping (Int) -> MetricsRegistry.Labels

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that goes up and down. A relaxed atomic: usable from every thread, orders nothing.
+/// A number that rises and falls. A relaxed atomic: usable from every thread, without ordering.
 public final class Gauge: Sendable {
     private let current = Atomic<Int>(0)
 

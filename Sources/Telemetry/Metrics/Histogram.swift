@@ -1,26 +1,26 @@
-/// How observed values are spread over fixed buckets. Relaxed atomics: a reader may see an observation's bucket before
-/// its sum.
+/// The distribution of observed values over fixed buckets. Relaxed atomics: a reader may see an observation's bucket
+/// before its sum.
 public final class Histogram: Sendable {
-    /// What a value counts.
+    /// The unit of a value.
     public enum Unit: Sendable, Hashable {
-        /// Nanoseconds, told in seconds as Prometheus wants them.
+        /// Nanoseconds, rendered in seconds as Prometheus requires.
         case nanoseconds
         case plain
     }
 
-    /// From a tenth of a millisecond to ten seconds, for what takes a network's time.
+    /// Bounds for network operations: a tenth of a millisecond to ten seconds.
     public static let networkNanoseconds = [
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// From a second to a day, for what may wait in queues.
+    /// Bounds for waits in queues: a second to a day.
     public static let waitNanoseconds = [
         1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400,
     ].map { $0 * 1_000_000_000 }
 
     public let unit: Unit
-    /// The largest value of each bucket, ascending; one more bucket takes the rest.
+    /// The largest value of each bucket, ascending. One more bucket counts larger values.
     public let bounds: [Int]
     private let buckets: [Counter]
     private let total = Counter()
@@ -38,18 +38,18 @@ public final class Histogram: Sendable {
         total.add(value)
     }
 
-    /// Takes over what was observed elsewhere.
+    /// Adds observations that were counted elsewhere.
     ///
     /// - Parameters:
-    ///   - counts: in each bucket, the rest last; as many as there are here.
-    ///   - sum: of all values.
+    ///   - counts: observations per bucket, including the last one without a bound.
+    ///   - sum: the sum of all values.
     public func add(_ counts: [Int], sum: Int) {
-        precondition(counts.count == buckets.count, "the buckets are the same")
+        precondition(counts.count == buckets.count, "bucket counts differ")
         for (bucket, count) in zip(buckets, counts) { bucket.add(count) }
         total.add(sum)
     }
 
-    /// What it stands at.
+    /// The current values.
     public var reading: HistogramReading {
         HistogramReading(unit: unit, bounds: bounds, counts: buckets.map(\.value), sum: total.value)
     }

@@ -1,39 +1,39 @@
-/// What a histogram stood at: a value, of which an earlier one can be taken away.
+/// The values of a histogram at one time. An earlier reading can be subtracted.
 public struct HistogramReading: Sendable, Hashable {
     public let unit: Histogram.Unit
     /// The largest value of each bucket, ascending.
     public let bounds: [Int]
-    /// Observations in each bucket, those beyond the last bound at the end.
+    /// Observations in each bucket; the last count is of values beyond the last bound.
     public private(set) var counts: [Int]
-    /// All values together.
+    /// The sum of all values.
     public private(set) var sum: Int
 
-    /// - Parameter counts: one more than there are bounds.
+    /// - Parameter counts: one more element than `bounds`.
     public init(unit: Histogram.Unit, bounds: [Int], counts: [Int], sum: Int) {
-        precondition(counts.count == bounds.count + 1, "each bucket has a count")
+        precondition(counts.count == bounds.count + 1, "the number of counts does not match the bounds")
         (self.unit, self.bounds, self.counts, self.sum) = (unit, bounds, counts, sum)
     }
 
-    /// Observations.
+    /// The number of observations.
     public var count: Int { counts.reduce(0, &+) }
 
     public mutating func add(_ other: HistogramReading) {
-        precondition(bounds == other.bounds, "the buckets are the same")
+        precondition(bounds == other.bounds, "bucket bounds differ")
         for index in counts.indices { counts[index] &+= other.counts[index] }
         sum &+= other.sum
     }
 
-    /// What was observed since an earlier reading of the same histogram.
+    /// Returns the observations since an earlier reading of the same histogram.
     public func since(_ earlier: HistogramReading?) -> HistogramReading {
         guard let earlier, earlier.bounds == bounds else { return self }
         let differences = zip(counts, earlier.counts).map { $0 &- $1 }
         return HistogramReading(unit: unit, bounds: bounds, counts: differences, sum: sum &- earlier.sum)
     }
 
-    /// The value that this part of the observations does not exceed, taken to be spread evenly within each bucket.
+    /// Returns the value that this fraction of the observations does not exceed. Interpolates linearly within a bucket.
     ///
     /// - Parameter part: from 0 to 1.
-    /// - Returns: nil when nothing was observed; the last bound for what lies beyond it.
+    /// - Returns: nil without observations; the last bound if the quantile is beyond it.
     public func quantile(_ part: Double) -> Int? {
         let rank = part * Double(count)
         guard count > 0 else { return nil }
@@ -48,7 +48,7 @@ public struct HistogramReading: Sendable, Hashable {
         return bounds.last
     }
 
-    func told(_ value: Int) -> String {
+    func rendered(_ value: Int) -> String {
         switch unit {
         case .nanoseconds: String(Double(value) / 1_000_000_000)
         case .plain: String(value)

@@ -1,6 +1,6 @@
-/// The counters of one name whose labels come up while they are counted; for one thread.
+/// The counters of one metric whose label values are discovered at run time. For one thread.
 public struct LabeledCounters<Key: Hashable> {
-    /// Keys with a counter of their own; further ones share one.
+    /// Maximum keys with a counter each; further keys share one.
     public static var keysMax: Int { MetricsRegistry.seriesPerFamilyMax }
 
     private let registry: MetricsRegistry

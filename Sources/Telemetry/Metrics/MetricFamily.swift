@@ -1,13 +1,13 @@
-/// What one thread counts in.
+/// The storage of one registration of a series.
 enum MetricCell {
     case counter(Counter)
     case gauge(Gauge)
     case histogram(Histogram)
-    /// As it was found when it was last looked at.
+    /// The value at the last `replace`.
     case value(Double)
 }
 
-/// All metrics of one name, and their text.
+/// All series of one metric name, and their rendering.
 struct MetricFamily {
     struct Series {
         let labels: MetricsRegistry.Labels
@@ -15,23 +15,23 @@ struct MetricFamily {
         var cells: [MetricCell]
     }
 
-    /// Of what is beyond the most that are told apart.
+    /// The labels of the series that counts everything beyond the maximum.
     static let overflow: MetricsRegistry.Labels = ["overflow": "true"]
 
     let name: String
     let help: String
     let type: String
-    /// In the order of asking.
+    /// In the order of registration.
     private(set) var series: [Series] = []
     private var indices: [String: Int] = [:]
-    /// The cell that was given out last where all are in use.
+    /// The index of the shared cell that was returned last, if all cells are in use.
     private var shared = 0
 
     init(name: String, help: String, type: String) {
         (self.name, self.help, self.type) = (name, help, type)
     }
 
-    /// Returns the cell to count in: another one where there are enough.
+    /// Returns the cell to count in: an existing one if the series has its maximum of cells.
     mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) -> MetricCell {
         let text = Self.text(labels)
         if let index = indices[text] {
@@ -50,9 +50,9 @@ struct MetricFamily {
         return cell
     }
 
-    /// What others count stays where it was while they have less to say.
+    /// Raises the counter to `value`; a lower value leaves it unchanged, so the counter never decreases.
     ///
-    /// - Returns: false when there is no room for a further series.
+    /// - Returns: false if a further series would exceed the maximum.
     mutating func raise(_ value: Double, _ labels: MetricsRegistry.Labels) -> Bool {
         let text = Self.text(labels)
         if let index = indices[text], case .value(let before)? = series[index].cells.first {
@@ -94,10 +94,10 @@ struct MetricFamily {
             var below = 0
             for (index, count) in reading.counts.enumerated() {
                 below &+= count
-                let bound = index < reading.bounds.count ? reading.told(reading.bounds[index]) : "+Inf"
+                let bound = index < reading.bounds.count ? reading.rendered(reading.bounds[index]) : "+Inf"
                 text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(below)\n"
             }
-            text += "\(name)_sum\(braced) \(reading.told(reading.sum))\n\(name)_count\(braced) \(below)\n"
+            text += "\(name)_sum\(braced) \(reading.rendered(reading.sum))\n\(name)_count\(braced) \(below)\n"
         } else if case .value? = series.cells.first {
             let value = series.cells.reduce(0) { if case .value(let value) = $1 { $0 + value } else { $0 } }
             text +=
@@ -118,7 +118,7 @@ struct MetricFamily {
         labels.map { "\($0.key)=\"\(escaped($0.value))\"" }.joined(separator: ",")
     }
 
-    /// Prometheus' text format 0.0.4: backslash, quote and line feed of a label value are escaped.
+    /// Escapes backslash, quote and line feed of a label value, for Prometheus' text format 0.0.4.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

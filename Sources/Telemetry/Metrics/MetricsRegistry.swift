@@ -1,17 +1,17 @@
 import Threads
 
-/// The metrics of a process by name and labels, and their text for Prometheus.
+/// The metrics of a process by name and labels, rendered for Prometheus.
 ///
-/// A call for a metric makes a cell of its own, so that each lane counts in memory that no other writes to, until there
-/// are ``cellsPerSeriesMax``; what is told of a name and labels is the sum of its cells. Asking takes a lock and is done once for each; counting touches
-/// the cell alone.
+/// Each registration returns a new cell, so each lane counts in memory that no other thread writes. Beyond
+/// ``cellsPerSeriesMax``, registrations share cells. The value of a series is the sum of its cells. A registration
+/// takes a lock and happens once; an increment touches only the cell.
 ///
 /// `@unchecked Sendable`: the lock guards the families.
 public final class MetricsRegistry: @unchecked Sendable {
-    /// Combinations of labels of one name; further ones are counted together under `overflow="true"`.
+    /// Maximum label combinations of one name; further ones are counted together under `overflow="true"`.
     public static let seriesPerFamilyMax = 1000
 
-    /// Cells of one name and labels; who comes later shares one, since lanes come and go.
+    /// Maximum cells of one name and labels. Later registrations share cells, since each reload adds lanes.
     public static let cellsPerSeriesMax = 64
 
     public typealias Labels = KeyValuePairs<String, String>
@@ -21,33 +21,33 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     public init() {}
 
-    /// A cell of the counter of that name and those labels. `name` ends in `_total`.
+    /// Registers a cell of the counter with this name and these labels. `name` ends in `_total`.
     public func counter(_ name: String, help: String, labels: Labels = [:]) -> Counter {
         let cell = add(.counter(Counter()), to: name, help, "counter", labels)
-        guard case .counter(let counter) = cell else { preconditionFailure("\(name) is of another type") }
+        guard case .counter(let counter) = cell else { preconditionFailure("\(name) is not a counter") }
         return counter
     }
 
-    /// A cell of the gauge of that name and those labels.
+    /// Registers a cell of the gauge with this name and these labels.
     public func gauge(_ name: String, help: String, labels: Labels = [:]) -> Gauge {
         let cell = add(.gauge(Gauge()), to: name, help, "gauge", labels)
-        guard case .gauge(let gauge) = cell else { preconditionFailure("\(name) is of another type") }
+        guard case .gauge(let gauge) = cell else { preconditionFailure("\(name) is not a gauge") }
         return gauge
     }
 
-    /// A cell of the histogram of that name and those labels. `name` ends in its unit, `_seconds`; all cells of a name have
-    /// the same bounds.
+    /// Registers a cell of the histogram with this name and these labels. `name` ends in its unit, `_seconds`. All
+    /// cells of a name have the same bounds.
     public func histogram(
         _ name: String, help: String, labels: Labels = [:], unit: Histogram.Unit = .nanoseconds,
         bounds: [Int] = Histogram.networkNanoseconds
     ) -> Histogram {
         let cell = add(.histogram(Histogram(unit: unit, bounds: bounds)), to: name, help, "histogram", labels)
-        guard case .histogram(let histogram) = cell else { preconditionFailure("\(name) is of another type") }
+        guard case .histogram(let histogram) = cell else { preconditionFailure("\(name) is not a histogram") }
         return histogram
     }
 
-    /// Takes the place of all gauges of that name: what comes and goes is told as it is now. What others count is told as
-    /// a counter when `name` ends in `_total`, and stays where it was while they have less to say.
+    /// Replaces all gauges of this name with current values. If `name` ends in `_total`, the values are those of a
+    /// counter that is kept elsewhere: each series keeps the largest value so far.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.withLock {
             guard name.hasSuffix("_total") else {
@@ -76,7 +76,7 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     private func family(_ name: String) -> MetricFamily? { lock.withLock { families.first { $0.name == name } } }
 
-    /// What the counters of a name stand at, by their labels in the order of asking.
+    /// Returns the counts of each series of a counter, in the order of registration.
     public func counts(of name: String) -> [(labels: Labels, count: Int)] {
         family(name)?.series.map { series in
             (
@@ -86,7 +86,7 @@ public final class MetricsRegistry: @unchecked Sendable {
         } ?? []
     }
 
-    /// All counters of a name together; with `label`, those of them that have it.
+    /// Returns the sum of all series of a counter; with `label`, of those that have the label.
     public func count(of name: String, with label: (name: String, value: String)? = nil) -> Int {
         counts(of: name).reduce(0) { sum, series in
             let counts = label.map { label in series.labels.contains { $0.key == label.name && $0.value == label.value }
@@ -95,19 +95,19 @@ public final class MetricsRegistry: @unchecked Sendable {
         }
     }
 
-    /// All gauge cells of a name together.
+    /// Returns the sum of all cells of a gauge.
     public func level(of name: String) -> Int {
         family(name)?.series.flatMap(\.cells).reduce(0) {
             if case .gauge(let gauge) = $1 { $0 &+ gauge.value } else { $0 }
         } ?? 0
     }
 
-    /// What the histogram of a name and those labels stands at; nil when there is none.
+    /// Returns the reading of the histogram with this name and these labels; nil if it does not exist.
     public func reading(of name: String, labels: Labels = [:]) -> HistogramReading? {
         family(name)?.reading(MetricFamily.text(labels))
     }
 
-    /// All metrics in Prometheus' text format 0.0.4.
+    /// Returns all metrics in Prometheus' text format 0.0.4.
     public func render() -> String {
         let families = lock.withLock { self.families }
         var text = ""

@@ -1,11 +1,11 @@
-/// One step of a trace, when it has ended.
+/// One completed step of a trace.
 public struct Span: Sendable, Hashable {
     public enum Kind: Int, Sendable {
-        /// Within the worker. Numbers are OTLP's.
+        /// Within the worker. The numbers are OTLP's.
         case `internal` = 1
         /// A request to another service.
         case client = 3
-        /// Of a message that was taken.
+        /// Consumption of a delivery.
         case consumer = 5
     }
 
@@ -26,13 +26,13 @@ public struct Span: Sendable, Hashable {
 
     public var name: String
     public var kind: Kind
-    /// Its trace, and its own id within that.
+    /// The trace id and the span's id.
     public var context: TraceContext
     public var parentSpanID: UInt64
     public var startUnixNanoseconds: Int64
     public var endUnixNanoseconds: Int64
     public private(set) var attributes: [Attribute] = []
-    /// Why it failed; nil when it did not.
+    /// The reason of a failure; nil on success.
     public var failure: String?
 
     public init(

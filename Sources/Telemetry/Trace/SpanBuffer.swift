@@ -1,4 +1,4 @@
-/// Spans that wait to be handed over; what does not fit is dropped and counted.
+/// Spans that wait for a hand-over to the exporter. Spans beyond the maximum are dropped and counted.
 public struct SpanBuffer: Sendable {
     public static let spansMax = 4096
 
@@ -13,7 +13,7 @@ public struct SpanBuffer: Sendable {
         dropped += new.count - fitting.count
     }
 
-    /// All that waits, and how many were dropped; it begins anew.
+    /// Returns the spans and the drop count, and empties the buffer.
     public mutating func take() -> SpanBuffer {
         defer { self = SpanBuffer() }
         return self

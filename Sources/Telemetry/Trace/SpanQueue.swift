@@ -1,8 +1,8 @@
 import Threads
 
-/// Spans on their way from the lanes to the thread that exports them. Whoever adds never waits for that.
+/// Spans that wait for the exporter's thread. `add` never waits for an export.
 ///
-/// `@unchecked Sendable`: the lock guards all that changes.
+/// `@unchecked Sendable`: the lock guards all mutable state.
 public final class SpanQueue: @unchecked Sendable {
     private let lock = ConditionLock()
     private var waiting = SpanBuffer()
@@ -12,7 +12,7 @@ public final class SpanQueue: @unchecked Sendable {
 
     public init() {}
 
-    /// What does not fit is dropped.
+    /// Queues spans; those beyond the maximum are dropped.
     public func add(_ new: SpanBuffer) {
         lock.withLock {
             dropped += new.dropped
@@ -21,15 +21,15 @@ public final class SpanQueue: @unchecked Sendable {
         }
     }
 
-    /// Counts spans that were taken and came to nothing.
+    /// Counts spans that the exporter could not send.
     public func countDropped(_ count: Int) {
         lock.withLock { dropped += count }
     }
 
-    /// Spans that nobody will see, wherever they were dropped.
+    /// Spans dropped since the start, in a lane's buffer, in this queue or by the exporter.
     public var droppedCount: Int { lock.withLock { dropped + waiting.dropped } }
 
-    /// Waits for spans, blocking the thread; nil when there will be none any more.
+    /// Waits for spans and blocks the thread; returns nil once the queue is closed and empty.
     public func take() -> [Span]? {
         lock.withLock {
             lock.wait { !waiting.spans.isEmpty || isClosed }
@@ -43,9 +43,9 @@ public final class SpanQueue: @unchecked Sendable {
         }
     }
 
-    /// Lets `take` end after what waits, and waits for that, blocking the thread.
+    /// Closes the queue and waits until the exporter has taken all spans. Blocks the thread.
     ///
-    /// - Returns: false when it took longer.
+    /// - Returns: false on timeout.
     @discardableResult
     public func close(withinMilliseconds milliseconds: Int) -> Bool {
         lock.withLock {

@@ -1,4 +1,4 @@
-/// Where a message belongs in its producer's trace (W3C Trace Context, `traceparent`).
+/// A position in the producer's trace (W3C Trace Context, `traceparent`).
 public struct TraceContext: Sendable, Hashable {
     /// Bytes of a `traceparent` of version 00.
     private static let length = 55
@@ -6,7 +6,7 @@ public struct TraceContext: Sendable, Hashable {
     public var traceIDHigh: UInt64
     public var traceIDLow: UInt64
     public var spanID: UInt64
-    /// Whether the trace is kept: its root has decided that.
+    /// The sampling decision of the trace's root.
     public var isSampled: Bool
 
     public init(traceIDHigh: UInt64, traceIDLow: UInt64, spanID: UInt64, isSampled: Bool) {
@@ -16,7 +16,8 @@ public struct TraceContext: Sendable, Hashable {
         self.isSampled = isSampled
     }
 
-    /// nil for what the specification calls invalid. Of a later version only what version 00 has is read.
+    /// Returns nil if the specification calls the text invalid. Of later versions, only the fields of version 00 are
+    /// read.
     public init?(traceParent text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.length, bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"),
@@ -28,7 +29,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(traceIDHigh: high, traceIDLow: low, spanID: span, isSampled: flags & 1 == 1)
     }
 
-    /// In lower case, as the specification wants it.
+    /// Parses lower-case hexadecimal digits; the specification allows no others.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {

@@ -116,7 +116,7 @@ final class ScriptedChannel {
         switch step {
         case .incomplete: break
         case .violation: connection.close(505, "UNEXPECTED_FRAME")
-        case .complete: takePublish(content.take())
+        case .complete: takePublish(content.removeContent())
         }
     }
 

@@ -4,11 +4,11 @@ import Configuration
 import Delivery
 import EventLoop
 
-/// Connections to channel management: one for each credential and environment that had a command.
+/// Clients of APNs channel management: one for each credential and environment that had a command.
 final class ChannelClients {
     private let configuration: WorkerConfiguration
     private let loop: EventLoop
-    /// The newest tokens, with which connections start. The first command may come hours after the start.
+    /// The newest tokens; new connections start with them. The first command may arrive hours after the start.
     private(set) var tokens: [Credential.Name: TokenSupply]
     private var managers: [(name: Credential.Name, environment: APNSEnvironment, manager: ChannelClient)] = []
 

@@ -42,29 +42,30 @@ package enum ControlSocket {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw TransportError(
-                .resources, "cannot make the folder \(folder): \(String(cString: strerror(errno)))", underlying: errno)
+                .resources, "cannot create the folder \(folder): \(String(cString: strerror(errno)))",
+                underlying: errno)
         }
         guard isOwn(folder) else {
-            throw TransportError(.resources, "\(folder) is not a folder that only this user may write to")
+            throw TransportError(.resources, "\(folder) must be a folder that only this user can write to")
         }
         for path in paths(in: [folder]) where isLeftBehind(path) { unlink(path) }
     }
 
-    /// Whether it is a folder of this user to which no other user may write.
+    /// Whether the path is a folder of this user to which no other user may write.
     private static func isOwn(_ folder: String) -> Bool {
         var status = stat()
         return lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
             && status.st_mode & 0o022 == 0
     }
 
-    /// Whether the process in its name has ended.
+    /// Whether the process whose ID is in the name has ended.
     private static func isLeftBehind(_ path: String) -> Bool {
         let name = path.split(separator: "/").last?.dropLast(".sock".count)
         guard let process = name.flatMap({ pid_t($0) }), process > 0 else { return false }
         return kill(process, 0) != 0 && errno == ESRCH
     }
 
-    /// The existing sockets, sorted by name.
+    /// The existing sockets, sorted by path.
     package static var paths: [String] { paths(in: folders) }
 
     /// Returns the sockets in folders to which no other user may write.
@@ -83,11 +84,11 @@ package enum ControlSocket {
         return paths.sorted()
     }
 
-    /// States that no worker was found, and a remedy.
+    /// The error that no worker was found, with the searched folders.
     package static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
         let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }
-        return "no worker of this user is found on this machine: none listens in \(list)\(service ?? "")"
+        return "no worker of this user is running on this machine: no socket answers in \(list)\(service ?? "")"
     }
 
     /// Returns the name of the owner if the folder belongs to another user.

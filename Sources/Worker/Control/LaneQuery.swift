@@ -1,10 +1,10 @@
 import EventLoop
 
-/// A question to lanes. It ends when all have answered or their time is up.
+/// A query to several lanes. It ends when all have answered or the timeout has passed.
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
-    /// How long lanes may take to report their status, or to pause.
+    /// Timeout for a status or pause query.
     static var answerMillisecondsMax: Int { 1000 }
 
     private let loop: EventLoop
@@ -14,19 +14,19 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// nil: the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Asks lanes and completes with their answers, nil for a lane that has not answered in time.
+    /// Sends the query to lanes and completes with their answers, nil for a lane that has not answered in time.
     ///
-    /// - Parameter lanes: nil for a lane that is not asked. A stalled lane would keep every question until it recovers.
-    static func ask(
-        _ lanes: [LaneThread?], on loop: EventLoop,
-        _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+    /// - Parameter lanes: nil for an excluded lane. A stalled lane would keep every query until it recovers.
+    static func send(
+        to lanes: [LaneThread?], on loop: EventLoop,
+        _ request: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
         then completion: @escaping ([Answer?]) -> Void
     ) {
         let query = LaneQuery(lanes, on: loop, completion)
         guard query.waiting > 0 else { return query.end() }
         query.timer = loop.schedule(after: .milliseconds(answerMillisecondsMax)) { query.end() }
         for case (let index, let lane?) in lanes.enumerated() {
-            question(lane) { answer in loop.post { query.answered(answer, by: index) } }
+            request(lane) { answer in loop.post { query.answered(answer, by: index) } }
         }
     }
 

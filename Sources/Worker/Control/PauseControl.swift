@@ -10,20 +10,21 @@ final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
-    /// Oldest first.
+    /// In the order of their start.
     private(set) var pauses: [Pause] = []
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {
         (self.groups, loop, log) = (groups, environment.loop, environment.log)
     }
 
-    /// Pauses the lanes in force, and the coming ones, which do not answer. Lanes that start later are paused too.
+    /// Pauses or resumes the lanes in force and the coming ones. Only lanes in force must answer. Lanes that start
+    /// later are paused too.
     ///
     /// - Parameter note: nil resumes.
     func set(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         let group = groups.inForce
-        guard group.components.lane.knows(scope) else {
-            return answer(.error(404, "there is no \(scope) in the configuration"))
+        guard group.components.lane.contains(scope) else {
+            return answer(.error(404, "the configuration has no \(scope)"))
         }
         let isPaused = note != nil
         let former = pauses.first { $0.scope == scope }
@@ -41,13 +42,13 @@ final class PauseControl {
             let isDone =
                 !group.isStarted || answers.indices.allSatisfy { answers[$0] != nil || group.lanes[$0].hasEnded }
             guard isDone else {
-                return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
+                return answer(.error(503, "a lane is stalled; \(scope) will be \(verb) once it makes progress"))
             }
             let others = isPaused || pauses.isEmpty ? "" : "; still paused: \(pausesText)"
             let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"
             answer(.text(200, "\(result)\(others)\n"))
         }
-        LaneQuery.ask(group.responsive, on: loop, { $0.pause(scope, isPaused, $1) }, then: report)
+        LaneQuery.send(to: group.responsive, on: loop, { $0.pause(scope, isPaused, $1) }, then: report)
     }
 
     private var pausesText: String { pauses.map(\.scope.description).joined(separator: ", ") }

@@ -22,7 +22,7 @@ final class StatusCollector {
         startedAt = environment.loop.now.monotonic
     }
 
-    /// Asks the lanes in force and the retired ones for their status.
+    /// Queries the lanes in force and the retired ones.
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([LaneStatus?]) -> Void = { [self] answers in
@@ -40,7 +40,7 @@ final class StatusCollector {
             let status = status(phase, of: groups[0], lanes[0], retired: retired)
             answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
         }
-        LaneQuery.ask(groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
+        LaneQuery.send(to: groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
     }
 
     private func status(
@@ -78,20 +78,20 @@ final class StatusCollector {
         return status
     }
 
-    /// Why the worker is not ready. Empty: it is.
+    /// The reasons why the worker is not ready; empty if it is ready.
     private func reasons(of group: LaneGroup) -> [String] {
-        guard group.isStarted else { return [broker.missing ?? "it has only begun"] }
-        return group.stalled.map { "lane \($0) has stopped turning" } + group.readiness.reasons
+        guard group.isStarted else { return [broker.missing ?? "worker starting"] }
+        return group.stalled.map { "lane \($0) stalled" } + group.readiness.reasons
     }
 
-    /// One line for systemd.
+    /// Returns the status line that systemd shows.
     func line(_ phase: WorkerStatus.Phase) -> String {
-        guard phase != .draining else { return "settles what it holds" }
+        guard phase != .draining else { return "draining" }
         let reasons = reasons(of: groups.inForce)
-        return reasons.isEmpty ? "takes messages" : reasons.joined(separator: "; ")
+        return reasons.isEmpty ? "consuming requests" : reasons.joined(separator: "; ")
     }
 
-    /// All metrics as text, those of the status included.
+    /// Returns all metrics as text, including those of the status.
     func metrics(_ snapshot: WorkerSnapshot) -> String {
         snapshot.write(to: environment.metrics)
         return environment.metrics.render()

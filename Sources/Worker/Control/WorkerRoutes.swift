@@ -4,31 +4,31 @@ import Delivery
 
 /// The routes of the admin endpoint.
 struct WorkerRoutes {
-    /// Requests the status of the lanes, and answers once they have reported or their time is up.
+    /// Queries the lanes for their status, and answers once all have reported or the timeout has passed.
     let status: (@escaping (WorkerSnapshot) -> Void) -> Void
     /// Numbers of the stalled lanes.
     let stalledLanes: () -> [Int]
-    /// Returns all metrics as text, those of the status included.
+    /// Returns all metrics as text, including those of the status.
     let metrics: (WorkerSnapshot) -> String
-    /// Pauses, or resumes if the note is nil. Answers with a sentence, also if the scope is unknown.
+    /// Pauses a scope, or resumes it if the note is nil. Also answers if the scope is unknown.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
     /// Open to every client.
     var views: [AdminRoute] {
         [
-            AdminRoute(.get, "/livez", "whether every lane turns") { _ throws(AdminError) in live() },
+            AdminRoute(.get, "/livez", "whether every lane makes progress") { _ throws(AdminError) in live() },
             AdminRoute(
-                .get, "/readyz", "whether messages are taken, and why not",
+                .get, "/readyz", "whether the worker is ready, with reasons if not",
                 later: { exchange throws(AdminError) in
                     status { exchange.answer(Self.ready($0.status)) }
                 }),
             AdminRoute(
-                .get, "/status", "how the worker stands",
+                .get, "/status", "status of the worker as JSON",
                 later: { exchange throws(AdminError) in
                     status { exchange.answer(.json($0.status.json)) }
                 }),
             AdminRoute(
-                .get, "/metrics", "for Prometheus",
+                .get, "/metrics", "metrics for Prometheus",
                 later: { exchange throws(AdminError) in
                     status { exchange.answer(.metrics(metrics($0))) }
                 }),
@@ -52,12 +52,12 @@ struct WorkerRoutes {
     private func live() -> AdminResponse {
         let stalled = stalledLanes()
         guard !stalled.isEmpty else { return .text(200, "ok\n") }
-        return .text(503, stalled.map { "lane \($0) has stopped turning\n" }.joined())
+        return .text(503, stalled.map { "lane \($0) stalled\n" }.joined())
     }
 
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
         let held =
-            status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
+            status.breakers.map { "\($0.route) held: \($0.code): \($0.sentence)" }
             + status.paused.map { pause in
                 let report = status.pauses.first { $0.target == pause }
                 return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
@@ -67,7 +67,7 @@ struct WorkerRoutes {
     }
 
     private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {
-        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "a \($0) or a \($1), not both") })
+        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "\($0) and \($1) exclude each other") })
     }
 }
 

@@ -6,7 +6,7 @@ import Delivery
 import Telemetry
 
 extension WorkerSnapshot {
-    /// Writes the gauges. The registry already has the counters.
+    /// Writes the gauges, and the counters that are kept outside the registry.
     func write(to metrics: MetricsRegistry) {
         typealias Values = [(labels: MetricsRegistry.Labels, value: Double)]
         func several(_ name: String, _ help: String, _ values: Values) {
@@ -17,46 +17,46 @@ extension WorkerSnapshot {
         let settling = lanes + retired.compactMap(\.status)
 
         several(
-            "build_info", "1, with the version of Martlet and of what it has loaded.",
+            "build_info", "1, with the versions of Martlet and of the loaded AMQP library.",
             [(["version": status.version, "librabbitmq": AMQPLibrary.version], 1)])
-        one("ready", "Whether every lane takes messages and can tell what becomes of them.", status.isReady ? 1 : 0)
-        one("lanes", "Lanes of this worker.", self.lanes.count)
-        one("lanes_stalled", "Lanes that have stopped turning.", self.lanes.count { !$0.makesProgress })
-        one("uptime_seconds", "Since the worker began.", status.uptimeSeconds)
-        one("paused", "Whether an operator has paused something.", status.paused.isEmpty ? 0 : 1)
-        one("log_lines_dropped_total", "Lines of log that could not be written.", status.logLinesDropped)
-        one("spans_dropped_total", "Spans that were too many, or that the collector did not take.", status.spansDropped)
+        one("ready", "1 while every lane consumes requests and can publish outcomes.", status.isReady ? 1 : 0)
+        one("lanes", "Lanes of the worker.", self.lanes.count)
+        one("lanes_stalled", "Lanes without a recent event-loop iteration.", self.lanes.count { !$0.makesProgress })
+        one("uptime_seconds", "Time since the worker started.", status.uptimeSeconds)
+        one("paused", "1 while an operator has paused everything or a target.", status.paused.isEmpty ? 0 : 1)
+        one("log_lines_dropped_total", "Log lines that could not be written.", status.logLinesDropped)
+        one("spans_dropped_total", "Spans beyond the limit or not accepted by the collector.", status.spansDropped)
         several(
-            "amqp_connected", "Lanes whose connection to the broker serves, by what for.",
+            "amqp_connected", "Lanes with a working connection to the broker, by role.",
             [
                 (["role": "consume"], Double(lanes.count { $0.state.isConsuming })),
                 (["role": "publish"], Double(lanes.count { $0.state.isPublishing })),
             ])
         one(
-            "publish_stuck", "Lanes that cannot publish what became of messages.",
+            "publish_stuck", "Lanes that stopped consuming because they cannot publish.",
             settling.count { $0.state.publishingFailure != nil })
         one("publish_unconfirmed", "Messages published and not confirmed.", settling.reduce(0) { $0 + $1.unconfirmed })
         one("publish_waiting", "Messages that wait to be published.", settling.reduce(0) { $0 + $1.unpublished })
-        one("unacked", "Deliveries that are not settled.", settling.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
+        one("unacked", "Unacknowledged deliveries.", settling.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
         several(
-            "queue_messages", "Messages ready in the broker's queues, as it said last.",
+            "queue_messages", "Ready messages of a queue, from the broker's last answer.",
             status.queues.map { (["queue": $0.name], Double($0.messages)) })
         several(
-            "queue_consumers", "Consumers of the broker's queues, as it said last.",
+            "queue_consumers", "Consumers of a queue, from the broker's last answer.",
             status.queues.map { (["queue": $0.name], Double($0.consumers)) })
         several(
-            "breaker_state", "1 while pushes of the target are held up, by cause; -1 while an operator has paused it.",
+            "breaker_state", "1 while a breaker holds pushes of the target, by cause; -1 while it is paused.",
             status.breakers.map { (["target": $0.route, "code": $0.code], 1) }
                 + status.paused.map { (["target": $0, "code": "paused"], -1) })
         several(
-            "breaker_open_seconds", "How long pushes of the target have been held up.",
+            "breaker_open_seconds", "Time for which a breaker has held pushes of the target.",
             status.breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
         several(
             "app_limit_behind_seconds",
-            "How far ahead turns are planned of messages that wait at the broker because of limits of their app.",
+            "Time until the last scheduled slot of requests that wait at the broker because of app limits.",
             status.limitedApps.map { (["app": $0.bundleID], Double($0.secondsBehind)) })
         several(
-            "certificate_expiration_timestamp_seconds", "When the certificate ends, since 1970.",
+            "certificate_expiration_timestamp_seconds", "Expiration time of a certificate, in seconds since 1970.",
             status.certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
         writePools(lanes.flatMap(\.pools), several)
     }
@@ -73,10 +73,10 @@ extension WorkerSnapshot {
             }
         }
         several("apns_connections", "Connections to APNs that have not ended.", sum(\.connections))
-        several("apns_streams", "Pushes that wait for their answer.", sum(\.streams))
+        several("apns_streams", "Pushes that wait for the answer of APNs.", sum(\.streams))
         several("apns_waiting", "Pushes that wait for a stream.", sum(\.waiting))
         several(
-            "apns_token_age_seconds", "Of the oldest provider token in use.",
+            "apns_token_age_seconds", "Age of the oldest provider token in use.",
             kinds.compactMap { kind in
                 let ages = pools.filter { $0.isSameKind(as: kind) }.compactMap(\.tokenAgeSeconds)
                 return ages.max().map { (kind.labels, Double($0)) }

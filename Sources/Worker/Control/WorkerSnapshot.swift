@@ -3,7 +3,7 @@ import APNS
 import ControlProtocol
 import Delivery
 
-/// The status of a worker, and the states of its lanes that only metrics show.
+/// The status of a worker, and the lane states that only metrics contain.
 struct WorkerSnapshot: Sendable {
     struct Lane: Sendable {
         var number: Int
@@ -19,7 +19,7 @@ struct WorkerSnapshot: Sendable {
 }
 
 extension WorkerStatus {
-    /// Open breakers of all lanes. For each route, the one that is open longest.
+    /// Returns the open breakers of all lanes: for each route, the breaker that has been open longest.
     static func breakers(of lanes: [LaneStatus]) -> [OpenBreaker] {
         var breakers: [OpenBreaker] = []
         for breaker in lanes.flatMap(\.breakers) {
@@ -32,7 +32,7 @@ extension WorkerStatus {
         return breakers
     }
 
-    /// Limited apps of all lanes, each app once, with the longest times of all lanes.
+    /// Returns the limited apps of all lanes: each app once, with summed counts and the longest times.
     static func limitedApps(of lanes: [LaneStatus]) -> [LimitedApp] {
         var apps: [LimitedApp] = []
         for app in lanes.flatMap(\.limitedApps) {

@@ -4,10 +4,10 @@ import EventLoop
 
 /// The provider tokens of a process: one for each key, signed on the control loop and sent to every lane.
 struct ProviderTokens {
-    /// How long the token of an unused key is kept. APNs accepts the token for as long, and no other within 20 minutes. A
-    /// key that returns continues with its token.
+    /// How long the token of an unused key is kept. APNs accepts a token for an hour, and no second one within 20
+    /// minutes. So a restored key continues with its token.
     static let rememberedSeconds: Int64 = 60 * 60
-    /// Unused keys that are kept. The oldest leave first.
+    /// Maximum number of unused keys that are kept. The oldest are dropped first.
     static let rememberedMax = 1000
 
     private struct Former {
@@ -59,13 +59,13 @@ struct ProviderTokens {
 
     /// Returns the tokens with which lanes start.
     ///
-    /// - Parameter ask: called on the loop of a lane when APNs has refused a token of this key.
+    /// - Parameter onRefusal: called on a lane's loop if APNs has refused a token of this key.
     func supplies(
-        _ ask: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
+        _ onRefusal: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
     ) -> [Credential.Name: TokenSupply] {
         var supplies: [Credential.Name: TokenSupply] = [:]
         for (name, source) in sources {
-            supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in ask(name, refusal) } }
+            supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in onRefusal(name, refusal) } }
         }
         return supplies
     }
@@ -74,7 +74,7 @@ struct ProviderTokens {
         sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
     }
 
-    /// Signs the tokens that are due and returns them.
+    /// Signs the tokens that are due, and returns them.
     mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, ProviderTokenUpdate)] {
         dropExpired(now)
         var update: [(Credential.Name, ProviderTokenUpdate)] = []

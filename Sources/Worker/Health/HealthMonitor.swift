@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Periodic duties of the control loop: progress of lanes, renewal of tokens, log lines, notifications of systemd.
+/// Periodic duties of the control loop: checks of lanes, renewal of tokens, log lines, systemd notifications.
 final class HealthMonitor {
     private let groups: LaneGroups
     private let loop: EventLoop
@@ -19,14 +19,14 @@ final class HealthMonitor {
 
     /// Reports to systemd that the worker has started.
     ///
-    /// - Parameter status: returns the line that systemd shows.
+    /// - Parameter status: returns the status line that systemd shows.
     func start(_ status: @escaping () -> String) {
         systemd.started()
         notifySystemd(status)
         CertificateReport.repeat(on: loop, to: log) { [groups] in groups.inForce.certificateReport }
     }
 
-    /// The worker is alive if every lane makes progress, as for `/livez`.
+    /// Notifies systemd. The worker counts as alive if every lane makes progress, as for `/livez`.
     private func notifySystemd(_ status: @escaping () -> String) {
         guard let interval = systemd.interval else { return }
         systemd.report(status(), isAlive: groups.inForce.stalled.isEmpty)
@@ -35,7 +35,7 @@ final class HealthMonitor {
 
     func notifyStopping() { systemd.stopping() }
 
-    /// From the start of the first lanes to the end of the process.
+    /// Starts the checks of lanes and the minute reports, which last until the process exits.
     func superviseLanes() {
         checkLanes()
         scheduleMinute()

@@ -16,7 +16,7 @@ struct LaneWatchdog {
         while detectors.count < lanes.count { detectors.append(StallDetector()) }
         defer { stalled = lanes.indices.filter { detectors[$0].isStalled && lanes[$0] != nil } }
         for case (let index, let lane?) in lanes.enumerated() {
-            switch detectors[index].check(turns: lane.loop.turns.value, now: now) {
+            switch detectors[index].check(iterations: lane.loop.iterations.value, now: now) {
             case .none: break
             case .ping: lane.loop.post {}
             case .stalled(let silence):

@@ -2,12 +2,12 @@ import ControlProtocol
 import Delivery
 import Telemetry
 
-/// Log lines of each minute: a summary, and the pushes that APNs refused.
+/// The log lines of each minute: a summary, and the pushes that APNs refused.
 struct MinuteReport {
     static let intervalSeconds = 60
-    /// Lines about refused pushes. The most frequent come first.
+    /// Maximum lines about refused pushes, the most frequent ones first.
     private static let refusalLinesMax = 20
-    /// Apps that one of these lines names.
+    /// Maximum number of apps that such a line names.
     private static let appsMax = 5
 
     private struct Refusal {
@@ -19,7 +19,7 @@ struct MinuteReport {
 
     private let metrics: MetricsRegistry
     private var totals = WorkerTotals()
-    /// Counts of one minute ago, by their labels as text.
+    /// The counts at the previous report, by their labels as text.
     private var answers: [String: Int] = [:]
 
     init(_ metrics: MetricsRegistry) { self.metrics = metrics }
@@ -46,7 +46,7 @@ struct MinuteReport {
 
     private func counted(_ count: Int) -> LogValue? { count == 0 ? nil : .integer(count) }
 
-    /// Returns the answers of the last minute other than 200.
+    /// Returns the answers since the previous report, except status 200.
     private mutating func refusals() -> ArraySlice<Refusal> {
         var refusals: [Refusal] = []
         for (labels, count) in metrics.counts(of: "martlet_apns_answers_total") {

@@ -11,9 +11,9 @@ struct Readiness {
 
         var reasons: [String] {
             switch self {
-            case .none: ["it has not begun yet"]
+            case .none: ["not started yet"]
             case .state(let state): state.reasons
-            case .ended: ["its thread has ended"]
+            case .ended: ["lane thread exited"]
             }
         }
     }
@@ -38,7 +38,7 @@ struct Readiness {
         return before != isReady
     }
 
-    /// Why the group is not ready. A reason that does not apply to all lanes names its lanes.
+    /// The reasons why the group is not ready. A reason that does not apply to all lanes names its lanes.
     var reasons: [String] {
         var reasons: [(text: String, lanes: [Int])] = []
         for (index, report) in reports.enumerated() {

@@ -2,16 +2,16 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Notifies systemd of the state of the worker. Does nothing if systemd has not started the process.
+/// Notifies systemd of the worker's state. Does nothing if systemd did not start the process.
 ///
-/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its configuration is
-/// read and its admin endpoint listens: a booting machine need not wait for the broker of another. `systemctl status` shows
-/// whether the worker consumes.
+/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its configuration
+/// is read and its admin endpoint listens, so that a booting machine need not wait for a broker elsewhere. `systemctl
+/// status` shows whether the worker consumes.
 final class SystemdNotifier {
     /// Bounds of the interval between notifications.
     private static let intervalMax = Duration.seconds(1)
     private static let intervalMin = Duration.milliseconds(50)
-    /// Characters of a status.
+    /// Maximum characters of a status.
     private static let statusMax = 400
 
     private let socket: UnixDatagramSocket?
@@ -19,7 +19,7 @@ final class SystemdNotifier {
     private let log: Log
     private var status = ""
     private var hasFailed = false
-    /// Interval between calls of `report`. nil: do not call it, no process listens.
+    /// Interval between calls of `report`; nil if systemd does not listen.
     let interval: Duration?
 
     init(_ environment: (String) -> String?, processID: pid_t, log: Log) {
@@ -33,11 +33,11 @@ final class SystemdNotifier {
                 return nil
             }
         }
-        // A parent process may have passed on its own variables.
+        // A process may inherit the variables that were meant for its parent.
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         isWatching = isMeant && microseconds > 1
-        // Twice in the time after which systemd ends a silent service.
+        // Twice within the time after which systemd kills a silent service.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
         interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }

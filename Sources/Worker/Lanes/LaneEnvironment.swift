@@ -3,7 +3,7 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// What all lanes of a process share.
+/// The objects that all lanes of a process share.
 struct LaneEnvironment {
     /// The control loop.
     let loop: EventLoop

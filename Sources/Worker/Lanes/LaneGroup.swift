@@ -4,7 +4,7 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The lanes of one generation, from their start to their end.
+/// The lanes of one generation, from start to end.
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 final class LaneGroup: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class LaneGroup: @unchecked Sendable {
     let version: PreparedVersion
     private(set) var lanes: [LaneHandle]
     private(set) var payloadSchemas: PayloadSchemas
-    /// nil: the group accepts no channel commands, or no more.
+    /// Nil if the group accepts no channel commands, or has stopped accepting them.
     private(set) var channels: ChannelCommandRuntime?
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
@@ -32,12 +32,12 @@ final class LaneGroup: @unchecked Sendable {
     var components: WorkerComponents { version.components }
     var isStarted: Bool { !lanes.allSatisfy(\.isPlanned) }
     var hasEnded: Bool { lanes.allSatisfy(\.hasEnded) && channels == nil }
-    /// Lanes that hold deliveries, or may.
+    /// Lanes that may hold deliveries.
     var undrained: [LaneThread] { lanes.compactMap(\.undrained) }
     /// Numbers of the stalled lanes.
     var stalled: [Int] { watchdog.stalled }
 
-    /// By lane. nil: the lane would not answer.
+    /// By lane; nil for a lane that cannot answer.
     var responsive: [LaneThread?] {
         lanes.enumerated().map { stalled.contains($0) ? nil : $1.thread }
     }
@@ -45,7 +45,7 @@ final class LaneGroup: @unchecked Sendable {
     /// Whether a lane may accept a request that arrives now.
     private var isConsuming: Bool { lanes.indices.contains { lanes[$0].isRunning && !stalled.contains($0) } }
 
-    /// - Throws: if the system has no thread or descriptor left. Some lanes may have started.
+    /// - Throws: if the system has no thread or descriptor left. Some lanes may have started by then.
     func start(
         tokens: [Credential.Name: TokenSupply], pauses: [Pause], in environment: LaneEnvironment,
         handler: RolloutHandler
@@ -67,7 +67,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Starts the lanes in their order. Lanes without a thread have nothing to settle: they have ended.
+    /// Starts the lanes in order. If one has no thread, it and the following lanes count as ended: they hold nothing to
+    /// settle.
     func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
         for index in lanes.indices {
             do throws(TransportError) {
@@ -79,7 +80,7 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Stops consuming, settles the deliveries and ends the lanes, while the process continues.
+    /// Stops consuming, settles the deliveries and ends the lanes. The process continues.
     func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
         if !isStarted { lanes = lanes.map { _ in .ended } }
         for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }

@@ -4,18 +4,18 @@ import Crypto
 import Delivery
 import EventLoop
 
-/// The generations of lanes of a process, with what all of them receive: provider tokens and payload schemas.
+/// The generations of lanes of a process, and their shared inputs: provider tokens and payload schemas.
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 final class LaneGroups: @unchecked Sendable {
     private let environment: LaneEnvironment
     private(set) var inForce: LaneGroup
-    /// Has started, and may take over.
+    /// Started; may take over.
     var coming: LaneGroup?
-    /// Settle the deliveries that they hold, oldest first.
+    /// Retired generations that settle their deliveries, oldest first.
     var retired: [LaneGroup] = []
     var tokens = ProviderTokens()
-    /// Changed since the newest version was read. Lanes of that version may start later.
+    /// Payload schemas that changed after the newest version was read. Lanes of that version may start later.
     private var newestPayloadSchemas: PayloadSchemaFiles?
 
     /// - Throws: if a key cannot sign.
@@ -27,10 +27,10 @@ final class LaneGroups: @unchecked Sendable {
 
     private var loop: EventLoop { environment.loop }
 
-    /// Of two keys with the same ID, the later group in this order decides.
+    /// All groups. Of two keys with the same ID, that of the later group is in use.
     private var all: [LaneGroup] { retired + [inForce] + (coming.map { [$0] } ?? []) }
 
-    /// Lanes that hold deliveries, or may.
+    /// The number of lanes that may hold deliveries.
     var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
 
     /// Starts the lanes of a generation. A generation that is not in force is the coming one.
@@ -41,7 +41,7 @@ final class LaneGroups: @unchecked Sendable {
         let group = isFirst ? inForce : LaneGroup(generation, log: environment.log)
         if !isFirst { coming = group }
         do {
-            // Not earlier: a key that replaces one with the same ID has a new token signed.
+            // Not earlier: a key that replaces another with the same ID gets a new token.
             try tokens.replace(keys, loop.now, random: loop.nextRandom)
             renewTokens()
             if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
@@ -56,7 +56,7 @@ final class LaneGroups: @unchecked Sendable {
         }
     }
 
-    /// Puts the coming generation in force, or plans one in the place of lanes that have not started.
+    /// Puts the coming generation in force, or replaces lanes that have not started by those of this generation.
     func putInForce(_ generation: WorkerRollout.Generation) {
         if let next = coming, next.number == generation.number {
             retired.append(inForce)
@@ -104,7 +104,7 @@ final class LaneGroups: @unchecked Sendable {
 }
 
 extension LaneGroups {
-    /// A new version names payload schemas that were read after those that changed earlier.
+    /// Discards earlier schema changes: a new version was read together with its payload schemas.
     func versionRead() { newestPayloadSchemas = nil }
 
     func replace(_ files: PayloadSchemaFiles) {
@@ -116,7 +116,7 @@ extension LaneGroups {
 
 /// Provider tokens.
 extension LaneGroups {
-    /// Retired lanes also push.
+    /// The keys of all groups: retired lanes also push.
     private var keys: [ProviderKey] { all.flatMap(\.components.keys) }
 
     private var tokenSupplies: [Credential.Name: TokenSupply] {
@@ -132,9 +132,9 @@ extension LaneGroups {
         for (name, update) in tokens.renew(loop.now, random: loop.nextRandom) { send(update, of: name) }
     }
 
-    /// Returns to the keys of the present groups.
+    /// Restores the keys of the remaining groups.
     private func restoreTokens() {
-        // These keys have signed before.
+        // Cannot fail: these keys have signed before.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)
         for (name, update) in tokens.newest { send(update, of: name) }
     }

@@ -1,14 +1,14 @@
 /// One lane of a group, from its plan to the end of its thread.
 enum LaneHandle {
-    /// Without a thread. To: running, ended.
+    /// No thread yet. To: running, ended.
     case planned
     /// May consume. To: stopped, drained, ended.
     case running(LaneThread)
-    /// Consumes no more, and settles the deliveries that it holds. To: drained, ended.
+    /// No longer consumes; settles its deliveries. To: drained, ended.
     case stopped(LaneThread)
-    /// Holds no deliveries, and closes its connections. To: ended.
+    /// Holds no deliveries; closes its connections. To: ended.
     case drained(LaneThread)
-    /// The thread has ended, or the system had none left.
+    /// The thread has ended, or could not be started.
     case ended
 
     var thread: LaneThread? {
@@ -18,7 +18,7 @@ enum LaneHandle {
         }
     }
 
-    /// nil: the lane can hold no deliveries.
+    /// Nil if the lane cannot hold deliveries.
     var undrained: LaneThread? {
         switch self {
         case .running(let thread), .stopped(let thread): thread

@@ -1,7 +1,7 @@
 import Delivery
 import EventLoop
 
-/// Posts the reports of a lane to the control loop, where its group records them. Callable from the lane's thread.
+/// Posts the reports of a lane to the control loop, where its group records them. Used on the lane's thread.
 struct LaneReporter: Sendable {
     let lane: Int
     let group: LaneGroup

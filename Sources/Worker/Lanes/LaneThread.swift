@@ -19,7 +19,7 @@ final class LaneThread: @unchecked Sendable {
         loop = try EpollLoop()
     }
 
-    /// Starts the thread, and on it the lane.
+    /// Starts the thread, and the lane on it.
     ///
     /// - Parameter reporter: receives the reports of the lane until its thread ends.
     /// - Throws: if the system has no thread left. The reporter is not called in this case.
@@ -62,13 +62,13 @@ final class LaneThread: @unchecked Sendable {
         withLane { answer(await $0.status()) }
     }
 
-    /// - Parameter answer: called on the lane's thread. False: the lane does not know the scope.
+    /// - Parameter answer: called on the lane's thread; false if the lane does not have the scope.
     func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
         withLane { answer(await $0.pause(scope, isPaused)) }
     }
 
-    /// Stops consuming, settles the deliveries that the lane holds, and ends the thread, while the process continues.
-    /// `drain` overtakes it.
+    /// Stops consuming, settles the lane's deliveries, and ends the thread; the process continues. A later `drain`
+    /// takes precedence.
     func finish(deadlineSeconds: Int) {
         withLane { [self] lane in
             await lane.stopConsuming()
@@ -78,7 +78,7 @@ final class LaneThread: @unchecked Sendable {
         }
     }
 
-    /// Settles the deliveries that the lane holds, and ends the thread. Only the first call counts.
+    /// Settles the lane's deliveries and ends the thread. Further calls are ignored.
     func drain(deadlineSeconds: Int) {
         loop.post { [self] in
             guard let lane, !isDraining else { return }

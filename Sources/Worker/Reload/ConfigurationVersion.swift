@@ -5,14 +5,14 @@ package final class ConfigurationVersion: Sendable {
     let configuration: WorkerConfiguration
     /// Contents of the configuration's own file.
     let text: [UInt8]
-    /// The files that it names, without payload schemas: each of these has a change detector of its own.
+    /// The files that it names, except payload schemas, which have their own change detectors.
     let sources: [String: FileVersion]
-    /// Covers the text and these files.
+    /// Digest of the text and of these files.
     let digest: [UInt8]
 
     /// - Parameters:
     ///   - text: replaces the contents of the file at `path`.
-    ///   - payloadSchemas: replace those that the text names.
+    ///   - payloadSchemas: replaces those that the text names.
     /// - Throws: all mistakes in the configuration.
     package init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil

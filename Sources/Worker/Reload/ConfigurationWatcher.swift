@@ -6,17 +6,17 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// Detects changes of a configuration and its files on a thread of its own, because reading and compiling can block. The
-/// thread ends with the process.
+/// Detects changes of a configuration and its files. Runs on a separate thread, because reading and compiling can
+/// block. The thread ends with the process.
 ///
-/// `@unchecked Sendable`: the lock guards what the threads share.
+/// `@unchecked Sendable`: the lock guards the state that the threads share.
 final class ConfigurationWatcher: @unchecked Sendable {
-    /// Interval between checks. A changed file is read after two of them.
+    /// Interval between checks. A changed file is read once two consecutive checks see the same version.
     static let checkMilliseconds = 1000
 
     enum Change: Sendable {
         case version(PreparedVersion)
-        /// The payload schemas that the newest version names. The version may not be in force yet.
+        /// Payload schemas of the newest version, which may not be in force yet.
         case payloadSchemas(PayloadSchemaFiles)
     }
 
@@ -44,7 +44,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Requests that all files are read again now. Callable from any thread.
+    /// Requests an immediate reload of all files. Callable from any thread.
     func readAgain() {
         lock.withLock {
             isRequested = true
@@ -57,14 +57,14 @@ final class ConfigurationWatcher: @unchecked Sendable {
         lock.withLock { rejection = (version, inForce) }
     }
 
-    /// Waits for the next check, and returns what has changed.
+    /// Waits for the next check or request, and returns the change, if any.
     func next() -> Change? {
         let (isRequested, rejection) = lock.withLock {
             _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isRequested }
             defer { (self.isRequested, self.rejection) = (false, nil) }
             return (self.isRequested, self.rejection)
         }
-        // A version that was read after the rejected one is not decided yet.
+        // A version that was read after the rejected one is still undecided.
         if let rejection, configuration.latest === rejection.rejected {
             configuration.fallBack(to: rejection.inForce)
             followPayloadSchemas(of: rejection.inForce)

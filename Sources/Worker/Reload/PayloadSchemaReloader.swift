@@ -3,12 +3,12 @@ import Delivery
 import JSONSchema
 import Telemetry
 
-/// Reads payload schemas again when their files change. Logs an invalid version and keeps the previous one.
+/// Reloads payload schemas when their files change. Logs an invalid version and keeps the previous one.
 struct PayloadSchemaReloader: Sendable {
     private(set) var current: PayloadSchemaFiles
     private let log: Log
     private let counters: ReloadCounters
-    /// One for each schema.
+    /// One detector for each schema.
     private var changes: [FileChangeDetector]
 
     init(_ files: PayloadSchemaFiles, log: Log, metrics: MetricsRegistry) {
@@ -22,7 +22,7 @@ struct PayloadSchemaReloader: Sendable {
     /// Returns whether `current` has changed.
     mutating func check() -> Bool {
         var hasChanged = false
-        // A file that is still being written delays no other.
+        // Each file separately: one that is still being written does not delay the others.
         for index in changes.indices where changes[index].check() {
             if read(index) { hasChanged = true }
             changes[index] = FileChangeDetector(current.files[index].sources)

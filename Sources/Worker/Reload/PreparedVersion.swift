@@ -1,7 +1,7 @@
 import Configuration
 import Crypto
 
-/// A version of the configuration and the components that it describes. Two versions with equal contents are distinct.
+/// A configuration version with its components. Two versions with equal contents are distinct.
 struct PreparedVersion: Equatable, Sendable {
     let version: ConfigurationVersion
     let components: WorkerComponents

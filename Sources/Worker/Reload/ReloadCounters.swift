@@ -1,16 +1,16 @@
 import Telemetry
 
-/// Counts the files that a running worker has read again.
+/// Counts reloads of a running worker.
 struct ReloadCounters: Sendable {
     let taken: Counter
-    /// The previous version stayed in force.
+    /// Reloads after which the previous version stays in force.
     let refused: Counter
 
-    /// - Parameter what: the kind of contents, one word.
+    /// - Parameter what: the label value for the kind of contents, one word.
     init(_ registry: MetricsRegistry, of what: String) {
         func counter(_ result: String) -> Counter {
             registry.counter(
-                "martlet_reloads_total", help: "Files that were read again after a change.",
+                "martlet_reloads_total", help: "Reloads, by contents and result.",
                 labels: ["what": what, "result": result])
         }
         taken = counter("taken")

@@ -6,7 +6,7 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// Asks the broker for what the worker process decides and reports: the topology before lanes start, the depths of queues.
+/// Queries the broker for the worker process: the topology before lanes start, and the depths of queues.
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 final class BrokerInspector: @unchecked Sendable {
@@ -20,10 +20,10 @@ final class BrokerInspector: @unchecked Sendable {
         (loop, log, commands) = (environment.loop, environment.log, environment.commands)
     }
 
-    /// The part of the topology that is missing, while lanes wait for it.
+    /// The missing part of the topology, while lanes wait for it.
     var missing: String? { readiness?.reason }
 
-    /// Reports `topologyChecked` once the topology is complete. Ends an earlier wait.
+    /// Reports `topologyChecked` once the topology is complete. Cancels an earlier wait.
     func awaitTopology(of generation: WorkerRollout.Generation, handler: RolloutHandler) {
         let (former, components) = (readiness, generation.version.components)
         let connector = components.brokerConnector
@@ -41,7 +41,7 @@ final class BrokerInspector: @unchecked Sendable {
         Task(executorPreference: loop) { await former?.close() }
     }
 
-    /// Ends the wait for a topology, if there is one, and then calls `completion`.
+    /// Cancels the wait for a topology, if any, and then calls `completion`.
     func endWait(_ completion: @escaping @Sendable () -> Void) {
         guard let readiness = readiness.take() else { return completion() }
         Task(executorPreference: loop) {
@@ -71,13 +71,13 @@ final class BrokerInspector: @unchecked Sendable {
                     RequiredTopology.sentence(missing, advice: commands.completed(TopologyAdvice.apply)))
             }
         } catch {
-            obstacle = .temporary("the broker at \(components.brokerConnector.place) cannot be reached: \(error)")
+            obstacle = .temporary("cannot reach the broker at \(components.brokerConnector.place): \(error)")
         }
         await admin.close(deadlineSeconds: Lane.closeDeadlineSeconds)
         return obstacle
     }
 
-    /// Replaces the queues that were monitored before.
+    /// Starts monitoring the queues of `components`, instead of the previous ones.
     func monitorQueues(of components: WorkerComponents) {
         let former = queues
         let next = QueueMonitor(

@@ -18,7 +18,7 @@ extension Rollout {
         }
     }
 
-    /// Begins the change to the newest version, if there is one and retired generations leave room for it.
+    /// Starts the change to the newest version, if there is one and fewer than the maximum of generations are retired.
     mutating func checkNewest(after current: Generation) -> [Action] {
         state = .steady(current: current)
         guard let version = newest else { return [] }
@@ -89,7 +89,8 @@ extension Rollout {
         return [.reportReadiness(lane: lane)]
     }
 
-    /// A current generation that is not ready has nothing to lose: the next one takes over, ready or not.
+    /// Decides whether the next generation takes over. If the current one is not ready, the next one replaces it, ready
+    /// or not.
     mutating func reviewWarming(_ now: MonotonicTime) -> [Action] {
         guard case .warming(let current, let next, let until) = state else { return [] }
         if next.isReady || !current.isReady { return takeOver(next, from: current, now) }
@@ -104,7 +105,7 @@ extension Rollout {
         return [.putInForce(next), .finish(current.number), .monitorQueues(next)] + checkNewest(after: next)
     }
 
-    /// The next generation has lanes, which have to end.
+    /// Rolls back a generation whose lanes have started.
     mutating func retire(
         _ next: Generation, _ current: Generation, _ obstacle: Obstacle, _ now: MonotonicTime
     ) -> [Action] {

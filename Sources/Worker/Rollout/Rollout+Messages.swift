@@ -1,7 +1,7 @@
 import EventLoop
 
 extension Rollout {
-    /// The lanes of one attempt to put a version of the configuration in force.
+    /// The lanes of one attempt to put a configuration version in force.
     struct Generation: Equatable, Sendable {
         let number: Int
         let version: Version
@@ -9,10 +9,10 @@ extension Rollout {
     }
 
     enum Event: Sendable {
-        /// The event loop of the process runs.
+        /// The process's event loop runs.
         case processStarted
         case versionRead(Version)
-        /// The broker has all that the generation needs, or there is an obstacle.
+        /// The broker has everything that the generation needs, or there is an obstacle.
         case topologyChecked(Int, Obstacle?)
         /// All lanes of the generation have threads.
         case started(Int)
@@ -20,11 +20,11 @@ extension Rollout {
         case startFailed(Int, Obstacle)
         /// - Parameter lane: the lane whose report changed the readiness of the generation.
         case readinessChanged(Int, isReady: Bool, lane: Int)
-        /// No lane of the generation consumes any more.
+        /// No lane of the generation consumes anymore.
         case stoppedConsuming(Int)
-        /// A lane holds no deliveries any more, except unfinished ones, which the broker delivers again.
+        /// A lane has drained. The broker redelivers the unfinished deliveries.
         case laneDrained(unfinished: Int)
-        /// All threads of the generation have ended, and its channel commands.
+        /// All threads of the generation have ended, and its channel commands are closed.
         case ended(Int)
         case timerFired
         /// - Parameter undrained: lanes of all generations that may hold deliveries.
@@ -32,20 +32,20 @@ extension Rollout {
     }
 
     enum Action: Equatable, Sendable {
-        /// Reports `topologyChecked` once the broker has all that the generation needs. Ends an earlier wait.
+        /// Reports `topologyChecked` once the broker has everything that the generation needs. Cancels an earlier wait.
         case awaitTopology(Generation)
         case checkTopology(Generation)
         case start(Generation)
-        /// Checks progress, renews provider tokens and writes the log lines of each minute, from now to the exit.
+        /// Starts the checks of lanes, the renewal of provider tokens and the minute reports, until the exit.
         case superviseLanes
         case monitorQueues(Generation)
-        /// The generation answers status requests and pauses from now on.
+        /// From now on, the generation answers status requests and pauses.
         case putInForce(Generation)
         /// Stops consuming, settles the deliveries, ends the lanes.
         case finish(Int)
         /// Removes a retired generation, which has ended.
         case remove(Int)
-        /// Logs that the version of the generation in force is in effect.
+        /// Logs that the version in force has taken effect.
         case announce
         case reportReadiness(lane: Int)
         /// Logs that the newest version waits for retired generations.
@@ -54,12 +54,12 @@ extension Rollout {
         case reject(Version, inForce: Version, Obstacle)
         case reportLanesWithoutThread(Obstacle)
         case notifyStopping
-        /// Has all generations settle their deliveries and end.
+        /// Lets all generations settle their deliveries and end.
         case drain(deadlineSeconds: Int)
-        /// Reports `timerFired` at this time. Replaces the previous timer; nil ends it.
+        /// Reports `timerFired` at this time. Replaces the previous timer; nil cancels it.
         case setTimer(MonotonicTime?)
         case exit(WorkerExit)
-        /// Ends the process while lanes run.
+        /// Exits the process while lanes still run.
         case abort(WorkerExit)
     }
 }
@@ -77,11 +77,11 @@ enum StopSignal: Sendable {
     }
 }
 
-/// Why a generation is not put in force.
+/// The reason why a generation is not put in force.
 enum Obstacle: Error, Sendable, Hashable {
-    /// Nothing is wrong with the configuration: try again.
+    /// An obstacle outside the configuration; the rollout retries.
     case temporary(String)
     case permanent(String)
-    /// The lanes of the generation with this number are not ready in time.
+    /// The lanes of this generation were not ready in time.
     case notReady(Int)
 }

@@ -29,9 +29,9 @@ extension Rollout {
         return true
     }
 
-    /// Threads of lanes end after a drain only, so this is a defect: a new process may do better.
+    /// Exits. The threads of lanes end only after a drain, so this is a defect; a new process may recover.
     private mutating func lanesEnded() -> [Action] {
-        [.reportLanesWithoutThread(.permanent("all lanes have ended"))] + abort(.failed)
+        [.reportLanesWithoutThread(.permanent("all lane threads exited"))] + abort(.failed)
     }
 
     mutating func abort(_ exit: WorkerExit) -> [Action] {

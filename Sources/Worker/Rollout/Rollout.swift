@@ -3,9 +3,9 @@ import EventLoop
 
 /// Decides which lanes are in force, from the start of a worker to its exit. Pure.
 ///
-/// Each attempt to put a version of the configuration in force has a generation of lanes of its own. It starts beside the
-/// current generation and takes over once it is ready. The current generation then retires: it stops consuming, settles its
-/// deliveries and ends. So every setting of lanes changes in the same way.
+/// Each attempt to put a configuration version in force creates a generation of lanes. It starts beside the current
+/// generation and takes over once it is ready. The current generation then retires: it stops consuming, settles its
+/// deliveries and ends. Every lane setting changes in this way.
 struct Rollout<Version: Equatable & Sendable>: Sendable {
     enum State: Equatable, Sendable {
         /// No lane has started. The broker is unreachable or lacks a part of the topology.
@@ -13,32 +13,32 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         case awaitingTopology(next: Generation)
         /// To: checking, stopping, stopped.
         case steady(current: Generation)
-        /// The broker is asked for the topology of the next generation. To: warming, retrying, steady, checking, stopping,
+        /// The rollout checks the topology of the next generation. To: warming, retrying, steady, checking, stopping,
         /// stopped.
         case checking(current: Generation, next: Generation)
         /// The next generation starts. To: steady, checking, retrying, stopping, stopped.
         case warming(current: Generation, next: Generation, until: MonotonicTime)
-        /// An obstacle may pass. To: checking, steady, stopping, stopped.
+        /// A temporary obstacle; the rollout retries. To: checking, steady, stopping, stopped.
         case retrying(current: Generation, next: Version, at: MonotonicTime)
         /// - Parameters:
         ///   - undrained: lanes that may hold deliveries.
-        ///   - unfinished: deliveries that the broker delivers again.
-        ///   - until: when the process ends whatever its lanes do. To: stopped.
+        ///   - unfinished: deliveries that the broker redelivers.
+        ///   - until: when the process exits, drained or not. To: stopped.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
-        /// The process ends once all generations have.
+        /// The process exits once all generations have ended.
         case stopped(WorkerExit)
     }
 
     struct Announcement: Sendable {
-        /// It still consumes, and may judge new requests by the previous version.
+        /// This generation still consumes, and may process new requests with the previous version.
         let previous: Int
         let until: MonotonicTime
     }
 
     var state: State
-    /// Generations that settle the deliveries that they hold, oldest first.
+    /// Generations that settle their deliveries, oldest first.
     var retired: [Int] = []
-    /// Waits while another change is in progress, or while too many generations are retired.
+    /// A version that waits for another change, or for a retired generation to end.
     var newest: Version?
     var announcement: Announcement?
     var delays = Outage()

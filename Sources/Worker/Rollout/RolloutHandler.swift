@@ -4,5 +4,5 @@ typealias WorkerRollout = Rollout<PreparedVersion>
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 package class RolloutHandler: @unchecked Sendable {
-    func handle(_ event: WorkerRollout.Event) { preconditionFailure("a subclass handles events") }
+    func handle(_ event: WorkerRollout.Event) { preconditionFailure("handle(_:) must be overridden") }
 }

@@ -1,22 +1,23 @@
 import Delivery
 
-/// Bounds of a change of the configuration and of the end of a worker.
+/// Limits of configuration changes and of a worker's shutdown.
 enum RolloutLimits {
-    /// Retired generations. Further changes wait.
+    /// Maximum retired generations. Further changes wait.
     static let retiredMax = 4
-    /// How long the broker may take to accept a connection, and for each answer, before a change.
+    /// Timeout, before a change, for a connection to the broker and for each of its answers.
     static let brokerSecondsMax = 15
-    /// How long new lanes may take to become ready while the current ones are ready.
+    /// Maximum time in which new lanes become ready while the current ones are ready.
     static let readySecondsMax = 30
-    /// Delay before a change is tried again after an obstacle that can pass by itself.
+    /// Delay before the next attempt of a change after a temporary obstacle.
     static let retrySeconds = 10
-    /// How long previous lanes may take to stop consuming before the change is announced nevertheless.
+    /// Maximum time that previous lanes may need to stop consuming before the change is announced nevertheless.
     static let announcementSecondsMax = 15
-    /// How long retired lanes may take to settle their deliveries. Then they close, and the broker delivers these again.
+    /// Maximum time that retired lanes may need to settle their deliveries. Then they close, and the broker redelivers
+    /// the rest.
     ///
-    /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane then publishes the
-    /// outcome from memory: a queue of results that is full can stay so for hours.
+    /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the outcome
+    /// in memory and publishes it later: a full results queue can stay full for hours.
     static let finishSecondsMax = 6 * 3600
-    /// How long lanes may take after the drain deadline to close their two connections to the broker.
+    /// Maximum time after the drain deadline that lanes may need to close their two connections to the broker.
     static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
 }

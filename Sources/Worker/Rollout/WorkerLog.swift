@@ -9,12 +9,12 @@ import Glibc
 import Telemetry
 import Threads
 
-/// The log lines of a worker's start, changes and end, with their counters.
+/// The log lines of a worker's start, configuration changes and end, with their counters.
 struct WorkerLog {
     private let log: Log
     private let metrics: MetricsRegistry
     private let changes: ReloadCounters
-    /// A change of some of its settings needs a restart.
+    /// The configuration at the start: some settings need a restart to change.
     private let startedWith: WorkerConfiguration
 
     init(_ configuration: WorkerConfiguration, in environment: LaneEnvironment) {
@@ -55,7 +55,7 @@ struct WorkerLog {
         log.info(.workerSignalled, [.processSignal: .string(name)])
     }
 
-    /// - Parameter lane: its report changed the readiness of the group.
+    /// - Parameter lane: the lane whose report changed the readiness of the group.
     func readiness(of group: LaneGroup, lane: Int) {
         guard !group.readiness.isReady else {
             return log.info(
@@ -100,9 +100,9 @@ struct WorkerLog {
     }
 }
 
-/// Changes.
+/// Configuration changes.
 extension WorkerLog {
-    /// The announcement may follow later.
+    /// Counts a change when it is put in force; the log line may follow later.
     func changed() { changes.taken.add() }
 
     func announce(_ group: LaneGroup, unixSeconds: Int64) {
@@ -133,7 +133,7 @@ extension WorkerLog {
 }
 
 extension WorkerConfiguration {
-    /// Changed settings that are read at the start only.
+    /// Returns the changed settings that a worker reads only at its start.
     fileprivate func settingsThatNeedARestart(for new: WorkerConfiguration) -> [String] {
         [("admin", admin != new.admin), ("tracing", tracing != new.tracing), ("log.level", logLevel != new.logLevel)]
             .filter(\.1).map(\.0)

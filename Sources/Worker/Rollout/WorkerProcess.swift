@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A worker. Executes the actions of its rollout on the control loop, which runs on the main thread.
+/// A worker process. Executes the actions of its rollout on the control loop, which runs on the main thread.
 ///
 /// `@unchecked Sendable`: used on the control loop only.
 package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
@@ -26,7 +26,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private var timer: TimerToken?
     private var exit = WorkerExit.failed
 
-    /// Runs a worker until a signal ends it. Call it on the main thread, before other threads start.
+    /// Runs a worker until a signal stops it. Call it on the main thread, before other threads start.
     ///
     /// - Parameter commands: completes the commands in remedies.
     package static func run(_ version: ConfigurationVersion, from path: String, commands: CommandAdvice) -> WorkerExit {
@@ -103,7 +103,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     }
 
     override func handle(_ event: WorkerRollout.Event) {
-        // Events that actions return follow all actions of the event before.
+        // Events that an action returns are handled after all actions of the current event.
         var events = [event]
         while !events.isEmpty {
             for action in rollout.handle(events.removeFirst(), now: loop.now.monotonic) { events += perform(action) }
@@ -143,7 +143,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             broker.endWait { self.loop.stop() }
         case .abort(let exit):
             report.stopped(exit)
-            // Not exit(3): its handlers would free what running lanes use.
+            // Not exit(3): its handlers would free memory that running lanes use.
             _exit(exit.rawValue)
         }
         return []

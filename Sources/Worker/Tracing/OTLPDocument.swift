@@ -1,8 +1,8 @@
 import JSON
 import Telemetry
 
-/// Spans in the JSON of the OpenTelemetry protocol (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
-/// IDs are hexadecimal, 64-bit numbers are text.
+/// Spans in the OpenTelemetry protocol's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding):
+/// hexadecimal IDs, 64-bit numbers as text.
 struct OTLPDocument {
     let serviceName: String
     let worker: String

@@ -7,21 +7,21 @@ import JSON
 import Telemetry
 import Threads
 
-/// Sends spans to a collector from a thread of its own, one request at a time.
+/// Posts spans to a collector from a separate thread, one request at a time.
 ///
-/// `@unchecked Sendable`: only the thread uses what changes.
+/// `@unchecked Sendable`: only the thread uses the mutable state.
 final class SpanExporter: @unchecked Sendable {
-    /// Limit of the answer of the collector. Spans without an answer are dropped: they are not worth memory.
+    /// Timeout for the collector's answer. Spans without an answer are dropped, to bound memory.
     private static let answerMillisecondsMax = 5000
     private static let answerBytesMax = 64 << 10
 
-    /// How long the end of the process waits until the last spans are sent.
+    /// Maximum time that the process waits at its end for the last spans.
     static let closeMillisecondsMax = 1000
 
     private let url: HTTPURL
     private let document: OTLPDocument
     private let log: Log
-    /// Receives ended spans from the lanes.
+    /// Completed spans from the lanes.
     let queue = SpanQueue()
     private var outage = Outage()
 
@@ -31,7 +31,7 @@ final class SpanExporter: @unchecked Sendable {
         self.log = log
     }
 
-    /// - Returns: nil if the configuration has no tracing.
+    /// - Returns: nil if tracing is not configured.
     convenience init?(_ version: PreparedVersion, log: Log) {
         guard let tracing = version.configuration.tracing else { return nil }
         self.init(tracing, worker: version.components.lane.worker, version: MartletVersion.current, log: log)
@@ -63,21 +63,21 @@ final class SpanExporter: @unchecked Sendable {
         }
     }
 
-    /// Returns the spans that the collector rejected although it accepted the request
-    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). The client must not send them again.
+    /// Returns the number of spans that the collector rejected in an accepted request
+    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). They must not be sent again.
     private static func refused(by answer: HTTPResponse) -> (count: Int, why: String)? {
         let partial = (try? JSONDocument(answer.body))?.root["partialSuccess"]
         let number = partial?["rejectedSpans"]
         guard let count = number?.int ?? number?.string.flatMap({ Int($0) }), count > 0 else { return nil }
-        let reason = partial?["errorMessage"]?.string ?? "it does not say why"
-        return (count, "the collector refused \(count) spans: \(reason)")
+        let reason = partial?["errorMessage"]?.string ?? "no reason given"
+        return (count, "the collector rejected \(count) spans: \(reason)")
     }
 
     private func lost(_ count: Int, _ why: String) {
         if outage.lasts(EpollLoop.readClocks().monotonic) != nil {
             log.warning(.tracesLost, [.error: .string(why)])
         }
-        // Last: a reader of the count finds the line.
+        // Last: a test that sees the new count can rely on the log line.
         queue.countDropped(count)
     }
 }

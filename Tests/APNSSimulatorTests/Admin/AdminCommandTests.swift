@@ -4,9 +4,9 @@ import JSON
 import TestKit
 import Testing
 
-/// The admin port of the command.
+/// Tests of the command's admin port.
 @Suite struct AdminCommandTests {
-    @Test func `The ready line tells the admin port, which answers to the names that it was given`() async throws {
+    @Test func `The ready line contains the admin port, which accepts its configured host names`() async throws {
         let simulator = try await ChildProcess([
             try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
             "--admin-host", "simulator.test",
@@ -25,7 +25,7 @@ import Testing
         #expect(try await simulator.terminate().status == .exited(0))
     }
 
-    @Test func `Connections closed for want of room are counted and reported`() async throws {
+    @Test func `Connections closed to make room are counted and reported`() async throws {
         let simulator = try await ChildProcess([
             try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
         ])

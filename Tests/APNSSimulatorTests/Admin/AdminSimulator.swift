@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A simulator with its admin port on a loop, a provider, and somebody who asks the admin port.
+/// A simulator with its admin port on an event loop, a provider, and clients of the admin port.
 final class AdminSimulator {
     let loop: EpollLoop
     let server: SimulatorServer
@@ -15,9 +15,9 @@ final class AdminSimulator {
     let provider: Provider
     private let push: Endpoint
     private var clients: [ProviderClient] = []
-    private var askers: [RawHTTPClient] = []
+    private var adminClients: [RawHTTPClient] = []
 
-    /// Has `talk` use them; closes all that is open after it.
+    /// Runs `talk` with a new simulator, and then closes everything.
     static func run(
         _ configure: @escaping @Sendable (inout SimulatorConfiguration, inout SimulatorState) -> Void = { _, _ in },
         _ talk: @escaping @Sendable (AdminSimulator) async throws -> Void
@@ -48,40 +48,40 @@ final class AdminSimulator {
     private func close() {
         admin.close()
         server.abort()
-        for asker in askers { asker.reset() }
+        for client in adminClients { client.reset() }
         for client in clients { client.session?.abort() }
     }
 
-    /// Another connection to the admin port.
+    /// Opens another connection to the admin port.
     func connect() async throws -> RawHTTPClient {
-        let asker = try await RawHTTPClient.connect(to: admin.endpoint, on: loop)
-        askers.append(asker)
-        return asker
+        let client = try await RawHTTPClient.connect(to: admin.endpoint, on: loop)
+        adminClients.append(client)
+        return client
     }
 
-    /// Asks the admin port over one connection that stays.
-    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> RawHTTPResponse {
-        if askers.isEmpty { _ = try await connect() }
-        return try await askers[0].request(method, target, body: body)
+    /// Sends a request to the admin port on a persistent connection.
+    func request(_ method: String, _ target: String, _ body: String? = nil) async throws -> RawHTTPResponse {
+        if adminClients.isEmpty { _ = try await connect() }
+        return try await adminClients[0].request(method, target, body: body)
     }
 
-    /// Asks, and expects an answer.
+    /// Sends a request, and expects this response.
     func expect(
         _ method: String, _ target: String, _ body: String? = nil, is expected: String, status: Int = 200,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let response = try await ask(method, target, body)
+        let response = try await request(method, target, body)
         #expect(response.status == status, sourceLocation: sourceLocation)
         #expect(response.body == expected + "\n", sourceLocation: sourceLocation)
     }
 
-    /// What is asked for as JSON.
+    /// Returns the JSON of a GET response.
     func json(_ target: String) async throws -> JSONDocument {
-        try JSONDocument(try await ask("GET", target).body)
+        try JSONDocument(try await request("GET", target).body)
     }
 
-    /// A provider's new connection.
-    func provide() async throws -> ProviderClient {
+    /// Opens a provider's connection.
+    func connectProvider() async throws -> ProviderClient {
         let issuedAt = server.now.unixSeconds
         let client = ProviderClient(
             token: try provider.token(claims: #"{"iss":"\#(provider.teamID)","iat":\#(issuedAt)}"#))
@@ -92,7 +92,7 @@ final class AdminSimulator {
         return client
     }
 
-    /// The answer to a push.
+    /// Sends a push. Returns the answer.
     func push(
         _ client: ProviderClient, to deviceToken: String = Conversation.deviceToken, id: String? = nil,
         body: String = #"{"aps":{"alert":"Hi"}}"#

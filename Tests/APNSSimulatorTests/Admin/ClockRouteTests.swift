@@ -6,30 +6,30 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct ClockRouteTests {
-    @Test func `A clock that is set makes tokens old`() async throws {
+    @Test func `Setting the clock ahead makes tokens too old`() async throws {
         try await AdminSimulator.run { simulator in
             let before = simulator.loop.now.unixMilliseconds
             let clock = try await simulator.json("/v1/clock").root
             #expect(clock["offset_seconds"]?.double == 0)
-            let told = try #require(clock["unix_ms"]?.int64)
-            #expect((before...simulator.loop.now.unixMilliseconds).contains(told))
-            let client = try await simulator.provide()
+            let reported = try #require(clock["unix_ms"]?.int64)
+            #expect((before...simulator.loop.now.unixMilliseconds).contains(reported))
+            let client = try await simulator.connectProvider()
             #expect(try await simulator.push(client).status == 200)
 
-            let set = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": 3700.5}"#)
+            let set = try await simulator.request("PUT", "/v1/clock", #"{"offset_seconds": 3700.5}"#)
             #expect(set.status == 200 && set.body.hasPrefix(#"{"offset_seconds":3700.5,"unix_ms":"#))
             #expect(try await simulator.push(client).body == #"{"reason":"ExpiredProviderToken"}"#)
 
-            _ = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": -90000}"#)
+            _ = try await simulator.request("PUT", "/v1/clock", #"{"offset_seconds": -90000}"#)
             #expect(simulator.server.clockOffset == .seconds(-90_000))
-            _ = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": 0}"#)
+            _ = try await simulator.request("PUT", "/v1/clock", #"{"offset_seconds": 0}"#)
             #expect(try await simulator.push(client).status == 200)
         }
     }
 
     @Test(arguments: [
-        ("", "the body has to be JSON: 1:1: "),
-        ("{", "the body has to be JSON: 1:2: "),
+        ("", "the body is not JSON: 1:1: "),
+        ("{", "the body is not JSON: 1:2: "),
         ("[]", "the clock is an object"),
         ("{}", "the clock has no offset_seconds"),
         (#"{"offset": 1}"#, "the clock has no offset; it has offset_seconds"),
@@ -37,9 +37,9 @@ import Testing
         (#"{"offset_seconds": 1e300}"#, "offset_seconds is a number from"),
         ("{\n  \"offset_seconds\": 1e300}", "2:21: offset_seconds is a number from"),
     ])
-    func `What cannot be a clock is told`(body: String, sentence: String) async throws {
+    func `Invalid clock offsets are refused with the error`(body: String, sentence: String) async throws {
         try await AdminSimulator.run { simulator in
-            let response = try await simulator.ask("PUT", "/v1/clock", body)
+            let response = try await simulator.request("PUT", "/v1/clock", body)
             #expect(response.status == 400)
             #expect(response.body.hasPrefix(#"{"error":"\#(sentence)"#), "\(response.body)")
             #expect(simulator.server.clockOffset == .zero)

@@ -7,13 +7,13 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct ConnectionRouteTests {
-    @Test func `Open connections, whose they are and what they did`() async throws {
+    @Test func `Open connections have their keys and counts`() async throws {
         try await AdminSimulator.run { _, state in
             state.rules.gate = .announce
             state.rules.streamsMax = 500
         } _: { simulator in
             try await simulator.expect("GET", "/v1/connections", is: #"{"connections":[],"failures":[]}"#)
-            let (first, second) = (try await simulator.provide(), try await simulator.provide())
+            let (first, second) = (try await simulator.connectProvider(), try await simulator.connectProvider())
             _ = try await simulator.push(first, to: "xyz")
             _ = try await simulator.push(first)
             let list = try await simulator.json("/v1/connections").root["connections"]

@@ -6,7 +6,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct CounterRouteTests {
-    @Test func `It is alive`() async throws {
+    @Test func `Health reports ok`() async throws {
         try await AdminSimulator.run { simulator in
             try await simulator.expect("GET", "/health", is: #"{"status":"ok","version":"0.1.0"}"#)
         }
@@ -14,7 +14,7 @@ import Testing
 
     @Test func `Counters as JSON`() async throws {
         try await AdminSimulator.run { simulator in
-            let client = try await simulator.provide()
+            let client = try await simulator.connectProvider()
             _ = try await simulator.push(client)
             _ = try await simulator.push(client, to: "xyz")
             let counters = try await simulator.json("/v1/counters").root
@@ -27,16 +27,16 @@ import Testing
 
     @Test func `Counters for Prometheus`() async throws {
         try await AdminSimulator.run { simulator in
-            let client = try await simulator.provide()
+            let client = try await simulator.connectProvider()
             let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
             _ = try await simulator.push(client, id: id)
             _ = try await simulator.push(client, id: id)
             _ = try await simulator.push(client, to: "xyz")
-            let response = try await simulator.ask("GET", "/metrics")
+            let response = try await simulator.request("GET", "/metrics")
             #expect(response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
             let lines = response.body.split(separator: "\n")
             for line in [
-                "# HELP apns_simulator_requests_total Requests that arrived whole.",
+                "# HELP apns_simulator_requests_total Complete requests.",
                 "# TYPE apns_simulator_requests_total counter",
                 #"apns_simulator_requests_total{environment="sandbox",service="push"} 3"#,
                 #"apns_simulator_requests_total{environment="production",service="channel-management"} 0"#,
@@ -50,7 +50,7 @@ import Testing
             ] {
                 #expect(lines.contains { $0 == line }, "\(line)")
             }
-            // One HELP and one TYPE a family, samples right below, a line feed at the end.
+            // One HELP and one TYPE per family, directly followed by its samples; a line feed at the end.
             #expect(lines.filter { $0.hasPrefix("# TYPE") }.count == Set(lines.filter { $0.hasPrefix("# TYPE") }).count)
             #expect(response.body.hasSuffix("\n"))
         }

@@ -7,9 +7,9 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultRouteTests {
-    @Test func `A fault is made, strikes, is counted, and ends`() async throws {
+    @Test func `A fault is added, applies, is counted, and is removed`() async throws {
         try await AdminSimulator.run { simulator in
-            let client = try await simulator.provide()
+            let client = try await simulator.connectProvider()
             try await simulator.expect("GET", "/v1/faults", is: #"{"faults":[]}"#)
             try await simulator.expect(
                 "POST", "/v1/faults",
@@ -24,7 +24,7 @@ import Testing
             #expect(fault["struck"]?.int == 1)
             let request = try await simulator.json("/v1/requests?limit=1&status=503").root["requests"]
             #expect(request?.elements.first { _ in true }?["fault"]?.string == "down")
-            let metrics = try await simulator.ask("GET", "/metrics").body.split(separator: "\n")
+            let metrics = try await simulator.request("GET", "/metrics").body.split(separator: "\n")
             for line in [
                 #"apns_simulator_faults_total{action="answer"} 1"#, "apns_simulator_faults_in_force 1",
                 "apns_simulator_answer_seconds_count 2", #"apns_simulator_answer_seconds_bucket{le="+Inf"} 2"#,
@@ -33,18 +33,18 @@ import Testing
             }
             try await simulator.expect("DELETE", "/v1/faults/down", is: #"{"deleted":true}"#)
             try await simulator.expect(
-                "DELETE", "/v1/faults/down", is: #"{"error":"there is no fault of this id"}"#, status: 404)
+                "DELETE", "/v1/faults/down", is: #"{"error":"no fault has this ID"}"#, status: 404)
             #expect(try await simulator.push(client, to: "abcd").body != #"{"reason":"Shutdown"}"#)
         }
     }
 
-    @Test func `A fault without an id is given one, and one with the id of another takes its place`() async throws {
+    @Test func `A fault without an ID receives one, and an equal ID replaces a fault`() async throws {
         try await AdminSimulator.run { simulator in
             for body in [
                 #"{"action": "silence"}"#, #"{"action": "reset_stream"}"#,
                 #"{"id": "fault-1", "action": {"latency": {"constant_ms": 5}}, "share": 0.5, "count_max": 7}"#,
             ] {
-                #expect(try await simulator.ask("POST", "/v1/faults", body).status == 201)
+                #expect(try await simulator.request("POST", "/v1/faults", body).status == 201)
             }
             try await simulator.expect(
                 "GET", "/v1/faults",
@@ -55,26 +55,26 @@ import Testing
         }
     }
 
-    @Test func `No more faults than there may be`() async throws {
+    @Test func `The number of faults is limited`() async throws {
         try await AdminSimulator.run { simulator in
             for _ in 0..<FaultRules.faultsMax {
-                #expect(try await simulator.ask("POST", "/v1/faults", #"{"action": "silence"}"#).status == 201)
+                #expect(try await simulator.request("POST", "/v1/faults", #"{"action": "silence"}"#).status == 201)
             }
             try await simulator.expect(
                 "POST", "/v1/faults", #"{"action": "silence"}"#,
-                is: #"{"error":"there are 64 faults already; delete one first"}"#, status: 400)
+                is: #"{"error":"cannot add the fault: the limit is 64 faults; delete one first"}"#, status: 400)
         }
     }
 
-    @Test func `What cannot be a fault is told`() async throws {
+    @Test func `Invalid faults are refused with the error`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("", "the body has to be JSON"), ("{}", "a fault has no action"),
+                ("", "the body is not JSON"), ("{}", "a fault has no action"),
                 (#"{"action": "explode"}"#, "there is no action explode"),
-                (#"{"action": "resume_reading"}"#, "no request comes while reading is stopped"),
+                (#"{"action": "resume_reading"}"#, "resume_reading cannot wait for a request"),
                 ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share is a number"),
             ] {
-                let response = try await simulator.ask("POST", "/v1/faults", body)
+                let response = try await simulator.request("POST", "/v1/faults", body)
                 #expect(response.status == 400)
                 #expect(response.body.hasPrefix(#"{"error":"\#(sentence)"#), "\(response.body)")
             }
@@ -82,9 +82,12 @@ import Testing
         }
     }
 
-    @Test func `Connections are told to go away, one or all`() async throws {
+    @Test func `Actions apply to one connection or to all`() async throws {
         try await AdminSimulator.run { simulator in
-            let clients = [try await simulator.provide(), try await simulator.provide(), try await simulator.provide()]
+            let clients = [
+                try await simulator.connectProvider(), try await simulator.connectProvider(),
+                try await simulator.connectProvider(),
+            ]
             try await simulator.expect(
                 "POST", "/v1/actions",
                 #"{"action": {"goaway": {"code": "INTERNAL_ERROR", "debug": "bye"}}, "connection": 2}"#,
@@ -106,9 +109,9 @@ import Testing
         }
     }
 
-    @Test func `Reading is stopped and goes on`() async throws {
+    @Test func `Reading stops and resumes`() async throws {
         try await AdminSimulator.run { simulator in
-            let client = try await simulator.provide()
+            let client = try await simulator.connectProvider()
             try await simulator.expect("POST", "/v1/actions", #"{"action": "stop_reading"}"#, is: #"{"connections":1}"#)
             let stream = try #require(client.push(id: nil))
             try await simulator.expect(
@@ -120,15 +123,15 @@ import Testing
         }
     }
 
-    @Test func `What cannot be done at once is told`() async throws {
+    @Test func `Invalid actions are refused with the error`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
                 ("{}", "an order has no action"),
-                (#"{"action": "silence"}"#, "action silence happens to requests: POST it to /v1/faults"),
+                (#"{"action": "silence"}"#, "action silence applies to requests only: POST it to /v1/faults"),
                 (#"{"action": "goaway", "connection": 0}"#, "connection is a whole number from 1"),
                 (#"{"action": "goaway", "id": 1}"#, "an order has no id; it has action, connection"),
             ] {
-                let response = try await simulator.ask("POST", "/v1/actions", body)
+                let response = try await simulator.request("POST", "/v1/actions", body)
                 #expect(response.status == 400)
                 #expect(response.body.hasPrefix(#"{"error":"\#(sentence)"#), "\(response.body)")
             }

@@ -6,10 +6,10 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct PageRouteTests {
-    @Test func `Every file of the page is served as it is`() async throws {
+    @Test func `Every file of the page is served unchanged`() async throws {
         try await AdminSimulator.run { simulator in
             for file in PageFile.all {
-                let response = try await simulator.ask("GET", file.path)
+                let response = try await simulator.request("GET", file.path)
                 #expect(response.status == 200)
                 #expect(Array(response.body.utf8) == file.bytes)
                 #expect(response.headers["content-type"] == file.contentType)
@@ -18,10 +18,10 @@ import Testing
         }
     }
 
-    @Test func `Of the page only the beginning is listed`() async throws {
+    @Test func `Only the page's root is listed`() async throws {
         try await AdminSimulator.run { simulator in
-            let body = try await simulator.ask("GET", "/v1/nothing").body
-            #expect(body.hasPrefix(#"{"error":"there is nothing at this path; there are: GET /, GET /health, "#))
+            let body = try await simulator.request("GET", "/v1/nothing").body
+            #expect(body.hasPrefix(#"{"error":"unknown path; known paths: GET /, GET /health, "#))
             #expect(!body.contains("page.css"))
         }
     }

@@ -8,9 +8,9 @@ import Testing
 @Suite struct RequestRouteTests {
     private static let ids = (1...5).map { "00000000-0000-4000-8000-00000000000\($0)" }
 
-    /// Pushes one of each: good, good with the same id, bad device token, unregistered, good to another device.
+    /// Sends five pushes: valid, valid with the same ID, bad device token, unregistered, valid to another device.
     private static func pushAll(_ simulator: AdminSimulator) async throws {
-        let client = try await simulator.provide()
+        let client = try await simulator.connectProvider()
         _ = try await simulator.push(client, id: ids[0], body: #"{"aps":{"alert":"One"}}"#)
         _ = try await simulator.push(client, id: ids[0], body: #"{"aps":{"alert":"Two"}}"#)
         _ = try await simulator.push(client, to: "xyz", id: ids[1])
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `Requests as they came`() async throws {
+    @Test func `Requests are listed in their order`() async throws {
         try await run { simulator in
             try await simulator.expect("GET", "/v1/requests", is: #"{"requests":[],"newest":0,"dropped":0}"#)
             try await Self.pushAll(simulator)
@@ -56,19 +56,19 @@ import Testing
         }
     }
 
-    @Test func `Neither device tokens nor signatures are told`() async throws {
+    @Test func `Device tokens and signatures are not shown`() async throws {
         try await run { simulator in
             try await Self.pushAll(simulator)
-            let text = try await simulator.ask("GET", "/v1/requests").body
+            let text = try await simulator.request("GET", "/v1/requests").body
             #expect(!text.contains(Conversation.deviceToken))
             let token = try #require(text.firstMatch(of: /"authorization":"(bearer [^"]*)"/)).1
             #expect(token.split(separator: ".").count == 2, "\(token)")
-            let whole = try await simulator.ask("GET", "/v1/requests?full_tokens=1").body
+            let whole = try await simulator.request("GET", "/v1/requests?full_tokens=1").body
             #expect(whole.contains(#""device_token":"\#(Conversation.deviceToken)""#))
         }
     }
 
-    @Test func `Requests by what they are`() async throws {
+    @Test func `Requests are filtered by their values`() async throws {
         try await run { simulator in
             try await Self.pushAll(simulator)
             #expect(try await numbers(simulator, "?after=3") == [4, 5])
@@ -88,21 +88,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("after=x", "after is a whole number from 0 to 9223372036854775807"),
-        ("limit=0", "limit is a whole number from 1 to 1000"), ("limit=", "limit is a whole number from 1 to 1000"),
-        ("apns_id=1", "apns_id is a UUID"), ("status=99", "status is a whole number from 100 to 599"),
-        ("device=xyz", "device is how a device token begins, in hexadecimal digits"),
-        ("wait_seconds=61", "wait_seconds is a whole number from 0 to 60"),
-        ("full_tokens=yes", "full_tokens is a whole number from 0 to 1"),
+        ("after=x", "after must be a whole number from 0 to 9223372036854775807"),
+        ("limit=0", "limit must be a whole number from 1 to 1000"),
+        ("limit=", "limit must be a whole number from 1 to 1000"),
+        ("apns_id=1", "apns_id must be a UUID"), ("status=99", "status must be a whole number from 100 to 599"),
+        ("device=xyz", "device must be the start of a device token, in hexadecimal digits"),
+        ("wait_seconds=61", "wait_seconds must be a whole number from 0 to 60"),
+        ("full_tokens=yes", "full_tokens must be a whole number from 0 to 1"),
     ])
-    func `What cannot be asked is told`(query: String, sentence: String) async throws {
+    func `Invalid queries are refused with the error`(query: String, sentence: String) async throws {
         try await run { simulator in
             try await simulator.expect(
                 "GET", "/v1/requests?\(query)", is: #"{"error":"\#(sentence)"}"#, status: 400)
         }
     }
 
-    @Test func `Who waits is told once it comes`() async throws {
+    @Test func `Waiting clients receive a matching request`() async throws {
         try await run { simulator in
             let waiting = try await simulator.connect()
             waiting.send("GET", "/v1/requests?apns_id=\(Self.ids[3])&wait_seconds=20")
@@ -113,21 +114,21 @@ import Testing
             #expect(page["requests"]?.elements.map { $0["apns_id"]?.string } == [Self.ids[3]])
             let second = try JSONDocument(try await other.response().body).root
             #expect(second["requests"]?.elements.map { $0["number"]?.int } == [1])
-            // What is there already is told at once.
+            // Requests that are already in the log end the wait immediately.
             #expect(try await numbers(simulator, "?status=410&wait_seconds=20") == [4])
         }
     }
 
-    @Test func `Who waits in vain is told so`() async throws {
+    @Test func `A wait without a match times out`() async throws {
         try await run { simulator in
-            let body = #"{"error":"no such request came within 1 seconds"}"#
+            let body = #"{"error":"no matching request within 1 seconds"}"#
             try await simulator.expect("GET", "/v1/requests?topic=none&wait_seconds=1", is: body, status: 408)
         }
     }
 
-    @Test func `Who goes away does not wait`() async throws {
+    @Test func `A closed connection does not wait`() async throws {
         try await run { simulator in
-            // More than may wait at once, one after the other.
+            // More consecutive waits than the limit of concurrent ones.
             for _ in 0..<(RequestWaits.waitsMax + 10) {
                 let waiting = try await RawHTTPClient.connect(to: simulator.admin.endpoint, on: simulator.loop)
                 waiting.send("GET", "/v1/requests?wait_seconds=60")
@@ -142,17 +143,17 @@ import Testing
         }
     }
 
-    @Test func `Waiting is refused where nothing is kept`() async throws {
+    @Test func `Waiting is refused without a log`() async throws {
         try await AdminSimulator.run { configuration, _ in
             configuration.requestsLoggedMax = 0
         } _: { simulator in
-            let body = #"{"error":"no requests are kept: start with --requests-logged above 0"}"#
+            let body = #"{"error":"requests are not logged: start the simulator with --requests-logged above 0"}"#
             try await simulator.expect("GET", "/v1/requests?wait_seconds=1", is: body, status: 409)
             try await simulator.expect("GET", "/v1/requests", is: #"{"requests":[],"newest":0,"dropped":0}"#)
         }
     }
 
-    @Test func `Ids that came twice`() async throws {
+    @Test func `Duplicate IDs are listed`() async throws {
         try await run { simulator in
             try await simulator.expect("GET", "/v1/duplicates", is: #"{"duplicates":[]}"#)
             try await Self.pushAll(simulator)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 67 to 93: provider tokens, and whom a connection belongs to.
+/// Rows 67 to 93: provider tokens, and the binding of connections.
 @Suite struct AuthenticationConformanceTests {
     private static let invalid = #"{"reason":"InvalidProviderToken"}"#
     private static let missing = #"{"reason":"MissingProviderToken"}"#
@@ -50,7 +50,7 @@ import Testing
         let peer = wire.connect()
         let token = try wire.token(of: wire.apns.provider, ageSeconds: 61 * 60)
         expectRefused(wire.push(with: token, on: peer), 403, Self.expired)
-        // One that was good grows old on its connection, too.
+        // An accepted token also expires during its connection.
         expectAccepted(wire.push(on: peer))
         wire.wait(.seconds(61 * 60))
         expectRefused(wire.push(on: peer), 403, Self.expired)
@@ -187,7 +187,7 @@ import Testing
         expectAccepted(wire.push(["authorization": "bearer \(theirs)", "apns-topic": "com.example.theirs"]))
     }
 
-    /// Keys of topics: A with its relative A2, and B.
+    /// Topic-specific keys: A with its related key A2, and B.
     private struct TopicKeys {
         let a: Provider
         let a2: Provider
@@ -251,7 +251,7 @@ import Testing
         expectAccepted(wire.at(Wire.Place.production).push(), in: .production)
     }
 
-    @Test("row 89: a topic that is not of the topic key") func row89() throws {
+    @Test("row 89: a topic outside the topic key's scope") func row89() throws {
         let keys = try TopicKeys()
         let peer = keys.wire.connect()
         let token = try keys.wire.token(of: keys.a)
@@ -272,7 +272,7 @@ import Testing
         expectAccepted(wire.push(["apns-topic": "com.example.new"]))
     }
 
-    @Test("row 91: a key that is revoked in mid-run") func row91() throws {
+    @Test("row 91: a key that is revoked during a connection") func row91() throws {
         let wire = try Wire()
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The answer to a good broadcast in which `changes` were made: a nil takes a field out.
+    /// Sends a valid broadcast with changed fields; nil removes a field. Returns the answer.
     private func broadcast(
         _ changes: [String: String?] = [:], body: String = #"{"aps":{"event":"update"}}"#, at place: Endpoint? = nil
     ) -> WireAnswer {

@@ -5,14 +5,15 @@ import TestKit
 
 @testable import APNSSimulator
 
-// Certificates as they are shown within TLS.
+// Certificates that clients present in TLS.
 
 extension Wire.Place {
     static let sandboxWithinTLS = Endpoint(host: "api.sandbox.push.apple.com", port: 2197)
 }
 
 extension Wire {
-    /// Has the sandbox listen within TLS as well, and the simulator's clock go as the certificates of this run want it.
+    /// Makes the sandbox also listen with TLS, and sets the simulator's clock within the validity of the test
+    /// certificates.
     func listenWithinTLS() throws {
         let server = try AppleAuthority.authority.issueServer(dnsNames: [Place.sandboxWithinTLS.host])
         var configuration = TLSServerConfiguration(
@@ -26,7 +27,7 @@ extension Wire {
         }
     }
 
-    /// A connection within TLS with this certificate that has heard from the server, or has ended.
+    /// Opens a TLS connection with this certificate. Waits for the server's first frame or the end of the connection.
     func connect(showing issued: IssuedCertificate?) throws -> FramePeer {
         let identity = issued.map {
             TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)
@@ -44,7 +45,7 @@ extension Wire {
 }
 
 private enum CertificateTime {
-    /// Within what the certificates of this run hold.
+    /// A time within the validity of the test certificates.
     static let nowSeconds =
         try! CertificateContents(pem: Array(AppleAuthority.single.certificatePEM.utf8)).notBeforeSeconds + 3600
 }

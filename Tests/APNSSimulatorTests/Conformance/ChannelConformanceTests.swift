@@ -57,7 +57,7 @@ import Testing
         #expect(create()["apns-channel-id"] != id)
     }
 
-    @Test("row 144: an attribute that nobody knows") func row144() {
+    @Test("row 144: an unknown attribute") func row144() {
         expectRefused(
             create(#"{"message-storage-policy":1,"push-type":"LiveActivity","name":"x"}"#), 400, "BadRequestParams")
     }
@@ -145,7 +145,7 @@ import Testing
         wire.change { $0.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: false) }
         expectRefused(manage("GET", channel: id), 400, "FeatureNotEnabled")
         expectRefused(create(), 400, "FeatureNotEnabled")
-        // Its channels do not come back.
+        // Its channels stay deleted.
         wire.change { $0.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true) }
         expectRefused(manage("GET", channel: id), 400, "ChannelNotRegistered")
     }

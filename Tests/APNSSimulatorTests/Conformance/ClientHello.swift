@@ -1,5 +1,5 @@
-/// A TLS client's first message, made by hand (RFC 5246, 7.4.1.2), for versions that no library here speaks any more, and
-/// to read the server's answer in the clear.
+/// A handwritten first message of a TLS client (RFC 5246, 7.4.1.2). It allows versions that the TLS library no longer
+/// supports, and keeps the server's answer unencrypted.
 enum ClientHello {
     /// The record, for one version, one cipher suite and P-256.
     ///
@@ -18,7 +18,7 @@ enum ClientHello {
         return [22] + big(0x0301) + sized16(handshake)
     }
 
-    /// The types of the handshake messages in the records that a server answered in the clear.
+    /// Returns the types of the handshake messages in a server's unencrypted records.
     static func handshakeTypes(in records: [UInt8]) -> [UInt8] {
         var rest = records[...]
         var messages: [UInt8] = []

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The documentation's table of cases is whole, and what it names is there.
+/// Checks that the documentation's table of cases is complete, and that the tests it names exist.
 @Suite struct ConformancePageTests {
     private let page: ConformancePage
 
@@ -9,11 +9,11 @@ import Testing
         page = try ConformancePage("Sources/Documentation/Simulator/Conformance.md", columns: 5)
     }
 
-    @Test func everyRowStandsThereOnceInOrder() {
+    @Test func everyRowOccursOnceInOrder() {
         #expect(page.rows.map(\.number) == Array(1...ConformancePage.rowCount))
     }
 
-    @Test func everyRowHasAnOwnerAndTheSimulatorsATest() {
+    @Test func everyRowHasAnOwnerAndSimulatorRowsATest() {
         for row in page.rows {
             let owner = row.cells[3]
             #expect(!owner.isEmpty && owner != "–", "row \(row.number)")
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func everyTestThatIsNamedExists() throws {
+    @Test func everyNamedTestExists() throws {
         let tests = try ConformancePage.tests()
         #expect(page.named.count > ConformancePage.rowCount)
         #expect(tests.count > 500)

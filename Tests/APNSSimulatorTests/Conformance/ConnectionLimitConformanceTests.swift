@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The rows about what a connection may cost, whose figures nobody knows: all are switches.
+/// The rows about limits of connections. Apple gives no figures for them, so all are switches.
 @Suite struct ConnectionLimitConformanceTests {
     private static let badDeviceToken = #"{"reason":"BadDeviceToken"}"#
 
@@ -13,7 +13,7 @@ import Testing
         peer.frames.flatMap(\.settings).filter { $0.id == 3 }.map(\.value)
     }
 
-    @Test("row 7: a second stream before the first valid push ends the connection, the other mode") func row7() throws {
+    @Test("row 7: a second stream before the first valid push closes the connection, a switch") func row7() throws {
         let wire = try Wire { configuration, state in
             configuration.answerDelay = .milliseconds(100)
             state.rules.gateViolation = .goAway
@@ -30,7 +30,7 @@ import Testing
         #expect(wire.apns.server.counters.connectionsByEnd[.goAway] == 1)
     }
 
-    @Test("row 10: one stream again after refusals, all after a success") func row10() throws {
+    @Test("row 10: one stream after refusals, the full limit after a success") func row10() throws {
         let wire = try Wire { configuration, state in
             configuration.answerDelay = .milliseconds(100)
             state.rules.errorsInARowMax = 2
@@ -38,7 +38,7 @@ import Testing
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
         wire.run { announced(peer).count == 2 }
-        // More than one is in flight when the limit falls: nothing of that is refused.
+        // Several requests are in flight when the limit falls. None of them is refused.
         let streams = wire.loop.enter {
             (0..<6).map { number in
                 peer.request(wire.fields([":path": "/3/device/xy"]), body: Array(Wire.alert.utf8))
@@ -61,7 +61,7 @@ import Testing
 
     @Test("row 14: ten connects and closes in a few seconds are refused for a while") func row14() throws {
         let wire = try Wire { _, state in state.rules.shortConnectionsMax = 10 }
-        #expect(RuleOptions().shortConnectionsMax == 3000, "a load test may open its connections")
+        #expect(RuleOptions().shortConnectionsMax == 3000, "the default allows the connections of a load test")
         let peers = (0..<10).map { _ in
             let peer = wire.connect()
             wire.loop.enter { peer.close() }
@@ -97,7 +97,7 @@ import Testing
         expectAccepted(wire.push(on: wire.connect()))
     }
 
-    @Test("row 116: IdleTimeout after the time that is set, with no streams") func row116() throws {
+    @Test("row 116: IdleTimeout after the configured time without streams") func row116() throws {
         let wire = try Wire { configuration, state in
             configuration.answerDelay = .seconds(40)
             state.rules.idleSecondsMax = 30
@@ -105,7 +105,7 @@ import Testing
         #expect(RuleOptions().idleSecondsMax == nil)
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
-        #expect(!peer.transcript.contains { $0.hasPrefix("GOAWAY") }, "it waits for its answer")
+        #expect(!peer.transcript.contains { $0.hasPrefix("GOAWAY") }, "the connection waits for an answer")
         wire.run { peer.isFinished || peer.isClosed }
         #expect(peer.transcript.last == #"GOAWAY 1 NO_ERROR {"reason":"IdleTimeout"}"#)
     }
@@ -131,7 +131,7 @@ import Testing
         expectAccepted(wire.push(on: peer))
     }
 
-    @Test("row 122: idle for an hour, then 500s for ever, by the rules") func row122() throws {
+    @Test("row 122: idle for an hour, then only 500, by the rules") func row122() throws {
         let wire = try Wire { _, state in state.rules.staleIdleSeconds = 3600 }
         #expect(RuleOptions().staleIdleSeconds == nil)
         let peer = wire.connect()

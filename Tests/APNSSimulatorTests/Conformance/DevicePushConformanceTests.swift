@@ -53,7 +53,7 @@ import Testing
         expectAccepted(try Wire().push(["apns-priority": priority]))
     }
 
-    @Test("row 27: priorities that are none", arguments: ["7", "high", ""]) func row27(priority: String) throws {
+    @Test("row 27: invalid priorities", arguments: ["7", "high", ""]) func row27(priority: String) throws {
         expectRefused(try Wire().push(["apns-priority": priority]), 400, Self.badPriority)
     }
 
@@ -69,7 +69,7 @@ import Testing
         expectAccepted(try Wire().push(["apns-expiration": "0"]))
     }
 
-    @Test("row 30: apns-expiration is no number", arguments: ["abc", "", "-1", "1.5"])
+    @Test("row 30: apns-expiration is not a number", arguments: ["abc", "", "-1", "1.5"])
     func row30(expiration: String) throws {
         expectRefused(
             try Wire().push(["apns-expiration": expiration]), 400, #"{"reason":"BadExpirationDate"}"#)
@@ -105,7 +105,7 @@ import Testing
         expectRefused(try Wire().push(["apns-topic": nil]), 400, #"{"reason":"MissingTopic"}"#)
     }
 
-    @Test("row 39: a topic that has not the form of one", arguments: ["", "com.example app", "com/example", "*"])
+    @Test("row 39: a malformed topic", arguments: ["", "com.example app", "com/example", "*"])
     func row39(topic: String) throws {
         expectRefused(try Wire().push(["apns-topic": topic]), 400, #"{"reason":"BadTopic"}"#)
     }
@@ -113,7 +113,7 @@ import Testing
     @Test("row 40: a topic of another team") func row40() throws {
         let wire = try Wire { _, state in state.addApp(bundleID: "com.example.theirs", teamID: "TEAM000002") }
         let peer = wire.connect()
-        for topic in ["com.example.theirs", "com.example.nobody"] {
+        for topic in ["com.example.theirs", "com.example.unknown"] {
             expectRefused(wire.push(["apns-topic": topic], on: peer), 400, Self.topicDisallowed)
         }
         expectAccepted(wire.push(on: peer))
@@ -151,7 +151,7 @@ import Testing
         expectRefused(try Wire().push([":method": method], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)
     }
 
-    @Test("row 45: the method is looked at before the path", arguments: ["/", "/2/device/aa01"])
+    @Test("row 45: the method is checked before the path", arguments: ["/", "/2/device/aa01"])
     func row45OtherPaths(path: String) throws {
         expectRefused(
             try Wire().push([":method": "GET", ":path": path], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)

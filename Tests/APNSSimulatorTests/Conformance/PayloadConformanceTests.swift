@@ -10,7 +10,7 @@ import Testing
     private static let payloadEmpty = #"{"reason":"PayloadEmpty"}"#
     private static let payloadTooLarge = #"{"reason":"PayloadTooLarge"}"#
 
-    /// An alert of so many bytes in JSON.
+    /// Returns an alert with this number of bytes.
     private func alert(bytes: Int, of character: String = "x") -> String {
         let around = #"{"aps":{"alert":""}}"#.utf8.count
         let text = String(repeating: character, count: (bytes - around) / character.utf8.count)
@@ -20,7 +20,7 @@ import Testing
     @Test("row 54: an empty body") func row54() throws {
         let wire = try Wire()
         expectRefused(wire.push(body: ""), 400, Self.payloadEmpty)
-        // The end of the stream may also come in a DATA frame without bytes.
+        // An empty DATA frame can also end the stream.
         let peer = wire.connect()
         wire.loop.enter { peer.send(.headers(1, HPACKWriter.block(wire.fields())), .data(1, [])) }
         wire.run { peer[1].isComplete }
@@ -75,7 +75,7 @@ import Testing
         expectAccepted(lax.exchange(lax.fields(["content-encoding": "gzip"]), body: gzip))
     }
 
-    @Test("row 61: keys of one's own inside aps") func row61() throws {
+    @Test("row 61: custom keys inside aps") func row61() throws {
         expectAccepted(try Wire().push(body: #"{"aps":{"alert":"Hi","mine":{"a":[1]}},"too":1}"#))
     }
 

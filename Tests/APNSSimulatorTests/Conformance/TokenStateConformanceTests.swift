@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 94 to 111: what becomes of device tokens, and the classes of status.
+/// Rows 94 to 111: the states of device tokens, and the classes of status.
 @Suite struct TokenStateConformanceTests {
     private static let foundGone: Int64 = 1_454_948_015_990
     private static let unregistered = #"{"reason":"Unregistered","timestamp":1454948015990}"#
@@ -23,7 +23,7 @@ import Testing
         expectAccepted(wire.push(on: peer))
     }
 
-    @Test("row 95: 410 whatever the producer knows of the registration") func row95() throws {
+    @Test("row 95: 410 regardless of later registrations") func row95() throws {
         let wire = try Wire { _, state in
             state.deviceRules = [
                 DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: Self.foundGone))
@@ -31,7 +31,7 @@ import Testing
         }
         let registeredLater = #"{"aps":{"alert":"Hi"},"registered_at":1767225600000}"#
         expectRefused(wire.push([":path": "/3/device/dead"], body: registeredLater), 410, Self.unregistered)
-        // Until the device registers again.
+        // The token is valid again after the device registers again.
         wire.change { $0.add(Device(token: "dead", bundleID: "com.example.app", environment: .sandbox)) }
         expectAccepted(wire.push(to: "dead"))
     }
@@ -66,13 +66,13 @@ import Testing
         let peer = wire.connect()
         for _ in 0..<3 { expectAccepted(wire.push(on: peer)) }
         for _ in 0..<2 { expectRefused(wire.push(on: peer), 429, #"{"reason":"TooManyRequests"}"#) }
-        // Only this token is throttled, and not for ever.
+        // Only this token is throttled, and only temporarily.
         expectAccepted(wire.push([":path": "/3/device/ab01"], on: peer))
         wire.wait(.seconds(1))
         expectAccepted(wire.push(on: peer))
     }
 
-    @Test("row 110: many 410s do not end the connection") func row110() throws {
+    @Test("row 110: many 410s do not close the connection") func row110() throws {
         let wire = try Wire { _, state in
             state.deviceRules = [
                 DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: Self.foundGone))

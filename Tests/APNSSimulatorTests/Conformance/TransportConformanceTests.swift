@@ -35,16 +35,16 @@ import Testing
         arguments: [([], ["http/1.1"]), (["--alpn", "required"], ["http/1.1"]), (["--alpn", "required"], [])])
     func row3(arguments: [String], protocols: [String]) throws {
         let secured = try SecuredWire(arguments)
-        var told: [ConnectionFailure] = []
-        secured.wire.apns.server.onFailure = { told.append($0) }
+        var reported: [ConnectionFailure] = []
+        secured.wire.apns.server.onFailure = { reported.append($0) }
         let refused = try secured.connect(applicationProtocols: protocols)
         #expect(secured.wire.run { refused.isClosed })
         #expect(refused.frames.isEmpty)
-        #expect(told.map(\.number) == [1] && told.first?.text.contains("(ALPN)") == true)
-        #expect(secured.wire.apns.server.failures.newest == told)
+        #expect(reported.map(\.number) == [1] && reported.first?.text.contains("(ALPN)") == true)
+        #expect(secured.wire.apns.server.failures.newest == reported)
     }
 
-    @Test("row 3: who offers nothing is served") func row3Absent() throws {
+    @Test("row 3: a client that offers no protocol is served") func row3Absent() throws {
         let secured = try SecuredWire()
         expectAccepted(secured.wire.push(on: try secured.connect(applicationProtocols: [])))
         #expect(secured.wire.apns.server.failures.newest == [])
@@ -60,7 +60,7 @@ import Testing
         expectAccepted(secured.wire.push(on: peer))
     }
 
-    @Test("row 6: a fresh connection is told one stream") func row6() throws {
+    @Test("row 6: a new connection has a limit of one stream") func row6() throws {
         let wire = try Wire()
         let peer = wire.connect(FramePeer.Manners())
         #expect(peer.transcript.first == Self.firstSettings)
@@ -76,7 +76,7 @@ import Testing
         #expect(peer.transcript.contains("RST_STREAM 3 REFUSED_STREAM"))
         #expect(peer[3].frames == ["RST_STREAM"])
         expectAccepted(peer[1])
-        // A stream that was refused was not looked at.
+        // The simulator did not process the refused stream.
         #expect(wire.apns.server.counters.requests == 1)
         expectAccepted(wire.push(on: peer))
     }
@@ -117,7 +117,7 @@ import Testing
         #expect(streams.allSatisfy { peer[$0].line == "200" })
     }
 
-    @Test("row 11: the client's HEADER_TABLE_SIZE is obeyed", arguments: [0, 4096] as [UInt32])
+    @Test("row 11: the simulator respects the client's HEADER_TABLE_SIZE", arguments: [0, 4096] as [UInt32])
     func row11(bytes: UInt32) throws {
         let wire = try Wire()
         let settings = HTTP2Frame.settings((HTTP2Frame.Setting.headerTableSize, bytes)).bytes
@@ -130,7 +130,7 @@ import Testing
         let blocks = peer.frames.filter { $0.type == HTTP2Frame.Kind.headers }.map(\.payload)
         #expect(blocks.count == 3)
         if bytes == 0 {
-            // A change of the table's size, to nothing; whatever pointed into it would not be readable.
+            // A change of the table's size to 0. References to entries of the table would be unreadable.
             #expect(blocks[0].first == 0x20)
         } else {
             #expect(blocks[2].count < blocks[0].count)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "every form of HPACK is read", arguments: HPACKWriter.Literal.allCases, [true, false])
+        "every HPACK representation is decoded", arguments: HPACKWriter.Literal.allCases, [true, false])
     func everyFormOfHPACK(form: HPACKWriter.Literal, huffman: Bool) throws {
         let wire = try Wire()
         let peer = wire.connect()
@@ -241,19 +241,19 @@ import Testing
     }
 }
 
-/// A simulator behind the TLS that the command sets up, on the virtual network.
+/// A simulator on the virtual network, with the TLS configuration of the command.
 private struct SecuredWire {
     static let endpoint = Endpoint(host: "localhost", port: 2197)
 
     let wire: Wire
     private let authority: String
 
-    /// - Parameter arguments: of the command line.
+    /// - Parameter arguments: arguments of the command line.
     init(_ arguments: [String] = []) throws {
         wire = try Wire()
-        let world = try World(Options(arguments), nowMilliseconds: 0)
-        authority = try #require(world.demonstration).authorityPEM
-        try wire.loop.enter { _ = try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: world.tls) }
+        let startup = try StartupData(Options(arguments), nowMilliseconds: 0)
+        authority = try #require(startup.demonstration).authorityPEM
+        try wire.loop.enter { _ = try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: startup.tls) }
     }
 
     func connect(
@@ -271,7 +271,7 @@ private struct SecuredWire {
         return peer
     }
 
-    /// A peer that speaks no TLS, but sends these bytes.
+    /// Connects a peer that sends these bytes instead of TLS.
     func connect(_ bytes: [UInt8]) -> BytePeer {
         let peer = BytePeer(bytes)
         wire.loop.enter { _ = wire.loop.connect(to: Self.endpoint, handler: peer) }

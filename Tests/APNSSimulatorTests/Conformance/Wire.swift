@@ -6,14 +6,14 @@ import Testing
 
 @testable import APNSSimulator
 
-/// A simulator, and providers that speak to it in hand-made frames. Every statement about an answer is a literal of the
-/// wire: none of the project's own words is used to check them.
+/// A simulator, and providers that send handwritten frames. The tests compare answers with literals instead of the
+/// project's own constants.
 struct Wire {
     static let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     static let deviceToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
     static let alert = #"{"aps":{"alert":"Hi"}}"#
 
-    /// Where APNs is, as Apple prints it.
+    /// APNs' addresses, as Apple prints them.
     enum Place {
         static let sandbox = Endpoint(host: "api.sandbox.push.apple.com", port: 443)
         static let production = Endpoint(host: "api.push.apple.com", port: 443)
@@ -22,7 +22,7 @@ struct Wire {
     }
 
     let apns: VirtualAPNS
-    /// Where connections go.
+    /// The address that new connections use.
     private var place = Place.sandbox
 
     init(_ configure: (inout SimulatorConfiguration, inout SimulatorState) -> Void = { _, _ in }) throws {
@@ -34,7 +34,7 @@ struct Wire {
         }
     }
 
-    /// The same simulator, reached elsewhere.
+    /// Returns the same simulator with another address for new connections.
     func at(_ place: Endpoint) -> Wire {
         var wire = self
         wire.place = place
@@ -43,7 +43,7 @@ struct Wire {
 
     var loop: VirtualLoop { apns.loop }
 
-    /// A new connection, once it has the server's first SETTINGS.
+    /// Opens a connection. Waits for the server's first SETTINGS.
     func connect(_ manners: FramePeer.Manners = .good, to endpoint: Endpoint? = nil, waits: Bool = true) -> FramePeer {
         let peer = FramePeer(manners)
         loop.enter { _ = loop.connect(to: endpoint ?? place, handler: peer) }
@@ -51,19 +51,19 @@ struct Wire {
         return peer
     }
 
-    /// Runs until something holds, at most a minute of virtual time.
+    /// Runs the loop until `isDone` returns true, for at most a minute of virtual time.
     @discardableResult
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(60), until: isDone) == .done }
 
-    /// Lets time pass; whatever is due happens.
+    /// Runs the loop for this duration.
     func wait(_ duration: Duration) {
         var isOver = false
         loop.enter { _ = loop.schedule(after: duration) { isOver = true } }
         _ = loop.run(limit: duration + .seconds(1), until: { isOver })
     }
 
-    /// The header fields of a good alert push, in the order in which Apple's samples print them, with `changes` made: a
-    /// nil takes a field out, names that are not among them come last.
+    /// Returns the header fields of a valid alert push in the order of Apple's samples, with changes. nil removes a
+    /// field; additional names are appended.
     func fields(_ changes: KeyValuePairs<String, String?> = [:]) -> [(String, String)] {
         Self.fields(
             [
@@ -73,7 +73,7 @@ struct Wire {
             ], changes)
     }
 
-    /// Header fields with `changes` made.
+    /// Returns header fields with changes.
     static func fields(
         _ good: [(String, String?)], _ changes: KeyValuePairs<String, String?>
     ) -> [(String, String)] {
@@ -88,9 +88,9 @@ struct Wire {
         return fields.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Sends a push and waits for its answer.
+    /// Sends a push, and waits for the answer.
     ///
-    /// - Parameter peer: the connection; a new one if none is given.
+    /// - Parameter peer: the connection; nil: a new one.
     func push(
         _ changes: KeyValuePairs<String, String?> = [:], more: [(String, String)] = [], body: String = alert,
         on peer: FramePeer? = nil
@@ -98,17 +98,17 @@ struct Wire {
         exchange(fields(changes) + more, body: Array(body.utf8), on: peer)
     }
 
-    /// As `push`, for another push type and its topic.
+    /// Sends a push of another type with its topic.
     func push(type: String?, topic: String, body: String = alert) -> WireAnswer {
         push(["apns-push-type": type, "apns-topic": topic], body: body)
     }
 
-    /// As `push`, to another device.
+    /// Sends a push to another device.
     func push(to deviceToken: String) -> WireAnswer { push([":path": "/3/device/\(deviceToken)"]) }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request, and waits for the answer.
     ///
-    /// - Parameter stream: the next of the connection, if none is given.
+    /// - Parameter stream: the stream; nil: the connection's next one.
     func exchange(
         _ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil, stream: UInt32? = nil
     ) -> WireAnswer {
@@ -119,7 +119,7 @@ struct Wire {
     }
 }
 
-/// An acceptance is 200 and its ids in one HEADERS frame that ends the stream.
+/// Expects an acceptance: one HEADERS frame with status 200 and the IDs, which ends the stream.
 func expectAccepted(
     _ answer: WireAnswer, id: String? = Wire.id, in environment: APNSEnvironment = .sandbox,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -132,11 +132,11 @@ func expectAccepted(
     if let id { #expect(answer["apns-id"] == id, sourceLocation: sourceLocation) }
 }
 
-/// A refusal is its status and ids in a HEADERS frame, and JSON in a DATA frame that ends the stream.
+/// Expects a refusal: a HEADERS frame with status and IDs, and a DATA frame with JSON, which ends the stream.
 ///
 /// - Parameters:
 ///   - body: the JSON.
-///   - id: what `apns-id` says; nil for one that the server made.
+///   - id: the value of `apns-id`; nil for a new ID of the server.
 func expectRefused(
     _ answer: WireAnswer, _ status: Int, _ body: String, id: String? = Wire.id,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -163,7 +163,7 @@ func isLowerCaseUUID(_ text: String) -> Bool {
 }
 
 extension Wire {
-    /// A provider token of now; every part can be bent.
+    /// Returns a provider token of the current time. Each part can be replaced.
     func token(
         of provider: Provider, header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 0,
         signedBy signer: ES256PrivateKey? = nil
@@ -173,11 +173,11 @@ extension Wire {
             header: header, claims: claims ?? #"{"iss":"\#(provider.teamID)","iat":\#(issuedAt)}"#, signedBy: signer)
     }
 
-    /// As `push`, with another provider token.
+    /// Sends a push with another provider token.
     func push(with token: String, on peer: FramePeer? = nil) -> WireAnswer {
         push(["authorization": "bearer \(token)"], on: peer)
     }
 
-    /// Changes what the simulator knows.
+    /// Changes the simulator's state.
     func change(_ body: (inout SimulatorState) -> Void) { loop.enter { body(&apns.server.state) } }
 }

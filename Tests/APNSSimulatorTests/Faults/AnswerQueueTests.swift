@@ -4,7 +4,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct AnswerQueueTests {
-    @Test func comesInTheOrderOfTimeThenOfAddition() throws {
+    @Test func returnsByTimeThenByAddition() throws {
         var queue = AnswerQueue<Int>()
         for (status, due) in [(201, 30), (202, 10), (203, 20), (204, 10), (205, 30), (206, 10)] {
             add(status, due: due, to: &queue)
@@ -16,7 +16,7 @@ import Testing
         #expect(queue.nextDue == nil)
     }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func isASortWhateverComesAndGoes(seed: UInt64) throws {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func staysSortedUnderRandomChanges(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var queue = AnswerQueue<Int>()
         var expected: [(due: Int, status: Int)] = []
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whatIsCancelledTakesNoMemory() throws {
+    @Test func canceledEntriesReleaseTheirMemory() throws {
         var queue = AnswerQueue<Int>()
         let kept = add(200, due: 1_000_000, to: &queue)
         for _ in 0..<100_000 {

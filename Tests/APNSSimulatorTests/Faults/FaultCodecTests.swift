@@ -6,7 +6,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultCodecTests {
-    /// Each stands here as it is written back.
+    /// Faults in the form in which the codec writes them.
     @Test(arguments: [
         #"{"id":"a","action":"silence"}"#,
         #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"skip_count":4,"count_max":3}"#,
@@ -45,7 +45,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == text)
     }
 
-    @Test func fillsInWhatIsNotSaid() throws {
+    @Test func missingMembersHaveDefaults() throws {
         let fault = try read(#"{"action": "goaway"}"#)
         #expect(fault.id == "made")
         #expect(fault.trigger == .request && fault.share == 1 && fault.countMax == nil && fault.match == FaultMatch())
@@ -59,7 +59,7 @@ import Testing
                 == .answer(Answer(status: 400, body: .raw(contentType: "application/json", Array(#"{"rea"#.utf8)))))
         #expect(
             try read(#"{"action": {"answer": {"status": 410, "body": ""}}}"#).action == .answer(Answer(status: 410)))
-        #expect(try read(#"{"action": "silence", "struck": 7}"#).action == .silence, "as it was written")
+        #expect(try read(#"{"action": "silence", "struck": 7}"#).action == .silence, "struck is ignored")
     }
 
     @Test(arguments: [
@@ -70,23 +70,26 @@ import Testing
         (#"{"action":{"silence":{"x":1}}}"#, "silence has no details", #"{"x":1}"#),
         (#"{"action":{"silence":null,"goaway":null}}"#, "action is a word", #"{"silence":null,"goaway":null}"#),
         (#"{"action":"latency"}"#, "latency needs an object", #""latency""#),
-        (#"{"action":{"latency":{}}}"#, "a latency has constant_ms", "{}"),
-        (#"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency has constant_ms", #"{"min_ms":9,"max_ms":1}"#),
+        (#"{"action":{"latency":{}}}"#, "a latency requires constant_ms", "{}"),
+        (
+            #"{"action":{"latency":{"min_ms":9,"max_ms":1}}}"#, "a latency requires constant_ms",
+            #"{"min_ms":9,"max_ms":1}"#
+        ),
         (#"{"action":{"latency":{"constant_ms":-1}}}"#, "constant_ms is a number from 0.0 to 600000.0", "-1"),
         (#"{"action":{"latency":{"constant_ms":1e999}}}"#, "constant_ms is a number", "1e999"),
-        (#"{"action":{"latency":{"median_ms":0,"p99_ms":1}}}"#, "median_ms is above 0", "0"),
-        (#"{"action":{"answer":{}}}"#, "an answer has a status", "{}"),
-        (#"{"action":{"answer":{"reason":"FooBar"}}}"#, "an answer has a status", #"{"reason":"FooBar"}"#),
+        (#"{"action":{"latency":{"median_ms":0,"p99_ms":1}}}"#, "median_ms must be above 0", "0"),
+        (#"{"action":{"answer":{}}}"#, "an answer requires a status", "{}"),
+        (#"{"action":{"answer":{"reason":"FooBar"}}}"#, "an answer requires a status", #"{"reason":"FooBar"}"#),
         (#"{"action":{"answer":{"status":199}}}"#, "status is a whole number from 200 to 599", "199"),
         (#"{"action":{"answer":{"status":400,"reason":"X","body":"y"}}}"#, "reason and body exclude", #""X""#),
-        (#"{"action":{"answer":{"status":400,"body":"y","content_type":"a\nb"}}}"#, "content_type is a v", #""a\nb""#),
+        (#"{"action":{"answer":{"status":400,"body":"y","content_type":"a\nb"}}}"#, "content_type is a h", #""a\nb""#),
         (#"{"action":{"reset_stream":"OOPS"}}"#, "reset_stream is a number or a name", #""OOPS""#),
         (#"{"action":{"goaway":{"code":4294967296}}}"#, "code is a number or a name", "4294967296"),
         (#"{"action":{"goaway":{"last_stream_id":2}}}"#, "last_stream_id is", "2"),
         (#"{"action":{"goaway":{"last_stream_id":-1}}}"#, "last_stream_id is", "-1"),
         (#"{"action":{"goaway":{"last_stream_id":2147483649}}}"#, "last_stream_id is", "2147483649"),
         (#"{"action":{"goaway":{"debug_hex":"0g"}}}"#, "debug_hex is hexadecimal digits", #""0g""#),
-        (#"{"action":{"settings":{}}}"#, "settings change something", "{}"),
+        (#"{"action":{"settings":{}}}"#, "settings must have at least one member", "{}"),
         (#"{"action":{"settings":{"initial_window_bytes":2147483648}}}"#, "initial_window_bytes is", "2147483648"),
         (#"{"action":"silence","share":1.5}"#, "share is a number from 0.0 to 1.0", "1.5"),
         (#"{"action":"silence","count_max":0}"#, "count_max is a whole number from 1", "0"),
@@ -94,17 +97,17 @@ import Testing
         (#"{"match":{"device_prefix":"xyz"},"action":"silence"}"#, "device_prefix is hexadecimal", #""xyz""#),
         (#"{"match":{"push_type":"Alert"},"action":"silence"}"#, "push_type is alert or background", #""Alert""#),
         (#"{"match":{"service":"pull"},"action":"silence"}"#, "service is push or channel-management", #""pull""#),
-        (#"{"action":"resume_reading"}"#, "no request comes while", #"{"action":"resume_reading"}"#),
+        (#"{"action":"resume_reading"}"#, "resume_reading cannot wait for a request", #"{"action":"resume_reading"}"#),
         (
-            #"{"trigger":"connection","action":"silence"}"#, "silence strikes requests",
+            #"{"trigger":"connection","action":"silence"}"#, "silence applies to requests",
             #"{"trigger":"connection","action":"silence"}"#
         ),
         (
-            #"{"trigger":"connection","match":{"topic":"a"},"action":"goaway"}"#, "a fault that strikes connections",
+            #"{"trigger":"connection","match":{"topic":"a"},"action":"goaway"}"#, "a fault with the trigger connection",
             #"{"trigger":"connection","match":{"topic":"a"},"action":"goaway"}"#
         ),
     ])
-    func saysWhatIsWrongAndWhere(text: String, message: String, place: String) throws {
+    func errorsHavePositions(text: String, message: String, place: String) throws {
         let document = try JSONDocument(text)
         let error = try #require(throws: InputError.self) { try Fault.codec.read(document.root, "a fault") }
         #expect(error.message.hasPrefix(message))
@@ -115,7 +118,7 @@ import Testing
     private func read(_ text: String) throws -> Fault { try fault(text) }
 }
 
-/// A fault from JSON; its id is `made` when it has none.
+/// Reads a fault from JSON. Its ID is `made` if the text has none.
 func fault(_ text: String) throws -> Fault {
     var fault = try Fault.codec.read(try JSONDocument(text).root, "a fault")
     if fault.id.isEmpty { fault.id = "made" }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The rows of the documentation's table whose answers APNs gives when something goes wrong on its side, made by faults.
+/// The rows of the documentation's table about failures of APNs, simulated by faults.
 @Suite struct FaultConformanceTests {
     @Test("row 9: SETTINGS without a stream limit") func row9() throws {
         let wire = try Wire()
@@ -22,7 +22,7 @@ import Testing
         #expect(streams.map { peer[$0].line } == Array(repeating: "200", count: 5))
     }
 
-    @Test("row 10: the limit falls to 1 in mid-flight after a 4xx") func row10() throws {
+    @Test("row 10: the limit falls to 1 after a 4xx, with requests in flight") func row10() throws {
         let wire = try Wire()
         try put(
             wire,
@@ -53,7 +53,7 @@ import Testing
             peer.transcript.first
                 == "SETTINGS header_table_size=\(bytes) max_concurrent_streams=1 initial_window_size=65535 "
                 + "max_frame_size=16384 max_header_list_size=8000")
-        // This project's client obeys it: nothing is indexed dynamically when there is no table.
+        // The project's client respects the setting: it adds nothing to a table of size 0.
         let client = wire.apns.connect()
         #expect(wire.run { !client.streamsMax.isEmpty })
         for _ in 0..<2 {
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "row 106: reasons that nobody knows, and rows 103, 104 and 142: 503",
+        "row 106: unknown reasons, and rows 103, 104 and 142: 503",
         arguments: [
             (#"{"status": 400, "reason": "FooBar"}"#, #"400 {"reason":"FooBar"}"#),
             (#"{"status": 403, "reason": "FooBar"}"#, #"403 {"reason":"FooBar"}"#),
@@ -136,14 +136,14 @@ import Testing
         #expect(
             streams.map { peer[$0].line } == Array(repeating: "200", count: 5) + Array(repeating: "no status", count: 5)
         )
-        #expect(peer.transcript[goAway...].count { $0.hasPrefix("HEADERS") } == 5, "all answers come behind it")
+        #expect(peer.transcript[goAway...].count { $0.hasPrefix("HEADERS") } == 5, "all answers follow the frame")
         #expect(wire.apns.server.counters.requestsAbandoned == 5)
         #expect(wire.apns.server.counters.connectionsByEnd[.goAway] == 1)
     }
 
-    @Test("row 113: GOAWAY, then the end with streams unanswered") func row113() throws {
+    @Test("row 113: GOAWAY, then the connection closes with unanswered streams") func row113() throws {
         let (wire, peer, streams) = try inFlight(4)
-        try perform(wire, .goAway(FaultGoAway(ending: .close)))
+        try perform(wire, .goAway(FaultGoAway(closing: .close)))
         wire.run { peer.isClosed }
         #expect(peer.transcript.last == "GOAWAY \(streams[3]) NO_ERROR ")
         #expect(streams.allSatisfy { peer[$0].frames.isEmpty } && peer.error == nil)
@@ -218,7 +218,7 @@ import Testing
         #expect(wire.apns.server.counters.inFlight == 0 && wire.apns.server.counters.requestsAbandoned == 1)
     }
 
-    @Test("row 119: an answer behind the client's timer") func row119() throws {
+    @Test("row 119: an answer after the client's timeout") func row119() throws {
         let wire = try Wire()
         try put(wire, Fault(id: "119", action: .latency(.constant(5000)), countMax: 2))
         let peer = wire.connect()
@@ -227,7 +227,7 @@ import Testing
         wire.run { peer[stream].isComplete }
         expectAccepted(peer[stream])
         #expect(start.duration(to: wire.loop.now.monotonic) >= .seconds(5))
-        // When the timer was faster, the answer is not sent.
+        // If the client's timeout comes first, the answer is not sent.
         let late = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
         wire.wait(.seconds(1))
         wire.loop.enter { peer.send(.resetStream(late, code: 8)) }
@@ -246,7 +246,7 @@ import Testing
         let refused = streams.filter { peer[$0].line == "RST_STREAM 7" }
         #expect(refused.count > 8 && refused.count < 32)
         #expect(streams.filter { peer[$0].line == "200" }.count == 40 - refused.count)
-        // What was refused was not done: its id, which all had, was seen by the others only.
+        // Refused requests were not processed: the common ID counts only for the other requests.
         #expect(wire.apns.server.counters.duplicateIDs == 40 - refused.count)
         #expect(wire.apns.requests.filter { $0.faultID == "120" }.count == refused.count)
     }
@@ -255,7 +255,7 @@ import Testing
         let wire = try Wire()
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
-        try perform(wire, .goAway(FaultGoAway(ending: .keep)))
+        try perform(wire, .goAway(FaultGoAway(closing: .keep)))
         wire.run { peer.transcript.last == "GOAWAY 1 NO_ERROR " }
         let streams = send(3, on: peer, wire)
         wire.wait(.seconds(30))
@@ -263,7 +263,7 @@ import Testing
         #expect(wire.apns.server.counters.requests == 1)
     }
 
-    @Test("row 122: idle for an hour, then 500s for ever") func row122() throws {
+    @Test("row 122: idle for an hour, then only 500") func row122() throws {
         let wire = try Wire()
         try put(wire, Fault(id: "122", match: FaultMatch(idleSecondsMin: 3600), action: .staleConnection))
         let peer = wire.connect()
@@ -294,12 +294,12 @@ import Testing
         let start = wire.loop.now.monotonic
         expectAccepted(wire.push(on: peer))
         #expect(start.duration(to: wire.loop.now.monotonic) >= .milliseconds(4900))
-        // A window of no bytes holds a body up as well.
+        // An empty flow-control window also delays a body.
         try perform(wire, .settings(settings { $0.initialWindowBytes = .value(0) }))
         #expect(wire.run { peer.frames.flatMap(\.settings).last { $0.id == 4 }?.value == 0 })
         let held = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
         wire.run { peer[held].isComplete }
-        #expect(peer[held].line == "RST_STREAM 3", "a body that was sent all the same breaks the flow control")
+        #expect(peer[held].line == "RST_STREAM 3", "a body beyond the window violates flow control")
     }
 
     private func put(_ wire: Wire, _ fault: Fault) throws {
@@ -320,7 +320,8 @@ import Testing
         wire.loop.enter { (0..<count).map { _ in peer.request(wire.fields(), body: Array(Wire.alert.utf8)) } }
     }
 
-    /// What a good push is answered while a forced answer is in force, as the admin endpoint and state files have it.
+    /// Returns the answer to a valid push under a fault with this answer, in the JSON of the admin API and of state
+    /// files.
     private func answered(_ answer: String) throws -> WireAnswer {
         let wire = try Wire()
         try put(wire, try fault(#"{"id": "forced", "action": {"answer": \#(answer)}}"#))
@@ -329,7 +330,7 @@ import Testing
         return answer
     }
 
-    /// A connection with so many requests that wait for their answers.
+    /// Returns a connection with this number of unanswered requests.
     private func inFlight(_ count: Int) throws -> (Wire, FramePeer, [UInt32]) {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .milliseconds(500) }
         let peer = wire.connect()

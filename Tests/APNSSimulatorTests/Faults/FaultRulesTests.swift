@@ -7,7 +7,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultRulesTests {
-    @Test func strikesWhatItMatches() throws {
+    @Test func appliesToMatchingRequests() throws {
         var rules = FaultRules()
         try rules.put(Fault(id: "topic", match: FaultMatch(topic: "com.example.app"), action: .silence))
         try rules.put(Fault(id: "prefix", match: FaultMatch(devicePrefix: "DEad"), action: .resetConnection))
@@ -30,14 +30,14 @@ import Testing
         #expect(struck(&rules, idle: .seconds(60)) == "idle")
         #expect(struck(&rules, idle: .milliseconds(59_999)) == nil)
         #expect(struck(&rules, service: Service(.sandbox, .channelManagement)) == "manage")
-        #expect(struck(&rules, topic: "com.example.app", token: "dead", connection: 3) == "topic", "the first of them")
+        #expect(struck(&rules, topic: "com.example.app", token: "dead", connection: 3) == "topic", "the first match")
         #expect(
             rules.entries.map { "\($0.fault.id) \($0.struck)" } == [
                 "topic 2", "prefix 1", "production 1", "third 1", "voip 1", "idle 1", "manage 1",
             ])
     }
 
-    @Test func aLatencyGoesWithAnotherFault() throws {
+    @Test func aLatencyCombinesWithAnotherFault() throws {
         var rules = FaultRules()
         try rules.put(Fault(id: "slow", action: .latency(.constant(20))))
         try rules.put(Fault(id: "slower", action: .latency(.constant(30))))
@@ -49,15 +49,15 @@ import Testing
         #expect(rules.entries.map(\.struck) == [2, 0, 1])
     }
 
-    @Test func strikesNoOftenerThanItMay() throws {
+    @Test func countMaxLimitsTheFault() throws {
         var rules = FaultRules()
         try rules.put(Fault(id: "twice", action: .silence, countMax: 2))
         #expect((0..<4).map { _ in struck(&rules) } == ["twice", "twice", nil, nil])
         try rules.put(Fault(id: "twice", action: .silence, countMax: 1))
-        #expect((0..<2).map { _ in struck(&rules) } == ["twice", nil], "put again it begins anew")
+        #expect((0..<2).map { _ in struck(&rules) } == ["twice", nil], "replacing the fault restarts its count")
     }
 
-    @Test func strikesTheNthThatItMatches() throws {
+    @Test func skipCountSkipsMatchingRequests() throws {
         var rules = FaultRules()
         try rules.put(Fault(id: "third", match: FaultMatch(topic: "a"), action: .silence, skipCount: 2, countMax: 1))
         #expect(
@@ -66,7 +66,7 @@ import Testing
         #expect((0..<3).map { _ in struck(&rules, topic: "a") } == [nil, nil, "third"])
     }
 
-    @Test func aShareFollowsFromTheSeed() throws {
+    @Test func theSeedDeterminesAShare() throws {
         func history(seed: UInt64, with others: [Fault] = []) throws -> [Int] {
             var rules = FaultRules(seed: seed)
             for fault in others { try rules.put(fault) }
@@ -81,10 +81,10 @@ import Testing
             Fault(id: "slow", action: .latency(.uniform(min: 1, max: 2))),
             Fault(id: "never", action: .resetConnection, share: 0),
         ]
-        #expect(try history(seed: 1, with: others) == first, "other faults draw their own lots")
+        #expect(try history(seed: 1, with: others) == first, "other faults have their own random numbers")
     }
 
-    @Test func beginsAgain() throws {
+    @Test func restartRepeatsTheHistory() throws {
         var rules = FaultRules(seed: 3)
         try rules.put(Fault(id: "some", action: .silence, share: 0.5, countMax: 20))
         let first = (0..<100).map { _ in struck(&rules) }
@@ -93,7 +93,7 @@ import Testing
         #expect((0..<100).map { _ in struck(&rules) } == first)
     }
 
-    @Test func faultsComeAndGo() throws {
+    @Test func faultsAreAddedAndRemoved() throws {
         var rules = FaultRules()
         #expect(rules.isEmpty)
         try rules.put(Fault(id: "fault-1", action: .silence))
@@ -108,17 +108,17 @@ import Testing
         #expect(rules.isEmpty)
     }
 
-    @Test func thereIsRoomForSoMany() throws {
+    @Test func theNumberOfFaultsIsLimited() throws {
         var rules = FaultRules()
         for number in 0..<FaultRules.faultsMax { try rules.put(Fault(id: "\(number)", action: .silence)) }
-        #expect(throws: InputError("there are 64 faults already; delete one first")) {
+        #expect(throws: InputError("cannot add the fault: the limit is 64 faults; delete one first")) {
             try rules.put(Fault(id: "more", action: .silence))
         }
         try rules.put(Fault(id: "7", action: .resetConnection))
         #expect(rules.entries.count == FaultRules.faultsMax)
     }
 
-    @Test func faultsOnConnectionsAllStrike() throws {
+    @Test func allFaultsOfAConnectionApply() throws {
         var rules = FaultRules()
         var settings = FaultSettings()
         settings.maxConcurrentStreams = .omit
@@ -131,7 +131,7 @@ import Testing
         #expect(rules.actions(onConnection: 1, of: .sandboxPush).map(\.id) == ["set"])
         #expect(rules.actions(onConnection: 2, of: .sandboxPush).map(\.id) == ["set", "away"])
         #expect(rules.actions(onConnection: 2, of: .sandboxPush).map(\.id) == ["set"])
-        #expect(struck(&rules) == "request", "a request is no connection")
+        #expect(struck(&rules) == "request", "request faults do not apply to connections")
     }
 
     private func struck(
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// The median, the 99th percentile and the greatest of 20,000, in milliseconds.
+    /// Returns the median, the 99th percentile and the maximum of 20,000 samples, in milliseconds.
     private func percentiles(_ distribution: LatencyDistribution) -> [Double] {
         var random = SeededRandom(seed: 4)
         let all = (0..<20_000).map { _ in Double(distribution.sample(&random).nanosecondsSaturated) / 1e6 }.sorted()

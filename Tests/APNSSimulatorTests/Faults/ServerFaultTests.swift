@@ -7,9 +7,9 @@ import Testing
 
 @testable import APNSSimulator
 
-/// What faults do to a server, apart from the rows of the documentation's table.
+/// Tests of faults on a server, in addition to the rows of the documentation's table.
 @Suite struct ServerFaultTests {
-    @Test func aLatencyTakesThePlaceOfTheDelay() throws {
+    @Test func aLatencyReplacesTheDelay() throws {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .seconds(5) }
         try put(wire, #"{"match": {"device_prefix": "aa"}, "action": {"latency": {"constant_ms": 20}}}"#)
         let peer = wire.connect()
@@ -39,7 +39,7 @@ import Testing
         #expect(Array(order) == [streams[1], streams[3], streams[0], streams[2]])
     }
 
-    @Test func aLatencyHoldsUpAResetAsWell() throws {
+    @Test func aLatencyAlsoDelaysAReset() throws {
         let wire = try Wire()
         try put(
             wire, #"{"id": "slow", "action": {"latency": {"constant_ms": 300}}}"#,
@@ -60,7 +60,7 @@ import Testing
         let peer = wire.connect()
         expectRefused(wire.push(on: peer), 503, #"{"reason":"ServiceUnavailable"}"#)
         wire.run { peer.frames.flatMap(\.settings).contains { $0.id == 3 && $0.value == 1000 } }
-        #expect(peer.frames.flatMap(\.settings).last { $0.id == 3 }?.value == 1000, "its token was good")
+        #expect(peer.frames.flatMap(\.settings).last { $0.id == 3 }?.value == 1000, "the request was authenticated")
 
         let channels = wire.at(Wire.Place.sandboxChannels)
         func manage(_ method: String, _ end: String, body: String = "") -> WireAnswer {
@@ -74,13 +74,13 @@ import Testing
         #expect(manage("POST", "channels", body: body).status == 503)
         wire.loop.enter { wire.apns.server.faults.removeAll() }
         #expect(manage("GET", "all-channels").bodyText == #"{"channels":[]}"#)
-        // What is never answered was done all the same.
+        // An unanswered request was still processed.
         try put(wire, #"{"match": {"topic": "com.example.app"}, "action": "reset_connection", "count_max": 1}"#)
         #expect(manage("POST", "channels", body: body).line == "no status")
         #expect(manage("GET", "all-channels").bodyText != #"{"channels":[]}"#)
     }
 
-    @Test func faultsStrikeConnectionsFromTheStart() throws {
+    @Test func faultsApplyToConnectionsFromTheStart() throws {
         let wire = try Wire()
         try put(
             wire, #"{"id": "a", "trigger": "connection", "action": {"goaway": {"debug": "no"}}, "count_max": 1}"#,
@@ -112,7 +112,7 @@ import Testing
         let stream = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
         wire.run { peer.isClosed }
         #expect(peer[stream].frames.isEmpty && peer.transcript.last == "GOAWAY 1 NO_ERROR ")
-        #expect(wire.apns.server.counters.duplicateIDs == 0, "as if it had never come")
+        #expect(wire.apns.server.counters.duplicateIDs == 0, "the request counts as never processed")
         expectAccepted(wire.push())
         #expect(wire.apns.server.counters.duplicateIDs == 1)
     }
@@ -128,7 +128,7 @@ import Testing
         #expect(try perform(.resetStream(.cancel)) == 3)
         wire.loop.enter {
             for action in [.silence, .latency(.constant(1)), .answer(.accepted)] as [FaultAction] {
-                _ = #expect(throws: InputError("\(action.name) happens to requests: put it among the faults")) {
+                _ = #expect(throws: InputError("\(action.name) applies to requests only: add it as a fault")) {
                     try wire.apns.server.perform(action)
                 }
             }
@@ -144,7 +144,7 @@ import Testing
             ])
     }
 
-    @Test func allStreamsAreResetAtOnce() throws {
+    @Test func allStreamsAreResetImmediately() throws {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .milliseconds(500) }
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
@@ -159,7 +159,7 @@ import Testing
         expectAccepted(wire.push(on: peer))
     }
 
-    @Test func emptyingTheMemoryLetsFaultsBeginAgain() throws {
+    @Test func resettingTheMemoryRestartsFaults() throws {
         let wire = try Wire()
         try put(wire, #"{"action": "silence", "share": 0.5, "count_max": 1}"#)
         wire.loop.enter { wire.apns.server.resetMemory() }
@@ -167,9 +167,9 @@ import Testing
         #expect(wire.apns.server.faults.entries.map(\.fault.id) == ["made"])
     }
 
-    /// All kinds of faults at random, a client that keeps to the rules beside one that resets its streams: everything is
-    /// accounted for in the end, and nothing is left waiting.
-    @Test(arguments: 1...15 as ClosedRange<UInt64>) func mixedFaultsLeaveNothingBehind(seed: UInt64) throws {
+    /// Applies random faults of all kinds to a well-behaved client and to one that resets its streams. In the end, all
+    /// requests are counted and none is pending.
+    @Test(arguments: 1...15 as ClosedRange<UInt64>) func mixedFaultsLeaveNoPendingRequests(seed: UInt64) throws {
         let apns = try VirtualAPNS(seed: seed) { configuration, state in
             configuration.faultSeed = seed
             configuration.requestsLoggedMax = 50

@@ -30,7 +30,7 @@ import Testing
                 """)
     }
 
-    @Test func beginAnewWithWhatIsOpen() {
+    @Test func restartKeepsOpenConnectionsAndRequests() {
         var counters = Counters()
         counters.countRequest(of: .sandboxPush, bodyBytes: 5)
         counters.connectionsOpen = 2
@@ -41,7 +41,7 @@ import Testing
         #expect(counters.connectionsOpen == 2 && counters.connectionsOpenMax == 2 && counters.connections == 0)
     }
 
-    @Test func reasonsThatNobodyKnowsAreCountedToALimit() {
+    @Test func unknownReasonsAreCountedUpToALimit() {
         var counters = Counters()
         for number in 0..<1000 {
             counters.count(
@@ -53,7 +53,7 @@ import Testing
         #expect(counters.refusedByReason["BadTopic"] == 1)
     }
 
-    @Test func everyServiceHasItsPlace() {
+    @Test func everyServiceHasItsIndex() {
         #expect(Service.all.map(\.index) == Array(0..<Service.all.count))
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct IDSetTests {
-    @Test func tellsNewFromSeen() {
+    @Test func distinguishesNewFromSeen() {
         var ids = IDSet(idsMax: 20_000, seed: 5)
         for number in 0..<5000 as Range<UInt64> {
             #expect(ids.insert(UUIDValue(high: number, low: 0)) == true)
@@ -34,7 +34,7 @@ import Testing
         #expect(ids.insert(UUIDValue(high: 9999, low: 9999)) == true)
     }
 
-    @Test func aSetOfNextToNothing() {
+    @Test func acceptsTheSmallestLimits() {
         var ids = IDSet(idsMax: 0, seed: 5)
         #expect(ids.insert(UUIDValue(high: 0, low: 0)) == true)
         #expect(ids.insert(UUIDValue(high: 0, low: 0)) == false)
@@ -60,7 +60,7 @@ import Testing
         #expect(list.all.count == DuplicateList.idsMax)
         #expect(list.all.first?.id.low == 2 && list.all.last?.id.low == 1001)
         list.add(duplicate(1, number: 9))
-        #expect(list.all.last.map { "\($0.id.low) \($0.times)" } == "1 2", "forgotten, and found again")
+        #expect(list.all.last.map { "\($0.id.low) \($0.times)" } == "1 2", "dropped, and found again")
         list.removeAll()
         #expect(list.all.isEmpty)
     }

@@ -51,7 +51,7 @@ private let token = "00112233445566778899aabbccddeeff"
 
     private static let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-    @Test func writesAllThatItKnows() throws {
+    @Test func writesAllMembers() throws {
         let log = RequestLog(requestsMax: 3)
         let number = add(to: log, faultID: "gone-1")
         log.answered(number, atUnixMilliseconds: 1_760_000_000_050)
@@ -87,7 +87,7 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(request.headers.map(\.representation) == Self.headers.map(\.2))
     }
 
-    @Test func tellsDevicesApartWithoutTheirTokens() {
+    @Test func deviceKeysDistinguishDevices() {
         func key(_ token: String) -> String { withBytes(token) { DeviceKey.of($0) } }
         let padding = String(repeating: "0", count: 62)
         #expect(key(padding + "a1") != key(padding + "b2"))
@@ -95,7 +95,7 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(key(token).count == 16 && !token.contains(key(token)))
     }
 
-    @Test func tellsDeviceTokensWholeOnlyWhenAsked() throws {
+    @Test func deviceTokensAreShortenedByDefault() throws {
         for path in [
             "/3/device/\(token)", "/3/device/\(token)/", "/3/device/\(token)/x", "/3/device/\(token)?x=y",
             "/3/devices/\(token)", "/2/device/\(token)?x", "/3/device//\(token)", "/\(token)", token,
@@ -147,7 +147,7 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(log.requests(RequestQuery()).dropped == 0)
     }
 
-    @Test func findsWhatIsAskedFor() {
+    @Test func findsMatchingRequests() {
         let log = RequestLog(requestsMax: 100)
         for number in 1...20 {
             _ = add(
@@ -176,7 +176,7 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(numbers(RequestQuery(status: 0)) == [])
     }
 
-    @Test func staysWithinItsMemory() {
+    @Test func memoryIsLimited() {
         let log = RequestLog(requestsMax: 50)
         var random = SeededRandom(seed: 3)
         #expect(log.bytesMax < 150_000)
@@ -197,7 +197,7 @@ private let token = "00112233445566778899aabbccddeeff"
         }
     }
 
-    @Test func keepsNoMoreThanAnAllowedPayload() throws {
+    @Test func keptPayloadIsLimited() throws {
         let log = RequestLog(requestsMax: 1)
         _ = add(to: log, body: String(repeating: "x", count: 6000))
         let request = try #require(log.requests(RequestQuery()).requests.first)
@@ -205,7 +205,7 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(!json(request).contains("payload_sha256"))
     }
 
-    @Test func anAnswerToWhatIsForgottenIsForgotten() throws {
+    @Test func answersToDroppedRequestsAreIgnored() throws {
         let log = RequestLog(requestsMax: 1)
         _ = add(to: log)
         _ = add(to: log)
@@ -213,12 +213,12 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(log.requests(RequestQuery()).requests.first?.answeredUnixMilliseconds == nil)
     }
 
-    @Test func headersWithoutEndAreCutOff() throws {
+    @Test func keptHeadersAreLimited() throws {
         let log = RequestLog(requestsMax: 1)
         let many = (0..<1000).map { ("\($0)", "", HeaderRepresentation(nil)) }
         _ = add(to: log, many + Self.headers)
         let request = try #require(log.requests(RequestQuery()).requests.first)
-        #expect(request.headers.count == Request.headersKeptMax + 8, "and those that decide")
+        #expect(request.headers.count == Request.headersKeptMax + 8, "and the headers that the rules read")
         #expect(request.topic == "com.example.app")
     }
 }

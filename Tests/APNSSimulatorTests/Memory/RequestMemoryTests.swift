@@ -7,7 +7,7 @@ import Testing
 
 private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
-/// The memory of a server that is really pushed to.
+/// Tests of a server's request memory with real requests.
 @Suite struct RequestMemoryTests {
     @Test func keepsTimesOfRequestAndAnswer() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .milliseconds(50) }
@@ -16,14 +16,14 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         apns.loop.enter { _ = client.push(id: id) }
         #expect(apns.run { apns.server.counters.inFlight == 1 })
         #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
-        #expect(apns.requests.first?.status == 200, "what it will be")
+        #expect(apns.requests.first?.status == 200, "the planned status")
         apns.settle()
         let request = try #require(apns.requests.first)
         #expect(request.unixMilliseconds >= start && request.unixMilliseconds < start + 50)
         #expect(request.answeredUnixMilliseconds == request.unixMilliseconds + 50)
     }
 
-    @Test func keepsHowHeadersWereWritten() throws {
+    @Test func keepsHeaderRepresentations() throws {
         let apns = try VirtualAPNS()
         let client = try connect(to: apns)
         for _ in 0..<2 {
@@ -46,7 +46,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.requests[0]["authorization"]?.split(separator: ".").count == 2)
     }
 
-    @Test func tellsDuplicates() throws {
+    @Test func findsDuplicates() throws {
         let apns = try VirtualAPNS()
         let client = try connect(to: apns)
         let other = "11111111-2222-4333-8444-555555555555"
@@ -59,7 +59,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.duplicateIDs == 2)
     }
 
-    @Test func withoutALogNothingIsKeptButIDs() throws {
+    @Test func withoutALogOnlyIDsAreKept() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 0 }
         let client = try connect(to: apns)
         for _ in 0..<2 {
@@ -75,35 +75,35 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         }
     }
 
-    @Test func somebodyWaitsForARequest() throws {
+    @Test func waitsReceiveMatchingRequests() throws {
         let apns = try VirtualAPNS()
         let client = try connect(to: apns)
-        var told: [String] = []
+        var results: [String] = []
         func wait(_ name: String, _ query: RequestQuery, seconds: Int) throws -> RequestWait? {
             try apns.loop.enter {
                 try apns.server.memory.whenRequest(query, within: .seconds(seconds)) { page in
-                    told.append("\(name) \(page?.requests.map { String($0.number) } ?? ["nil"])")
+                    results.append("\(name) \(page?.requests.map { String($0.number) } ?? ["nil"])")
                 }
             }
         }
         let other = try #require(UUIDValue("11111111-2222-4333-8444-555555555555"))
         #expect(try wait("first", RequestQuery(apnsID: UUIDValue(id)), seconds: 10) != nil)
-        #expect(try wait("in vain", RequestQuery(apnsID: other), seconds: 10) != nil)
+        #expect(try wait("unmatched", RequestQuery(apnsID: other), seconds: 10) != nil)
         let cancelled = try #require(try wait("cancelled", RequestQuery(), seconds: 10))
         apns.loop.enter { apns.server.memory.cancel(cancelled) }
         apns.loop.enter { _ = client.push(id: id) }
-        #expect(apns.run { !told.isEmpty })
-        #expect(told == [#"first ["1"]"#])
-        #expect(try wait("at once", RequestQuery(status: 200), seconds: 10) == nil)
-        #expect(told.last == #"at once ["1"]"#)
+        #expect(apns.run { !results.isEmpty })
+        #expect(results == [#"first ["1"]"#])
+        #expect(try wait("immediate", RequestQuery(status: 200), seconds: 10) == nil)
+        #expect(results.last == #"immediate ["1"]"#)
         #expect(try wait("later", RequestQuery(after: 1), seconds: 10) != nil)
         let start = apns.loop.now.monotonic
-        #expect(apns.run { told.count == 4 })
-        #expect(told.suffix(2) == [#"in vain ["nil"]"#, #"later ["nil"]"#])
+        #expect(apns.run { results.count == 4 })
+        #expect(results.suffix(2) == [#"unmatched ["nil"]"#, #"later ["nil"]"#])
         #expect(start.duration(to: apns.loop.now.monotonic) <= .seconds(10))
     }
 
-    @Test func waitsHaveTheirLimits() throws {
+    @Test func waitsAreLimited() throws {
         let apns = try VirtualAPNS()
         var ended = 0
         try apns.loop.enter {
@@ -120,7 +120,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(start.duration(to: apns.loop.now.monotonic) <= .seconds(60))
     }
 
-    @Test func oneCallEmptiesItAll() throws {
+    @Test func resetMemoryRemovesEverything() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .seconds(1) }
         let client = try connect(to: apns)
         apns.loop.enter { _ = client.push(id: id) }
@@ -130,14 +130,14 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.requests == 0 && apns.server.counters.inFlight == 1)
         #expect(apns.server.counters.connectionsOpen == 1)
         apns.settle()
-        // Its request is counted no more either.
+        // The request is not counted either.
         #expect(apns.server.counters.inFlight == 0 && apns.server.counters.accepted == 0)
         apns.loop.enter { _ = client.push(id: id) }
         apns.settle()
         #expect(apns.requests.map { "\($0.number) \($0.isDuplicate)" } == ["1 false"])
     }
 
-    @Test func numbersBeginAnewForThoseWhoWaitToo() throws {
+    @Test func restartedNumbersApplyToWaits() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .seconds(1) }
         let client = try connect(to: apns)
         for _ in 0..<2 {
@@ -146,24 +146,24 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         }
         apns.loop.enter { _ = client.push(id: id) }
         #expect(apns.run { apns.server.counters.inFlight == 1 })
-        var told: [[Int]?] = []
+        var results: [[Int]?] = []
         try apns.loop.enter {
             for after in [1, 3] {
                 let query = RequestQuery(after: after, apnsID: UUIDValue("11111111-2222-4333-8444-555555555555"))
                 try apns.server.memory.whenRequest(query, within: .seconds(60)) {
-                    told.append($0?.requests.map(\.number))
+                    results.append($0?.requests.map(\.number))
                 }
             }
             apns.server.resetMemory()
             _ = client.push(id: "11111111-2222-4333-8444-555555555555")
         }
-        #expect(apns.run { told.count == 2 })
-        #expect(told == [[1], [1]])
-        // The answer to what was under way before is not taken for this one's.
+        #expect(apns.run { results.count == 2 })
+        #expect(results == [[1], [1]])
+        // The answer to an earlier request is not assigned to the new one.
         #expect(apns.run { apns.server.counters.inFlight == 1 })
         #expect(apns.server.counters.accepted == 0)
         #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
-        // Who has a number from before gets all that came since.
+        // A query with a number from before the reset returns all newer requests.
         let page = apns.loop.enter { apns.server.memory.requests(RequestQuery(after: 3)) }
         #expect(page.requests.map(\.number) == [1] && page.newest == 1)
     }

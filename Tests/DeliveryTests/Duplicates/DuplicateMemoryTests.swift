@@ -36,14 +36,14 @@ import Testing
             deliveryCount: count, fingerprint: fingerprint)
     }
 
-    /// Begins to wait for the one on its way before it returns.
+    /// Joins the delivery in flight before the function returns.
     private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
         DuplicateMemory.FirstEnd?, Never
     > {
         Task.immediate { [memory] in await memory.ending(of: key, arrival) }
     }
 
-    @Test func whatWasAcceptedIsNotPushedAgainWhereverItComesFrom() {
+    @Test func anAcceptedRequestIsNotPushedAgainFromAnySource() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -52,7 +52,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .accepted)
     }
 
-    /// Four lanes with 64 shards and the quarantine, in several outages one after the other.
+    /// Four lanes with 64 shards and the quarantine, in several successive outages.
     @Test func anOutageLosesTheChannelsOfAllLanes() {
         let consumers = 4 * 65
         memory.expect(channels: consumers)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aRedriveIsANewTry() {
+    @Test func aRedriveIsANewAttempt() {
         let channel = memory.openChannel()
         for verdict in [rejected, waits] {
             #expect(begin(key(), channel) == .first)
@@ -80,8 +80,8 @@ import Testing
         #expect(begin(key(), channel, waitID: 1) == .first)
     }
 
-    /// Decision 14: a redrive is a trip, named by its dead letter.
-    @Test func aRedriveThatIsRepeatedIsDoneAndThatOfAnotherDeadLetterIsANewTry() {
+    /// Decision 14: a redrive is a round, identified by its dead letter.
+    @Test func aRepeatedRedriveIsSettledAndThatOfAnotherDeadLetterIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), rejected, now: seconds(0))
@@ -90,12 +90,12 @@ import Testing
             memory.settle(key(), verdict, now: seconds(0))
             #expect(begin(key(), memory.openChannel(), waitID: name) == .settled)
         }
-        // Whoever sends it once more for another reason is told.
+        // A publish for another reason is a new attempt.
         #expect(begin(key(), channel, waitID: 10) == .accepted)
         #expect(begin(key(), channel) == .accepted)
     }
 
-    @Test func anotherBodyIsAnotherMessage() {
+    @Test func anotherBodyIsAnotherRequest() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -104,7 +104,7 @@ import Testing
         #expect(Set((0..<40).map { key(body: String(repeating: "x", count: $0)) }).count == 40)
     }
 
-    @Test func everyByteOfABodyTells() {
+    @Test func everyByteOfABodyChangesTheKey() {
         for count in 0...40 {
             let body = (0..<count).map { UInt8($0) + 1 }
             let own = memory.key(id: UUIDValue(high: 1, low: 1), body: body)
@@ -119,46 +119,46 @@ import Testing
         }
     }
 
-    @Test func aCopyOfOneOnItsWaySharesItsVerdict() async {
+    @Test func aDuplicateOfADeliveryInFlightSharesItsVerdict() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         #expect(begin(key(), channel) == .inFlight)
-        let copies = [
+        let duplicates = [
             ending(key(), arrival(channel)), ending(key(), arrival(memory.openChannel(), isRedelivered: true)),
         ]
         memory.settle(key(), rejected, now: seconds(0))
-        for copy in copies { #expect(await copy.value == .shared(rejected), "no channel was lost") }
+        for duplicate in duplicates { #expect(await duplicate.value == .shared(rejected), "no channel was lost") }
     }
 
-    @Test func whatWasGivenBackBeginsAnew() async {
+    @Test func aRequeuedRequestBeginsAgain() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
-        let copy = ending(key(), arrival(channel))
+        let duplicate = ending(key(), arrival(channel))
         memory.forget(key())
-        #expect(await copy.value == nil)
+        #expect(await duplicate.value == nil)
         #expect(await memory.ending(of: key(), arrival(channel)) == nil)
         #expect(begin(key(), channel) == .first)
     }
 
-    @Test func whatALostChannelHeldTakesThePlaceOfTheFirst() async {
+    @Test func aRedeliveryAfterALostChannelReplacesTheFirst() async {
         let (lost, next, last) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
-        let anew = ending(key(), arrival(next))
+        let republished = ending(key(), arrival(next))
         let again = ending(key(), arrival(next, isRedelivered: true))
         let another = ending(key(), arrival(next, isRedelivered: true))
         memory.lose(next, now: seconds(2))
         let lastOne = ending(key(), arrival(last, isRedelivered: true))
         memory.settle(key(), rejected, now: seconds(3))
-        #expect(await anew.value == .shared(rejected), "published anew: the broker does not say redelivered")
+        #expect(await republished.value == .shared(rejected), "published again: the redelivered flag is not set")
         #expect(await again.value == .same)
-        #expect(await another.value == .shared(rejected), "there is one in its place")
-        #expect(await lastOne.value == .same, "that was lost, too")
+        #expect(await another.value == .shared(rejected), "another delivery has replaced the first")
+        #expect(await lastOne.value == .same, "its channel was lost too")
         memory.lose(last, now: seconds(4))
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "with copies around it is in doubt")
+        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "uncertain among duplicates")
     }
 
-    @Test func aRedeliveryThatAsksTooLateIsStillKnown() async {
+    @Test func aRedeliveryAfterTheFirstEndedIsRecognized() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
@@ -168,7 +168,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .settled)
     }
 
-    @Test func whatWasToldBeforeItsChannelWasLostIsAcknowledgedOnce() {
+    @Test func aRequestSettledBeforeItsChannelWasLostIsAcknowledgedOnce() {
         for verdict in [accepted, rejected, waits] {
             let (lost, next) = (memory.openChannel(), memory.openChannel())
             #expect(begin(key(), lost) == .first)
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: [(255, DuplicateMemory.Admission.settled), (256, .accepted)])
-    func channelsThatWereLostLongAgoAreForgotten(_ others: Int, _ admission: DuplicateMemory.Admission) {
+    func longLostChannelsAreForgotten(_ others: Int, _ admission: DuplicateMemory.Admission) {
         let lost = memory.openChannel()
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(0))
@@ -190,9 +190,9 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == admission)
     }
 
-    /// A redrive that was broken off and repeated, and then the broker closed the channel.
+    /// A redrive was interrupted and repeated, and then the broker closed the channel.
     @Test(arguments: [true, false])
-    func bothPublishesOfATripAreKnownWhenTheirChannelWasLost(theFirstHasEnded: Bool) async {
+    func bothPublishesOfARoundAreRecognizedAfterTheirChannelWasLost(theFirstHasEnded: Bool) async {
         for verdict in [accepted, rejected, waits] {
             let (lost, next) = (memory.openChannel(), memory.openChannel())
             #expect(begin(key(), lost, waitID: 7) == .first)
@@ -204,14 +204,14 @@ import Testing
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(
-                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "nobody published a third")
+                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "there is no third publish")
             memory.forget(key())
         }
     }
 
-    /// The two may have come to lanes of their own.
+    /// The two publishes may have arrived in different lanes.
     @Test(arguments: [true, false], [true, false])
-    func eachPublishOfATripIsKnownWhenItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
+    func eachPublishOfARoundIsRecognizedAfterItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
         for verdict in [accepted, rejected, waits] {
             let (first, second, next) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
             #expect(begin(key(), first, waitID: 7) == .first)
@@ -227,13 +227,13 @@ import Testing
                 #expect(await same.value == .same)
             }
             #expect(await repeated.value == .same)
-            #expect(memory.begin(key(), again) != .settled, "the other's channel stands")
+            #expect(memory.begin(key(), again) != .settled, "the channel of the other is open")
             memory.forget(key())
         }
     }
 
-    /// Before their acknowledgements were under way.
-    @Test func bothPublishesOfATripAreKnownHoweverOftenTheirChannelIsLost() {
+    /// The channel is lost before the acknowledgements are sent.
+    @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()
             #expect(begin(key(), channel, waitID: 7) == .first)
@@ -251,8 +251,8 @@ import Testing
         }
     }
 
-    /// Each keeps the channel that it came on.
-    @Test func ofTwoPublishesOfATripEachIsKnownWhenItsOwnChannelIsLost() {
+    /// The memory keeps the channel of each publish.
+    @Test func eachOfTwoPublishesIsRecognizedByItsOwnChannel() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -263,8 +263,8 @@ import Testing
         }
     }
 
-    /// The other came on a channel that lived on for longer than an acknowledgement takes.
-    @Test func theSecondPublishOfATripIsInDoubtWhenItsChannelIsLostLate() {
+    /// The other publish arrived on a channel that was open for longer than an acknowledgement takes.
+    @Test func theSecondPublishOfARoundIsADuplicateIfItsChannelIsLostLate() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -273,7 +273,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .accepted)
     }
 
-    @Test func whatIsBackFromAWaitIsNoCopy() {
+    @Test func aRequestThatReturnsFromAWaitIsNoDuplicate() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), waits, now: seconds(90))
@@ -283,14 +283,14 @@ import Testing
         #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .settled)
     }
 
-    @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
+    @Test func aRequestThatReturnsBeforeItsConfirmIsDeliveredAfterIt() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.sendToWait(key(), waitID: 7)
         let early = ending(key(), arrival(channel, waitID: 7))
         let other = ending(key(), arrival(channel, waitID: 8))
         memory.settle(key(), waits, now: seconds(0))
-        #expect(await early.value == nil, "there may be no other")
+        #expect(await early.value == nil, "there may be no other first delivery")
         #expect(await other.value == .shared(waits))
         #expect(begin(key(), channel, waitID: 7) == .first)
         let repeated = ending(key(), arrival(channel, waitID: 7))
@@ -299,7 +299,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 7) == .settled)
     }
 
-    @Test func withCopiesAroundARedeliveryIsInDoubt() {
+    @Test func aRedeliveryAmongDuplicatesIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         _ = ending(key(), arrival(lost))
@@ -308,7 +308,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }
 
-    @Test func aCopyThatComesAfterTheEndIsOneAsWell() {
+    @Test func aDuplicateAfterTheEndIsRecognized() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -317,7 +317,7 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }
 
-    @Test(arguments: [0, 7] as [UInt32]) func whatAnotherProcessHadMeanwhileIsInDoubt(waitID: UInt32) async {
+    @Test(arguments: [0, 7] as [UInt32]) func aDeliveryThatAnotherProcessHadIsADuplicate(waitID: UInt32) async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         for number in 1...2 as ClosedRange<UInt64> {
             #expect(begin(key(number), lost, waitID: waitID, count: 1) == .first)
@@ -325,7 +325,7 @@ import Testing
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         let coming = arrival(next, waitID: waitID, isRedelivered: true, count: 3)
-        #expect(memory.begin(key(), coming) == .accepted, "it may have been pushed there and not told")
+        #expect(memory.begin(key(), coming) == .accepted, "the other process may have pushed it without a result")
         let shared = ending(key(2), coming)
         let same = ending(key(2), arrival(next, waitID: waitID, isRedelivered: true, count: 2))
         memory.settle(key(2), accepted, now: seconds(2))
@@ -333,8 +333,8 @@ import Testing
         #expect(await same.value == .same)
     }
 
-    /// Several publishes of one message that had not waited have no name that tells them apart (seed 67276).
-    @Test func whatHadMovedBeforeTheLossIsAnother() async {
+    /// Several publishes of one request that had not waited have no id that distinguishes them (seed 67276).
+    @Test func aRequestThatMovedBeforeTheLossIsAnotherDelivery() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -344,16 +344,16 @@ import Testing
         func moved(_ second: Int64) -> DuplicateCandidate {
             arrival(next, waitID: UInt32(second), before: 0, movedAt: seconds(second), count: 3)
         }
-        let copy = ending(key(2), moved(99))
+        let duplicate = ending(key(2), moved(99))
         let same = ending(key(2), moved(102))
         memory.settle(key(2), accepted, now: seconds(103))
-        #expect(await copy.value == .shared(accepted))
+        #expect(await duplicate.value == .shared(accepted))
         #expect(await same.value == .same)
         #expect(memory.begin(key(), moved(99)) == .accepted)
         #expect(memory.begin(key(3), moved(99)) == .first)
     }
 
-    @Test func whatHasMovedSinceTheLossIsTheSame() {
+    @Test func aRequestThatMovedAfterTheLossIsTheSameDelivery() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(100))
@@ -362,32 +362,32 @@ import Testing
         #expect(memory.begin(key(), moved) == .settled)
     }
 
-    /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
-    @Test func whatAnotherProcessHadInTheQuarantineIsInDoubt() {
+    /// Seed 2188 of the simulation: accepted twice, and no result was marked as a possible duplicate.
+    @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0, isRedelivered: true, count: 1) == .accepted)
-        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery there")
+        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery in the quarantine")
     }
 
-    @Test func inDoubtItIsTold() {
+    @Test func anUncertainDeliveryIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(lost, now: seconds(106))
-        #expect(begin(key(), next, isRedelivered: true) == .accepted, "its acknowledgement had the time to arrive")
+        #expect(begin(key(), next, isRedelivered: true) == .accepted, "its acknowledgement had time to arrive")
 
         #expect(begin(key(2), lost) == .first)
         memory.settle(key(2), waits, now: seconds(160))
-        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it waited since")
+        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it has waited since")
         memory.settle(key(2), waits, now: seconds(162))
         #expect(begin(key(2), next, waitID: 1) == .settled, "its publish was repeated")
         #expect(begin(key(2), next, waitID: 2) == .first)
     }
 
-    @Test func whatMovedToTheQuarantineIsKnownThere() async {
+    @Test func aRequestIsRecognizedInTheQuarantine() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), rejected, now: seconds(0))
@@ -396,34 +396,35 @@ import Testing
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "its verdict was published before it moved")
         #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "and it was moved twice")
-        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a copy that moved as well")
+        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a duplicate that also moved")
         let moved = ending(key(2), arrival(next, waitID: 6, before: 0))
         let repeated = ending(key(2), arrival(next, waitID: 6, before: 0))
-        let copy = ending(key(2), arrival(next, waitID: 7, before: 0))
+        let duplicate = ending(key(2), arrival(next, waitID: 7, before: 0))
         memory.settle(key(2), rejected, now: seconds(2))
-        #expect(await early.value == .shared(rejected), "no channel was lost then")
+        #expect(await early.value == .shared(rejected), "no channel was lost at that time")
         #expect(await moved.value == .same)
         #expect(await repeated.value == .same)
-        #expect(await copy.value == .shared(rejected))
+        #expect(await duplicate.value == .shared(rejected))
     }
 
-    /// Seed 604 of the simulation: a copy of what waits, which another worker had and lost, was acknowledged untold.
-    @Test func aCopyThatIsRedeliveredIsToldByItsProperties() async {
+    /// Seed 604 of the simulation: a duplicate of a waiting request, which another worker had lost, was acknowledged
+    /// without a result.
+    @Test func aRedeliveredDuplicateIsDistinguishedByItsProperties() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(memory.begin(key(), arrival(lost, fingerprint: 1)) == .first)
         memory.settle(key(), waits, now: seconds(100))
         #expect(memory.begin(key(2), arrival(lost, fingerprint: 1)) == .first)
         memory.lose(lost, now: seconds(103))
-        let copy = arrival(next, isRedelivered: true, count: 1, fingerprint: 2)
-        #expect(memory.begin(key(), copy) == .first)
-        let shared = ending(key(2), copy)
+        let duplicate = arrival(next, isRedelivered: true, count: 1, fingerprint: 2)
+        #expect(memory.begin(key(), duplicate) == .first)
+        let shared = ending(key(2), duplicate)
         let same = ending(key(2), arrival(next, isRedelivered: true, count: 1, fingerprint: 1))
         memory.settle(key(2), rejected, now: seconds(104))
         #expect(await shared.value == .shared(rejected))
         #expect(await same.value == .same)
     }
 
-    @Test func whatTheBrokerAddsIsNotOfTheFingerprint() {
+    @Test func headersOfTheBrokerDoNotChangeTheFingerprint() {
         func fingerprint(_ headers: FieldTable?, timestamp: UInt64? = 5) -> UInt32 {
             var list = WireWriter()
             list.short((headers == nil ? 0 : 1 << 13) | (timestamp == nil ? 0 : 1 << 6))
@@ -449,7 +450,7 @@ import Testing
         #expect((5_300_000...6_000_000).contains(memory.bytes))
     }
 
-    @Test func theOldestMakeRoomAndNoSooner() {
+    @Test func theOldestAreForgottenOnlyAtTheBound() {
         let memory = DuplicateMemory(settledMax: 1600)
         let channel = memory.openChannel()
         func key(_ number: UInt64) -> DeduplicationKey { memory.key(id: UUIDValue(high: 1, low: number), body: [1]) }

@@ -3,15 +3,15 @@ import Testing
 
 @testable import Delivery
 
-/// Against a model that is plain and slow.
+/// Compares the table with a simple, slow model.
 @Suite struct DuplicateTableTests {
-    @Test(arguments: 1...8) func whateverHappensItKnowsTheSameAsAModel(seed: UInt64) {
+    @Test(arguments: 1...8) func matchesAModelAfterRandomOperations(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = DuplicateTable(settledMax: 20)
         var model: [DeduplicationKey: Bool?] = [:]
         var order: [DeduplicationKey] = []
         let arrival = DuplicateCandidate(channel: DuplicateMemory.Channel(number: 0))
-        // Few homes, so that they collide: at one end of the slots or at the other.
+        // Few home slots at both ends of the table, so that keys collide.
         let homes = (0..<7 as Range<UInt64>).map { seed % 2 == 0 ? $0 : ~$0 & (1 << 58 - 1) }
         let keys = (0..<60).map { DeduplicationKey(high: UInt64($0), low: homes[$0 % 7] | UInt64($0 % 3) << 58) }
         for _ in 0..<3000 {
@@ -36,7 +36,8 @@ import Testing
             case (.some(.some), _):
                 break
             }
-            // A settled one that began anew or was forgotten leaves its place empty, so a few fewer may be remembered than have room.
+            // A settled entry that began again or was forgotten leaves its place empty, so slightly fewer entries may
+            // be remembered than fit.
             for key in keys {
                 switch table.find(key) {
                 case .nothing:
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func moreMayBeOnTheirWayThanAreRemembered() {
+    @Test func moreRequestsMayBeInFlightThanAreRemembered() {
         var table = DuplicateTable(settledMax: 20)
         let keys = (0..<2000 as Range<UInt64>).map { DeduplicationKey(high: $0, low: $0 &* 0x9e37_79b9_7f4a_7c15) }
         let arrival = DuplicateCandidate(channel: DuplicateMemory.Channel(number: 0))
@@ -63,7 +64,7 @@ import Testing
         #expect(keys.allSatisfy { table.find($0) == .nothing })
     }
 
-    @Test func theLastSoManyAreRemembered() {
+    @Test func theLastSettledRequestsAreRemembered() {
         var table = DuplicateTable(settledMax: 20)
         for number in 0..<1000 as Range<UInt64> {
             let key = DeduplicationKey(high: number, low: number &* 0x9e37_79b9_7f4a_7c15)

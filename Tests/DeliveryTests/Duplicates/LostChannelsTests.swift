@@ -14,7 +14,7 @@ import Testing
         numbers.filter { lost.time(of: channel($0)) != nil }
     }
 
-    @Test func theLastAreRemembered() {
+    @Test func theLastLostChannelsAreRemembered() {
         var lost = LostChannels()
         for number in 0..<1000 { lost.add(channel(number), at: time(number)) }
         #expect(known(lost, 0..<1000) == Array((1000 - LostChannels.countMin)..<1000))
@@ -23,7 +23,7 @@ import Testing
         #expect(lost.countMax == LostChannels.countMin)
     }
 
-    @Test func whoExpectsMoreForgetsNothingByThat() {
+    @Test func aHigherBoundForgetsNoChannel() {
         var lost = LostChannels()
         for number in 0..<300 { lost.add(channel(number), at: time(number)) }
         lost.expect(channels: 100)
@@ -33,7 +33,7 @@ import Testing
         #expect(known(lost, 0..<445) == Array(45..<445))
     }
 
-    @Test func numbersThatComeAgainAreNotConfused() {
+    @Test func reusedNumbersAreNotConfused() {
         var lost = LostChannels()
         lost.expect(channels: .max)
         #expect(lost.countMax == LostChannels.countLimit)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// When pushes of an app with limits may leave, and how often its messages go round until then.
+/// The slots of an app with limits, and the number of waits until them.
 @Suite struct AppLimitTests {
     private static func limit(
         inFlight: Int? = nil, perSecond: Double? = nil, waitingMax: Int = 10, waitSecondsMax: Int = 3600
@@ -18,12 +18,12 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    @Test func aBurstLeavesAndTheRestTakesTurns() {
+    @Test func aBurstIsPushedAndTheRestGetsSlots() {
         var limit = Self.limit(perSecond: 20)
-        // A tenth of a second's worth, and the one that is due.
+        // The pushes of a tenth of a second, and the one that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
-        #expect(limit.request(.init(), Self.time(0)) == .here)
-        #expect(limit.request(.init(), Self.time(0)) == .here)
+        #expect(limit.request(.init(), Self.time(0)) == .inLane)
+        #expect(limit.request(.init(), Self.time(0)) == .inLane)
         #expect(limit.nextPermitTime == Self.time(50))
         #expect(limit.nextPermit(Self.time(49)) == nil)
         #expect(limit.nextPermit(Self.time(50)) == .now)
@@ -32,35 +32,35 @@ import Testing
         #expect(limit.inFlight == 5)
     }
 
-    /// Those behind the few that may wait here come back one by one, when it is their turn.
-    @Test func whatHasNoPlaceHereWaitsForItsTurnAtTheBroker() {
+    /// Requests beyond those that may wait in the lane return one by one at their slots.
+    @Test func requestsBeyondTheLaneWaitAtTheBroker() {
         var limit = Self.limit(perSecond: 10, waitingMax: 2)
         let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
         #expect(
             turns == [
-                .now, .now, .here, .here, .later(milliseconds: 300), .later(milliseconds: 400),
-                .later(milliseconds: 500),
+                .now, .now, .inLane, .inLane, .atBroker(milliseconds: 300), .atBroker(milliseconds: 400),
+                .atBroker(milliseconds: 500),
             ])
         #expect(limit.backlog(Self.time(0)) == .milliseconds(500))
         #expect(limit.limitedSince == Self.time(0))
     }
 
-    @Test func whoComesBackGoesAheadOfWhoIsNew() {
+    @Test func returnedRequestsPrecedeNewOnes() {
         var limit = Self.limit(perSecond: 10, waitingMax: 100)
         for _ in 0..<100 { _ = limit.request(.init(), Self.time(0)) }
         for _ in 0..<10 { _ = limit.nextPermit(Self.time(950)) }
         #expect(limit.waitingCount == 8)
-        // The turns of the next nine seconds are given away.
-        guard case .later(let milliseconds) = limit.request(.init(), Self.time(950)) else {
-            return #expect(Bool(false), "the new one went ahead")
+        // The slots of the next nine seconds are planned.
+        guard case .atBroker(let milliseconds) = limit.request(.init(), Self.time(950)) else {
+            return #expect(Bool(false), "the new request was first")
         }
         #expect(milliseconds > 8000)
-        #expect(limit.request(.init(isBack: true), Self.time(950)) == .here)
+        #expect(limit.request(.init(hasWaited: true), Self.time(950)) == .inLane)
     }
 
     @Test func pushesInFlightAreCounted() {
         var limit = Self.limit(inFlight: 2)
-        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .here])
+        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .inLane])
         #expect(limit.nextPermit(Self.time(10)) == nil)
         limit.ended(begunAt: Self.time(0), Self.time(20))
         #expect(limit.nextPermit(Self.time(20)) == .now)
@@ -70,40 +70,40 @@ import Testing
         #expect(limit.inFlight == 0 && limit.limitedSince == nil)
     }
 
-    /// A breaker opens, or a pool is full: many end in the turn in which they begin.
-    @Test func whatWasNotPushedSaysNothingOfHowLongPushesTake() {
+    /// If a breaker opens or a pool is full, many pushes end in the iteration in which they begin.
+    @Test func unsentPushesDoNotCountInTheDuration() {
         var limit = Self.limit(inFlight: 1, waitingMax: 1)
         for _ in 0..<1000 {
             #expect(limit.request(.init(), Self.time(0)) == .now)
             limit.ended(begunAt: Self.time(0), Self.time(0))
         }
-        #expect((0..<2).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .here])
-        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 100))
+        #expect((0..<2).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .inLane])
+        #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 100))
     }
 
-    @Test func whoIsBackWaitsHereForAFewPushesASecondToo() {
+    @Test func aReturnedRequestWaitsInTheLaneAtALowRate() {
         var limit = Self.limit(perSecond: 0.25)
         #expect(limit.request(.init(), Self.time(0)) == .now)
-        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 3900))
-        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new one comes just before it")
-        #expect(limit.request(.init(isBack: true), Self.time(3905)) == .here)
+        #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 3900))
+        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new request arrives just before it")
+        #expect(limit.request(.init(hasWaited: true), Self.time(3905)) == .inLane)
         #expect(limit.nextPermit(Self.time(7899)) == nil)
         #expect(limit.nextPermit(Self.time(7900)) == .now)
     }
 
-    /// RabbitMQ closes a channel on which a delivery is not settled for long.
-    @Test func whoeverWaitsHereInVainGoesToTheBroker() {
+    /// RabbitMQ closes a channel on which a delivery stays unacknowledged for long.
+    @Test func aRequestMovesToTheBrokerAfterTheLongestWaitInTheLane() {
         var limit = Self.limit(inFlight: 1)
         #expect(limit.request(.init(), Self.time(0)) == .now)
-        #expect(limit.request(.init(), Self.time(100)) == .here)
-        #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.hereSecondsMax))
+        #expect(limit.request(.init(), Self.time(100)) == .inLane)
+        #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.laneWaitSecondsMax))
         #expect(limit.nextPermit(Self.time(5099)) == nil)
-        guard case .later = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
+        guard case .atBroker = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it still waits") }
         #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 
-    /// Its turn would come too late, so it keeps no other from it.
-    @Test func whatExpiresBeforeItsTurnTakesNone() {
+    /// Its slot would be too late, so another request can have the slot.
+    @Test func aRequestThatExpiresBeforeItsSlotUsesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
         _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
         for _ in 0..<100 { _ = limit.request(.init(secondsLeft: 1), Self.time(0)) }
@@ -114,12 +114,12 @@ import Testing
     @Test func theLastOfTheBacklogEndsTheLimit() {
         var limit = Self.limit(perSecond: 10, waitingMax: 0)
         for _ in 0..<102 { _ = limit.request(.init(), Self.time(0)) }
-        #expect(limit.endLimited(Self.time(60_000)) == nil, "the last turn is not long past")
+        #expect(limit.endLimited(Self.time(60_000)) == nil, "the last slot was recent")
         #expect(limit.endLimited(Self.time(80_000)) == .seconds(80))
         #expect(limit.endLimited(Self.time(90_000)) == nil && limit.limitedSince == nil)
     }
 
-    @Test func aWorkersLimitsAreSharedOutAmongItsLanes() {
+    @Test func aWorkersLimitsAreDividedAmongItsLanes() {
         let limits = PushLimits(inFlightMax: 5, perSecondMax: 6)
         let shares = (0..<3).map { limits.share(ofLane: $0, among: 3) }
         #expect(shares.map(\.inFlightMax) == [2, 2, 1] && shares.allSatisfy { $0.perSecondMax == 2 })
@@ -127,35 +127,35 @@ import Testing
     }
 
     @Test(arguments: [10, 100])
-    func aCampaignMakesOneTripWhateverItsSize(overload: Int) {
+    func aCampaignWaitsOnceRegardlessOfItsSize(overload: Int) {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10)))
         let seconds = 300 / overload * 10
         #expect(campaign.run(perSecond: 10 * overload, seconds: seconds))
         let count = 10 * overload * seconds
         #expect(campaign.pushes.count == count)
         #expect(campaign.trips <= count * 11 / 10, "\(campaign.trips) of \(count)")
-        // As fast as the limit lets it.
+        // As fast as the limit allows.
         #expect(campaign.seconds < Double(count) / 10 * 1.05)
         expectRate(campaign, perSecond: 10)
         #expect(campaign.waitingMax <= 11)
     }
 
-    /// As a backlog of some hours, where an hour is the longest wait.
-    @Test func aBacklogBeyondTheLongestWaitGoesRoundOnceInIt() {
+    /// Scaled down from a backlog of hours with an hour as the longest wait.
+    @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(
             .init(limits: PushLimits(perSecondMax: 20), schedule: RetrySchedule(waits: waits)))
         let count = 8000
         #expect(campaign.run(perSecond: 2000, seconds: 4))
         #expect(campaign.pushes.count == count)
-        // 400 s of turns.
+        // 400 s of slots.
         #expect(campaign.seconds < 400 * 1.15, "\(campaign.seconds)")
         #expect(campaign.tripsMax <= 5 && campaign.trips < count * 5 / 2, "\(campaign.trips), \(campaign.tripsMax)")
         expectRate(campaign, perSecond: 20)
     }
 
-    /// Each takes what others have sent to wait.
-    @Test func lanesThatKnowNothingOfEachOtherKeepTheRate() {
+    /// Each lane may receive requests that another lane sent to a wait queue.
+    @Test func independentLanesKeepTheRate() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), lanes: 4))
         #expect(campaign.run(perSecond: 400, seconds: 60))
         let ideal = 400.0 * 60 / 40
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: [10, 400])
-    func pushesInFlightAreKeptUpWhateverAnAnswerTakes(answerMilliseconds: Int) {
+    func pushesInFlightStayAtTheLimitForAnyAnswerTime(answerMilliseconds: Int) {
         let campaign = LimitedCampaign(
             .init(limits: PushLimits(inFlightMax: 5), answer: .milliseconds(answerMilliseconds)))
         let (count, ideal) = (5000, 5000.0 / 5 * Double(answerMilliseconds) / 1000)
@@ -183,7 +183,7 @@ import Testing
         expectRate(campaign, perSecond: 20)
     }
 
-    @Test func whatExpiresIsToldInTime() {
+    @Test func expiredRequestsAreReportedInTime() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), secondsLeft: 60))
         #expect(campaign.run(perSecond: 1000, seconds: 1))
         #expect(550...650 ~= campaign.pushes.count, "\(campaign.pushes.count)")

@@ -3,31 +3,31 @@ import EventLoop
 
 @testable import Delivery
 
-/// Messages of one app with limits, the lanes that take them and the broker where they wait, on virtual time.
+/// A model of requests of one app with limits, the lanes that consume them, and the wait queues, on virtual time.
 final class LimitedCampaign {
     struct Options {
-        /// Of each lane.
+        /// The limits of each lane.
         var limits: PushLimits
         var lanes = 1
         var waitingMax = 100
-        /// How long APNs takes to answer.
+        /// The answer time of APNs.
         var answer = Duration.milliseconds(50)
         var schedule = RetrySchedule()
-        /// How long until it is too late for a message; nil: it never is.
+        /// The time to live of a request in seconds; nil for unlimited.
         var secondsLeft: Int64?
     }
 
-    private static let wayMilliseconds: Int64 = 3
+    private static let transitMilliseconds: Int64 = 3
 
     let loop = VirtualLoop(seed: 1)
     private let options: Options
     private var lanes: [AppLimit]
     private var random = SeededRandom(seed: 2)
-    /// When each push left, in their order.
+    /// The time of each push, in order.
     private(set) var pushes: [MonotonicTime] = []
-    /// Messages published to wait at the broker.
+    /// The number of waits at the broker.
     private(set) var trips = 0
-    /// The most trips of one message.
+    /// The maximum of waits of one request.
     private(set) var tripsMax = 0
     private(set) var inFlightMax = 0
     private(set) var waitingMax = 0
@@ -53,13 +53,13 @@ final class LimitedCampaign {
     }
 
     var start: MonotonicTime { MonotonicTime(nanoseconds: 1_000_000_000) }
-    /// Messages pushed or too late.
+    /// The requests that were pushed or expired.
     var ended: Int { pushes.count + expired }
     var seconds: Double { start.duration(to: loop.now.monotonic) / .seconds(1) }
 
-    /// Publishes so many messages a second, then waits until all have ended.
+    /// Publishes at a rate, then waits until all requests have ended.
     ///
-    /// - Returns: whether they have, within a day of virtual time.
+    /// - Returns: Whether all ended within a day of virtual time.
     func run(perSecond rate: Int, seconds: Int) -> Bool {
         let count = rate * seconds
         loop.enter { publish(count, interval: .nanoseconds(1_000_000_000 / Int64(rate))) }
@@ -68,12 +68,12 @@ final class LimitedCampaign {
 
     private func publish(_ left: Int, interval: Duration) {
         guard left > 0 else { return }
-        take(Message(latest: options.secondsLeft.map { loop.now.monotonic + .seconds($0) }))
+        deliver(Message(latest: options.secondsLeft.map { loop.now.monotonic + .seconds($0) }))
         loop.schedule(after: interval) { [unowned self] in publish(left - 1, interval: interval) }
     }
 
-    /// By any of the lanes.
-    private func take(_ message: Message) {
+    /// Delivers a request to a random lane.
+    private func deliver(_ message: Message) {
         taken += 1
         let now = loop.now.monotonic
         if let latest = message.latest, latest <= now {
@@ -81,14 +81,14 @@ final class LimitedCampaign {
             return
         }
         let lane = random.below(lanes.count)
-        let arrival = AppLimit.Arrival(isBack: message.trips > 0, secondsLeft: secondsLeft(message))
+        let arrival = AppLimit.Arrival(hasWaited: message.trips > 0, secondsLeft: secondsLeft(message))
         switch lanes[lane].request(arrival, now) {
         case .now: push(lane)
-        case .here:
+        case .inLane:
             waiting[lane].append(message)
             waitingMax = max(waitingMax, waiting[lane].count)
-            scheduleCall(lane)
-        case .later(let milliseconds): wait(message, milliseconds)
+            schedulePermits(lane)
+        case .atBroker(let milliseconds): wait(message, milliseconds)
         }
     }
 
@@ -97,7 +97,7 @@ final class LimitedCampaign {
     }
 
     private func wait(_ message: Message, _ milliseconds: Int64) {
-        let time = options.schedule.turn(afterMilliseconds: milliseconds, latestSeconds: secondsLeft(message))
+        let time = options.schedule.permitWait(afterMilliseconds: milliseconds, latestSeconds: secondsLeft(message))
         guard let time else {
             expired += 1
             return
@@ -107,7 +107,7 @@ final class LimitedCampaign {
         message.trips += 1
         tripsMax = max(tripsMax, message.trips)
         let inQueue = time.exact?.milliseconds ?? time.delay.milliseconds(sibling: random.below(WaitDelay.siblings))
-        loop.schedule(after: .milliseconds(inQueue + Self.wayMilliseconds)) { [unowned self] in take(message) }
+        loop.schedule(after: .milliseconds(inQueue + Self.transitMilliseconds)) { [unowned self] in deliver(message) }
     }
 
     private func push(_ lane: Int) {
@@ -116,28 +116,28 @@ final class LimitedCampaign {
         inFlightMax = max(inFlightMax, lanes[lane].inFlight)
         loop.schedule(after: options.answer) { [unowned self] in
             lanes[lane].ended(begunAt: begun, loop.now.monotonic)
-            call(lane)
+            grantPermits(lane)
         }
     }
 
-    private func call(_ lane: Int) {
+    private func grantPermits(_ lane: Int) {
         while let permit = lanes[lane].nextPermit(loop.now.monotonic) {
             let message = waiting[lane].removeFirst()
             switch permit {
             case .now: push(lane)
-            case .later(let milliseconds): wait(message, milliseconds)
-            case .here: preconditionFailure("it waits here already")
+            case .atBroker(let milliseconds): wait(message, milliseconds)
+            case .inLane: preconditionFailure("a waiting request cannot wait again")
             }
         }
-        scheduleCall(lane)
+        schedulePermits(lane)
     }
 
-    private func scheduleCall(_ lane: Int) {
+    private func schedulePermits(_ lane: Int) {
         if let timer = timers[lane].take() { loop.cancel(timer) }
         guard let time = lanes[lane].nextPermitTime else { return }
         timers[lane] = loop.schedule(at: time) { [unowned self] in
             timers[lane] = nil
-            call(lane)
+            grantPermits(lane)
         }
     }
 }

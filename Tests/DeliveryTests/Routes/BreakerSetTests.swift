@@ -8,7 +8,7 @@ import Testing
 
 /// Two endpoints; pools 0 and 1 with two keys at the first, pool 2 at the second.
 @Suite struct BreakerSetTests {
-    private final class Scene {
+    private final class Fixture {
         var breakers = BreakerSet(endpointOfPool: [0, 0, 1])
         var now = MonotonicTime(nanoseconds: 0)
         var number: UInt64 = 0
@@ -27,7 +27,7 @@ import Testing
             return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: random)
         }
 
-        /// Admits and answers at once.
+        /// Admits a push and records its answer immediately.
         func push(_ route: Route, _ status: Int, _ reason: Reason? = nil, connection: Int = 0) -> BreakerSet
             .Consequence?
         {
@@ -52,44 +52,44 @@ import Testing
     private let third = Route(pool: 2, number: 1)
     private let otherTopic = Route(pool: 0, number: 4)
 
-    @Test func aRefusedKeyHoldsUpItsOwnRoutesAlone() {
-        let scene = Scene()
-        guard case .hold(let cause)? = scene.push(first, 403, .invalidProviderToken) else {
+    @Test func aRefusedKeyHoldsOnlyItsOwnRoutes() {
+        let fixture = Fixture()
+        guard case .hold(let cause)? = fixture.push(first, 403, .invalidProviderToken) else {
             return #expect(Bool(false), "not held")
         }
         #expect(cause.code == "InvalidProviderToken")
-        #expect(scene.admit(first) == nil && scene.admit(otherTopic) == nil)
-        #expect(scene.admit(second) != nil && scene.admit(third) != nil)
-        #expect(scene.takeChanges() == [.opened(.credential(pool: 0), cause)])
+        #expect(fixture.admit(first) == nil && fixture.admit(otherTopic) == nil)
+        #expect(fixture.admit(second) != nil && fixture.admit(third) != nil)
+        #expect(fixture.takeChanges() == [.opened(.credential(pool: 0), cause)])
     }
 
-    @Test func pushesThatWereRefusedTogetherOpenItOnce() {
-        let scene = Scene()
-        let together = [scene.admit(first), scene.admit(first)].compactMap { $0 }
-        for pass in together { scene.record(scene.answer(403, .invalidProviderToken), pass) }
-        #expect(scene.takeChanges().count == 1)
-        scene.wait(5)
-        #expect(scene.push(first, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+    @Test func pushesRefusedTogetherOpenTheBreakerOnce() {
+        let fixture = Fixture()
+        let together = [fixture.admit(first), fixture.admit(first)].compactMap { $0 }
+        for pass in together { fixture.record(fixture.answer(403, .invalidProviderToken), pass) }
+        #expect(fixture.takeChanges().count == 1)
+        fixture.wait(5)
+        #expect(fixture.push(first, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func oneMessageProbesAfterGrowingWaits() {
-        let scene = Scene()
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.wait(4)
-        #expect(scene.admit(first) == nil)
+    @Test func oneRequestProbesAfterGrowingWaits() {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(4)
+        #expect(fixture.admit(first) == nil)
         for seconds in [1, 5, 10, 20, 30, 30, 30] as [Int64] {
-            scene.wait(seconds)
-            guard let probe = scene.admit(first) else { return #expect(Bool(false), "no probe after \(seconds) s") }
+            fixture.wait(seconds)
+            guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe after \(seconds) s") }
             #expect(probe.isProbe && !probe.needsFreshConnection)
-            #expect(scene.admit(first) == nil, "one at a time")
-            scene.wait(1)
-            scene.record(scene.answer(403, .invalidProviderToken), probe)
-            #expect(scene.admit(first) == nil)
+            #expect(fixture.admit(first) == nil, "one at a time")
+            fixture.wait(1)
+            fixture.record(fixture.answer(403, .invalidProviderToken), probe)
+            #expect(fixture.admit(first) == nil)
         }
     }
 
-    @Test func theNextProbeWaitsForHalfTheSpanToAllOfIt() {
+    @Test func theNextProbeWaitsForTheUpperHalfOfTheInterval() {
         let now = MonotonicTime(nanoseconds: 0)
         let waits = (0...5001 as ClosedRange<UInt64>).map { random in
             var breaker = Breaker()
@@ -100,338 +100,340 @@ import Testing
         #expect(waits.compactMap(\.self).min() == .seconds(5) && waits.compactMap(\.self).max() == .seconds(10))
     }
 
-    /// All apps wait for it, and its answers show that nothing was pushed.
-    @Test func anEndpointThatAnswersIsProbedEveryTenSecondsAtLeast() {
-        let scene = Scene()
-        for number in 0..<EndpointEvidence.messagesMin { _ = scene.push(first, 500, connection: number) }
+    /// All apps wait for the endpoint, and its answers prove that it pushed nothing.
+    @Test func anAnsweringEndpointIsProbedEveryTenSecondsAtLeast() {
+        let fixture = Fixture()
+        for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
         for _ in 0..<5 {
-            scene.wait(10)
-            guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
-            // The longest wait that can be drawn.
-            scene.record(scene.answer(500), probe, random: 10_000 / 2)
+            fixture.wait(10)
+            guard let probe = fixture.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+            // The longest possible wait.
+            fixture.record(fixture.answer(500), probe, random: 10_000 / 2)
         }
     }
 
-    @Test func anOpenOneSaysWhatItWasLastOpenedFor() {
-        let (scene, first, last) = (Scene(), HoldReason("unreachable", ""), HoldReason("certificate", ""))
-        for cause in [first, last] { scene.breakers.cannotConnect(0, isAlone: false, cause, scene.now) }
-        #expect(scene.breakers.opening(at: .endpoint(0))?.cause == last)
-        #expect(scene.takeChanges() == [.opened(.endpoint(0), first)])
+    @Test func anOpenBreakerReportsItsLastCause() {
+        let (fixture, first, last) = (Fixture(), HoldReason("unreachable", ""), HoldReason("certificate", ""))
+        for cause in [first, last] { fixture.breakers.cannotConnect(0, isAlone: false, cause, fixture.now) }
+        #expect(fixture.breakers.opening(at: .endpoint(0))?.cause == last)
+        #expect(fixture.takeChanges() == [.opened(.endpoint(0), first)])
     }
 
     @Test(arguments: [0, 1] as [Int64])
-    func itClosesAtTheFirstGoodAnswerToWhatBeganAfterItOpened(secondsBefore: Int64) {
-        let scene = Scene()
-        guard let before = scene.admit(first) else { return #expect(Bool(false)) }
-        scene.wait(secondsBefore)
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.record(scene.answer(200), before)
-        #expect(scene.admit(first) == nil, "what was sent before says nothing of the time since")
-        scene.wait(5)
-        #expect(scene.push(first, 200) == .judge)
-        #expect(scene.admit(first)?.isProbe == false)
-        #expect(scene.breakers.areAllClosed)
+    func theFirstSuccessThatBeganAfterTheOpeningClosesTheBreaker(secondsBefore: Int64) {
+        let fixture = Fixture()
+        guard let before = fixture.admit(first) else { return #expect(Bool(false)) }
+        fixture.wait(secondsBefore)
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.record(fixture.answer(200), before)
+        #expect(fixture.admit(first) == nil, "an earlier push is no evidence for the time since")
+        fixture.wait(5)
+        #expect(fixture.push(first, 200) == .judge)
+        #expect(fixture.admit(first)?.isProbe == false)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    /// It began before that, as a probe of something else.
-    @Test func aProbeSaysNothingOfWhatWasHeldUpAfterIt() {
-        let scene = Scene()
-        for number in 0..<EndpointEvidence.messagesMin { _ = scene.push(first, 500, connection: number) }
-        scene.wait(5)
-        guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
-        scene.wait(1)
+    /// The probe of another breaker began before that.
+    @Test func aProbeDoesNotCloseABreakerThatOpenedLater() {
+        let fixture = Fixture()
+        for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
+        fixture.wait(5)
+        guard let probe = fixture.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+        fixture.wait(1)
         let refusal = HoldReason(.handshake("revoked"))
-        scene.breakers.refused(0, refusal, scene.now)
-        scene.record(scene.answer(200), probe)
-        #expect(scene.breakers.openings.map(\.scope) == [.credential(pool: 0)])
+        fixture.breakers.refused(0, refusal, fixture.now)
+        fixture.record(fixture.answer(200), probe)
+        #expect(fixture.breakers.openings.map(\.scope) == [.credential(pool: 0)])
     }
 
     @Test(arguments: [Reason?.none, .forbidden, .unknown("NewReason")])
-    func aRefusalThatMayBeOfTheKeyDoesNotShowThatItHolds(reason: Reason?) {
-        let scene = Scene()
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.wait(5)
-        #expect(scene.push(first, 403, reason) == .judge)
-        #expect(scene.breakers.openings.map(\.scope) == [.credential(pool: 0)])
-        #expect(scene.push(first, 200) == .judge, "the next may try")
-        #expect(scene.breakers.areAllClosed)
+    func aRefusalThatMayConcernTheKeyDoesNotProveTheKey(reason: Reason?) {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(5)
+        #expect(fixture.push(first, 403, reason) == .judge)
+        #expect(fixture.breakers.openings.map(\.scope) == [.credential(pool: 0)])
+        #expect(fixture.push(first, 200) == .judge, "the next may probe")
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func aRefusalOfTheMessageShowsThatTheKeyHolds() {
-        let scene = Scene()
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.wait(5)
-        #expect(scene.push(first, 400, .badDeviceToken) == .judge)
-        #expect(scene.breakers.areAllClosed)
+    @Test func aRefusalOfTheRequestProvesTheKey() {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(5)
+        #expect(fixture.push(first, 400, .badDeviceToken) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func aProbeWithoutAnAnswerLetsTheNextTry() {
-        let scene = Scene()
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.wait(5)
-        guard let probe = scene.admit(first) else { return #expect(Bool(false)) }
-        #expect(scene.record(.notSent(.expired), probe) == .judge)
-        #expect(scene.admit(first)?.isProbe == true)
+    @Test func aProbeWithoutAnAnswerAllowsTheNext() {
+        let fixture = Fixture()
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(5)
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false)) }
+        #expect(fixture.record(.notSent(.expired), probe) == .judge)
+        #expect(fixture.admit(first)?.isProbe == true)
     }
 
-    @Test func whatWasSentBeforeSaysNothingOfTheProbe() {
-        let scene = Scene()
-        guard let before = scene.admit(first) else { return #expect(Bool(false)) }
-        scene.wait(1)
-        _ = scene.push(first, 403, .invalidProviderToken)
-        scene.wait(5)
-        #expect(scene.admit(first)?.isProbe == true)
-        scene.record(.unknown(.timedOut), before)
-        #expect(scene.admit(first) == nil, "one at a time")
+    @Test func anEarlierPushDoesNotDecideTheProbe() {
+        let fixture = Fixture()
+        guard let before = fixture.admit(first) else { return #expect(Bool(false)) }
+        fixture.wait(1)
+        _ = fixture.push(first, 403, .invalidProviderToken)
+        fixture.wait(5)
+        #expect(fixture.admit(first)?.isProbe == true)
+        fixture.record(.unknown(.timedOut), before)
+        #expect(fixture.admit(first) == nil, "one at a time")
     }
 
-    @Test func aTopicThatAFreshConnectionTakesIsHeldNoLonger() {
-        let scene = Scene()
-        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+    @Test func aTopicThatANewConnectionAcceptsIsNoLongerHeld() {
+        let fixture = Fixture()
+        guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not retried")
         }
-        #expect(scene.record(scene.answer(200), again) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        #expect(fixture.record(fixture.answer(200), again) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func aTopicIsTriedOnceOnAFreshConnectionAndThenHeldByItself() {
-        let scene = Scene()
-        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+    @Test func aTopicIsRetriedOnceOnANewConnectionAndThenHeldAlone() {
+        let fixture = Fixture()
+        guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not retried")
         }
         #expect(again.needsFreshConnection && again.isProbe)
-        #expect(scene.admit(first) == nil, "meanwhile")
-        #expect(scene.admit(otherTopic) != nil)
-        guard case .hold(let cause) = scene.record(scene.answer(400, .topicDisallowed), again) else {
+        #expect(fixture.admit(first) == nil, "meanwhile")
+        #expect(fixture.admit(otherTopic) != nil)
+        guard case .hold(let cause) = fixture.record(fixture.answer(400, .topicDisallowed), again) else {
             return #expect(Bool(false), "not held")
         }
         #expect(cause.code == "TopicDisallowed")
-        #expect(scene.admit(first) == nil && scene.admit(otherTopic) != nil)
-        scene.wait(60)
-        guard let probe = scene.admit(first) else { return #expect(Bool(false), "no probe") }
+        #expect(fixture.admit(first) == nil && fixture.admit(otherTopic) != nil)
+        fixture.wait(60)
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe") }
         #expect(probe.needsFreshConnection)
-        #expect(scene.record(scene.answer(200), probe) == .judge)
-        #expect(scene.breakers.areAllClosed && scene.admit(first)?.needsFreshConnection == false)
+        #expect(fixture.record(fixture.answer(200), probe) == .judge)
+        #expect(fixture.breakers.areAllClosed && fixture.admit(first)?.needsFreshConnection == false)
     }
 
-    @Test func aProbeThatIsOvertakenIsNotTriedAgain() {
-        let scene = Scene()
-        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not tried again")
+    @Test func anOvertakenProbeIsNotRetried() {
+        let fixture = Fixture()
+        guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not retried")
         }
-        let early = AdmittedPush(route: first, begunAt: scene.now, isProbe: true)
-        #expect(scene.record(scene.answer(200), early) == .judge)
-        #expect(scene.breakers.areAllClosed)
-        guard case .hold = scene.record(scene.answer(400, .topicDisallowed), again) else {
+        let early = AdmittedPush(route: first, begunAt: fixture.now, isProbe: true)
+        #expect(fixture.record(fixture.answer(200), early) == .judge)
+        #expect(fixture.breakers.areAllClosed)
+        guard case .hold = fixture.record(fixture.answer(400, .topicDisallowed), again) else {
             return #expect(Bool(false), "not held")
         }
     }
 
-    @Test func oneMessageOrOneConnectionIsNoEvidenceAgainstAnEndpoint() {
-        let scene = Scene()
-        guard let pass = scene.admit(first) else { return #expect(Bool(false)) }
+    @Test func oneRequestOrOneConnectionIsNoEvidenceAgainstAnEndpoint() {
+        let fixture = Fixture()
+        guard let pass = fixture.admit(first) else { return #expect(Bool(false)) }
         for connection in 0..<10 {
-            let answer = scene.answer(500, .internalServerError, connection: connection)
+            let answer = fixture.answer(500, .internalServerError, connection: connection)
             #expect(
-                scene.breakers.record(answer, of: UUIDValue(high: 1, low: 1), pass, scene.now, random: 0) == .judge)
+                fixture.breakers.record(answer, of: UUIDValue(high: 1, low: 1), pass, fixture.now, random: 0) == .judge)
         }
-        for _ in 0..<10 { #expect(scene.push(third, 500, .internalServerError, connection: 1) == .judge) }
-        #expect(scene.breakers.areAllClosed)
+        for _ in 0..<10 { #expect(fixture.push(third, 500, .internalServerError, connection: 1) == .judge) }
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func fiveMessagesOverTwoConnectionsAreUnlessOneSucceedsBetween() {
-        let scene = Scene()
-        for connection in [0, 1, 0, 1] { #expect(scene.push(first, 503, .shutdown, connection: connection) == .judge) }
-        #expect(scene.breakers.areAllClosed, "a server that goes down is one")
+    @Test func fiveRequestsOverTwoConnectionsAreEvidenceUnlessOneSucceeds() {
+        let fixture = Fixture()
         for connection in [0, 1, 0, 1] {
-            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+            #expect(fixture.push(first, 503, .shutdown, connection: connection) == .judge)
         }
-        #expect(scene.push(second, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed, "a single failing server")
         for connection in [0, 1, 0, 1] {
-            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+            #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
-        guard case .hold(let cause)? = scene.push(first, 500, .internalServerError, connection: 0) else {
+        #expect(fixture.push(second, 200) == .judge)
+        for connection in [0, 1, 0, 1] {
+            #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
+        }
+        guard case .hold(let cause)? = fixture.push(first, 500, .internalServerError, connection: 0) else {
             return #expect(Bool(false), "not held")
         }
         #expect(cause.code == "failing")
-        #expect(scene.admit(second) == nil, "the same endpoint")
-        #expect(scene.admit(third) != nil)
-        scene.wait(5)
-        #expect(scene.push(second, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        #expect(fixture.admit(second) == nil, "the same endpoint")
+        #expect(fixture.admit(third) != nil)
+        fixture.wait(5)
+        #expect(fixture.push(second, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func whatWasSeenBeforeAConnectionStoodIsNoEvidence() {
-        let scene = Scene()
+    @Test func failuresBeforeAConnectionIsUpAreNoEvidence() {
+        let fixture = Fixture()
         for connection in [0, 1, 0, 1] {
-            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+            #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
-        scene.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "nobody is there"), scene.now)
-        scene.breakers.connected(0)
-        #expect(scene.push(first, 500, .internalServerError) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
+        fixture.breakers.connected(0)
+        #expect(fixture.push(first, 500, .internalServerError) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func aProxysPageCountsAsTheEndpointsFailure() {
-        let scene = Scene()
+    @Test func aProxysPageCountsAsAFailureOfTheEndpoint() {
+        let fixture = Fixture()
         for number in 0..<5 {
-            guard let pass = scene.admit(first) else { return #expect(Bool(false), "held too soon") }
-            let page = scene.answer(403, .unknown("<html>"), connection: number, isFromAPNS: false)
-            let consequence = scene.record(page, pass)
+            guard let pass = fixture.admit(first) else { return #expect(Bool(false), "held too soon") }
+            let page = fixture.answer(403, .unknown("<html>"), connection: number, isFromAPNS: false)
+            let consequence = fixture.record(page, pass)
             #expect((consequence == .judge) == (number < 4))
         }
-        #expect(scene.admit(second) == nil)
+        #expect(fixture.admit(second) == nil)
     }
 
-    @Test func anUnreachableEndpointIsHeldUntilAConnectionStands() {
-        let scene = Scene()
-        scene.breakers.cannotConnect(1, isAlone: false, HoldReason("unreachable", "nobody is there"), scene.now)
-        scene.wait(3600)
-        #expect(scene.admit(first) == nil, "no message probes it")
-        #expect(scene.admit(third) != nil)
-        scene.breakers.connected(2)
-        #expect(scene.admit(first) == nil)
-        scene.breakers.connected(0)
-        #expect(scene.admit(first) != nil)
-        guard case .closed(.endpoint(0), let opening)? = scene.takeChanges().last else {
-            return #expect(Bool(false), "not told")
+    @Test func anUnreachableEndpointIsHeldUntilAConnectionIsUp() {
+        let fixture = Fixture()
+        fixture.breakers.cannotConnect(1, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
+        fixture.wait(3600)
+        #expect(fixture.admit(first) == nil, "no push probes it")
+        #expect(fixture.admit(third) != nil)
+        fixture.breakers.connected(2)
+        #expect(fixture.admit(first) == nil)
+        fixture.breakers.connected(0)
+        #expect(fixture.admit(first) != nil)
+        guard case .closed(.endpoint(0), let opening)? = fixture.takeChanges().last else {
+            return #expect(Bool(false), "not recorded")
         }
-        #expect(opening.since.duration(to: scene.now) == .seconds(3600))
+        #expect(opening.since.duration(to: fixture.now) == .seconds(3600))
     }
 
-    @Test func aCredentialThatAloneCannotConnectIsHeldAlone() {
-        let scene = Scene()
-        scene.breakers.cannotConnect(1, isAlone: true, HoldReason("unreachable", "it is not let in"), scene.now)
-        #expect(scene.admit(second) == nil && scene.breakers.awaitsConnection(1))
-        #expect(scene.admit(first) != nil && !scene.breakers.awaitsConnection(0), "the same endpoint")
-        scene.breakers.connected(0)
-        #expect(scene.admit(second) == nil)
-        scene.breakers.connected(1)
-        #expect(scene.breakers.areAllClosed && !scene.breakers.awaitsConnection(1))
+    @Test func onlyACredentialThatCannotConnectIsHeld() {
+        let fixture = Fixture()
+        fixture.breakers.cannotConnect(1, isAlone: true, HoldReason("unreachable", "not admitted"), fixture.now)
+        #expect(fixture.admit(second) == nil && fixture.breakers.awaitsConnection(1))
+        #expect(fixture.admit(first) != nil && !fixture.breakers.awaitsConnection(0), "the same endpoint")
+        fixture.breakers.connected(0)
+        #expect(fixture.admit(second) == nil)
+        fixture.breakers.connected(1)
+        #expect(fixture.breakers.areAllClosed && !fixture.breakers.awaitsConnection(1))
     }
 
-    @Test func aRefusedCredentialIsNotTakenForOneThatOnlyCannotConnect() {
-        let scene = Scene()
-        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "it is not let in"))
-        scene.breakers.refused(1, refused, scene.now)
-        scene.breakers.cannotConnect(1, isAlone: true, silent, scene.now)
-        scene.breakers.connected(1)
-        #expect(scene.breakers.opening(at: .credential(pool: 1))?.cause == refused)
+    @Test func aRefusedCredentialIsNotTreatedAsUnreachable() {
+        let fixture = Fixture()
+        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "not admitted"))
+        fixture.breakers.refused(1, refused, fixture.now)
+        fixture.breakers.cannotConnect(1, isAlone: true, silent, fixture.now)
+        fixture.breakers.connected(1)
+        #expect(fixture.breakers.opening(at: .credential(pool: 1))?.cause == refused)
     }
 
-    @Test func aCredentialThatCouldNotConnectAndIsRefusedNowIsNews() {
-        let scene = Scene()
-        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "it is not let in"))
-        scene.breakers.cannotConnect(1, isAlone: true, silent, scene.now)
-        scene.breakers.refused(1, refused, scene.now)
-        scene.breakers.refused(1, refused, scene.now)
+    @Test func aRefusalOfAnUnreachableCredentialIsReported() {
+        let fixture = Fixture()
+        let (refused, silent) = (HoldReason("BadCertificate", "no"), HoldReason("unreachable", "not admitted"))
+        fixture.breakers.cannotConnect(1, isAlone: true, silent, fixture.now)
+        fixture.breakers.refused(1, refused, fixture.now)
+        fixture.breakers.refused(1, refused, fixture.now)
         let place = BreakerScope.credential(pool: 1)
-        #expect(scene.takeChanges() == [.opened(place, silent), .opened(place, refused)])
-        scene.wait(5)
-        #expect(scene.push(second, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        #expect(fixture.takeChanges() == [.opened(place, silent), .opened(place, refused)])
+        fixture.wait(5)
+        #expect(fixture.push(second, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func devicesThatAreGoneHoldUpNothing() {
-        let scene = Scene()
-        for number in 0..<1000 { #expect(scene.push(first, 410, .unregistered, connection: number % 2) == .judge) }
-        #expect(scene.breakers.areAllClosed && scene.takeChanges() == [])
+    @Test func unregisteredDevicesHoldNothing() {
+        let fixture = Fixture()
+        for number in 0..<1000 { #expect(fixture.push(first, 410, .unregistered, connection: number % 2) == .judge) }
+        #expect(fixture.breakers.areAllClosed && fixture.takeChanges() == [])
     }
 
-    @Test func aRefusalShowsThatTheEndpointIsThere() {
-        let scene = Scene()
-        scene.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "nobody is there"), scene.now)
+    @Test func aRefusalProvesThatTheEndpointIsReachable() {
+        let fixture = Fixture()
+        fixture.breakers.cannotConnect(0, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
         let refusal = HoldReason(.handshake("revoked"))
-        scene.breakers.refused(1, refusal, scene.now)
-        #expect(scene.admit(first) != nil)
-        #expect(scene.breakers.opening(at: .credential(pool: 1))?.cause == refusal)
-        scene.wait(5)
-        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
-        #expect(scene.record(.notSent(.certificateRefused(.handshake("revoked"))), probe) == .hold(refusal))
-        scene.wait(10)
-        #expect(scene.push(second, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        fixture.breakers.refused(1, refusal, fixture.now)
+        #expect(fixture.admit(first) != nil)
+        #expect(fixture.breakers.opening(at: .credential(pool: 1))?.cause == refusal)
+        fixture.wait(5)
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        #expect(fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe) == .hold(refusal))
+        fixture.wait(10)
+        #expect(fixture.push(second, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func aRefusedCertificateSaysNothingOfAnEndpointThatFails() {
-        let scene = Scene()
-        for number in 0..<5 { _ = scene.push(first, 500, connection: number) }
-        scene.wait(5)
-        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
-        _ = scene.record(.notSent(.certificateRefused(.handshake("revoked"))), probe)
-        #expect(scene.breakers.opening(at: .endpoint(0)) != nil)
+    @Test func aRefusedCertificateDoesNotCloseAFailingEndpoint() {
+        let fixture = Fixture()
+        for number in 0..<5 { _ = fixture.push(first, 500, connection: number) }
+        fixture.wait(5)
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        _ = fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe)
+        #expect(fixture.breakers.opening(at: .endpoint(0)) != nil)
     }
 
-    /// A server that takes connections, and ends them or says nothing.
-    @Test func anEndpointThatNeverAnswersIsHeldThoughItsConnectionsStand() {
-        let scene = Scene()
+    /// A server that accepts connections, and ends them or stays silent.
+    @Test func aSilentEndpointIsHeldAlthoughItsConnectionsAreUp() {
+        let fixture = Fixture()
         for number in 1...EndpointEvidence.messagesMin {
-            guard let pass = scene.admit(first) else { return #expect(Bool(false), "held after \(number - 1)") }
+            guard let pass = fixture.admit(first) else { return #expect(Bool(false), "held after \(number - 1)") }
             let outcome = PushOutcome.unknown(.timedOut, silentConnection: number)
-            #expect(scene.record(outcome, pass) == .judge, "it may have been sent")
+            #expect(fixture.record(outcome, pass) == .judge, "it may have been sent")
         }
-        #expect(scene.admit(first) == nil)
-        scene.wait(5)
-        guard let probe = scene.admit(first) else { return #expect(Bool(false), "no message probes it") }
-        scene.record(.unknown(.timedOut, silentConnection: 9), probe)
-        #expect(scene.admit(first) == nil)
-        scene.wait(10)
-        #expect(scene.push(first, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        #expect(fixture.admit(first) == nil)
+        fixture.wait(5)
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no push probes it") }
+        fixture.record(.unknown(.timedOut, silentConnection: 9), probe)
+        #expect(fixture.admit(first) == nil)
+        fixture.wait(10)
+        #expect(fixture.push(first, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func anEndpointWhoseConnectionsEndIsProbedByAMessage() {
-        let scene = Scene()
+    @Test func anEndpointWhoseConnectionsEndIsProbedByARequest() {
+        let fixture = Fixture()
         let cause = HoldReason(endedUnanswered: TransportError(.reset, "reset"))
-        for _ in 0..<2 { scene.breakers.endedUnanswered(2, cause, scene.now) }
-        #expect(scene.takeChanges() == [.opened(.endpoint(1), cause)] && cause.code == "unanswered")
-        #expect(scene.admit(third) == nil && scene.admit(first) != nil && scene.admit(second) != nil)
-        scene.breakers.connected(2)
-        #expect(scene.admit(third) == nil, "that one connects shows nothing")
+        for _ in 0..<2 { fixture.breakers.endedUnanswered(2, cause, fixture.now) }
+        #expect(fixture.takeChanges() == [.opened(.endpoint(1), cause)] && cause.code == "unanswered")
+        #expect(fixture.admit(third) == nil && fixture.admit(first) != nil && fixture.admit(second) != nil)
+        fixture.breakers.connected(2)
+        #expect(fixture.admit(third) == nil, "a connection proves nothing")
         var waits: [Int64] = [5, 5, 10, 20, 30]
         for outcome in [
             PushOutcome.unknown(.connectionLost, silentConnection: 4), .notSent(.refused), .notSent(.noConnection),
             .notSent(.notWritten(silentConnection: nil)),
         ] {
-            scene.wait(waits.removeFirst())
-            guard let probe = scene.admit(third), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
-            scene.record(outcome, probe)
-            #expect(scene.admit(third) == nil, "the next waits longer after \(outcome)")
+            fixture.wait(waits.removeFirst())
+            guard let probe = fixture.admit(third), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
+            fixture.record(outcome, probe)
+            #expect(fixture.admit(third) == nil, "the next waits longer after \(outcome)")
         }
-        scene.wait(waits.removeFirst())
-        #expect(scene.push(third, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        fixture.wait(waits.removeFirst())
+        #expect(fixture.push(third, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func anEndpointIsBlamedOnceEachOfItsCredentialsIs() {
-        let scene = Scene()
+    @Test func anEndpointIsBlamedWhenAllItsCredentialsAre() {
+        let fixture = Fixture()
         let cause = HoldReason(endedUnanswered: TransportError(.reset, "reset"))
-        for pool in [0, 0, 1] { scene.breakers.endedUnanswered(pool, cause, scene.now) }
-        #expect(scene.takeChanges() == [.opened(.credential(pool: 0), cause), .opened(.endpoint(0), cause)])
+        for pool in [0, 0, 1] { fixture.breakers.endedUnanswered(pool, cause, fixture.now) }
+        #expect(fixture.takeChanges() == [.opened(.credential(pool: 0), cause), .opened(.endpoint(0), cause)])
     }
 
-    @Test func aCredentialWhoseConnectionsEndAloneIsHeldAlone() {
-        let scene = Scene()
+    @Test func onlyACredentialWhoseConnectionsEndIsHeld() {
+        let fixture = Fixture()
         let cause = HoldReason(endedUnanswered: TransportError(.reset, "reset"))
-        scene.breakers.endedUnanswered(1, cause, scene.now)
-        #expect(scene.admit(second) == nil && scene.admit(first) != nil && !scene.breakers.awaitsConnection(1))
-        scene.breakers.connected(1)
-        #expect(scene.push(first, 200) == .judge && scene.admit(second) == nil)
-        scene.wait(5)
-        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
-        #expect(scene.record(.notSent(.noConnection), probe) == .hold(cause))
-        #expect(scene.admit(second) == nil)
-        scene.wait(10)
-        #expect(scene.push(second, 200) == .judge)
-        #expect(scene.breakers.areAllClosed)
+        fixture.breakers.endedUnanswered(1, cause, fixture.now)
+        #expect(fixture.admit(second) == nil && fixture.admit(first) != nil && !fixture.breakers.awaitsConnection(1))
+        fixture.breakers.connected(1)
+        #expect(fixture.push(first, 200) == .judge && fixture.admit(second) == nil)
+        fixture.wait(5)
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        #expect(fixture.record(.notSent(.noConnection), probe) == .hold(cause))
+        #expect(fixture.admit(second) == nil)
+        fixture.wait(10)
+        #expect(fixture.push(second, 200) == .judge)
+        #expect(fixture.breakers.areAllClosed)
     }
 
-    @Test func anOutcomeThatNobodyKnowsSaysNothing() {
-        let scene = Scene()
+    @Test func anUnknownOutcomeProvesNothing() {
+        let fixture = Fixture()
         for reason in [UnknownReason.timedOut, .connectionLost] {
-            guard let pass = scene.admit(first) else { return #expect(Bool(false)) }
-            #expect(scene.record(.unknown(reason), pass) == .judge)
+            guard let pass = fixture.admit(first) else { return #expect(Bool(false)) }
+            #expect(fixture.record(.unknown(reason), pass) == .judge)
         }
-        #expect(scene.breakers.areAllClosed && scene.takeChanges().isEmpty)
+        #expect(fixture.breakers.areAllClosed && fixture.takeChanges().isEmpty)
     }
 }

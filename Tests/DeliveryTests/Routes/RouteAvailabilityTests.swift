@@ -6,13 +6,13 @@ import Testing
 @Suite struct RouteAvailabilityTests {
     private func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test func aFreshLaneIsAvailable() {
+    @Test func aNewLaneIsAvailable() {
         var availability = RouteAvailability(endpointCount: 2)
         let tests = availability.beginTests(at(0))
         #expect(tests.isEmpty && availability.state(at(0)) == .available)
     }
 
-    @Test(arguments: UInt64(0)..<10) func thePoolThatWasAcceptedLastIsTestedFirst(random: UInt64) {
+    @Test(arguments: UInt64(0)..<10) func theLastAcceptedPoolIsTestedFirst(random: UInt64) {
         var availability = RouteAvailability(endpointCount: 2)
         let pools = [1, 2, 3, 5, 8, 9]
         func tested() -> [Int] { Array(availability.testingPools(of: 1, among: pools, random: random)) }
@@ -25,7 +25,7 @@ import Testing
         #expect(Array(availability.testingPools(of: 0, among: [4], random: random)) == [4])
     }
 
-    @Test func anInterruptionHasAGrace() {
+    @Test func anInterruptionHasAGracePeriod() {
         var availability = RouteAvailability(endpointCount: 1)
         availability.accepted(0, pool: 0, at(0))
         availability.missed(0, since: at(100))
@@ -35,7 +35,7 @@ import Testing
         #expect(availability.state(at(5000)) == .available)
     }
 
-    @Test func untestedEndpointsAreTestedOnceAndHaveTheirOwnGrace() {
+    @Test func untestedEndpointsAreTestedOnceWithTheirOwnGracePeriod() {
         var availability = RouteAvailability(endpointCount: 3)
         availability.accepted(1, pool: 0, at(0))
         availability.missed(0, since: at(0))
@@ -54,7 +54,7 @@ import Testing
         #expect(availability.state(at(7000)) == .available)
     }
 
-    @Test func anEndpointThatFailsItsTestHasNoLongerGrace() {
+    @Test func aFailedTestEndsTheGracePeriod() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.missed(0, since: at(0))
         let tests = availability.beginTests(at(1000))
@@ -62,7 +62,7 @@ import Testing
         #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
-    /// Else an endpoint that was used once would hide an outage of the whole network.
+    /// Otherwise an endpoint that was used once would hide a network outage.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
@@ -80,7 +80,7 @@ import Testing
         #expect(availability.state(at(1000)) == .unreachable)
     }
 
-    /// Its pool left the last connection, say, or its server refused a certificate.
+    /// For example, the pool closed the last connection, or the server refused a certificate.
     @Test func anOldSuccessCountsWhileAConnectionIsUp() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))

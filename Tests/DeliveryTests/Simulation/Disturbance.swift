@@ -1,7 +1,7 @@
 import APNSProtocol
 import EventLoop
 
-/// Something that goes wrong in a run, from one moment to another.
+/// A failure in a run, with its begin and end.
 struct Disturbance {
     enum Kind: Hashable {
         case connectionCut
@@ -16,23 +16,23 @@ struct Disturbance {
         case brokerFull
         case exchangesMissing([String])
         case resultQueuesMissing
-        case endpointLost(APNSEnvironment, SimulatedNetwork.Way)
-        /// 500 to all.
+        case endpointLost(APNSEnvironment, SimulatedNetwork.State)
+        /// APNs answers 500 to every push.
         case endpointFails(APNSEnvironment)
-        /// A proxy's page to all.
+        /// A proxy answers every push with a page.
         case endpointIsProxy(APNSEnvironment)
-        /// No answer to any.
+        /// APNs answers no push.
         case endpointSilent(APNSEnvironment)
         case goAway
         case streamsRefused
         case keyRevoked(Int)
-        /// The key serves one environment alone.
+        /// The key is valid for one environment only.
         case keyBound
         case appDisabled(Int)
         case devicesThrottled
-        /// The workers' clock is ahead by so many seconds, or behind.
+        /// The workers' clock is ahead by this many seconds, or behind if negative.
         case clockWrong(Int)
-        /// The machine slept for so many seconds.
+        /// The machine was suspended for this many seconds.
         case suspended(Int)
     }
 
@@ -40,7 +40,7 @@ struct Disturbance {
     let begins: MonotonicTime
     var ends: MonotonicTime
 
-    /// Whether messages may have waited for its end in a wait queue.
+    /// Whether requests may have waited in a wait queue for the end of the disturbance.
     var holds: Bool {
         switch kind {
         case .connectionCut, .workerKilled, .workerDrained, .brokerClosesConnections, .brokerClosesChannels,
@@ -53,8 +53,8 @@ struct Disturbance {
         }
     }
 
-    /// Whether it has to do with this message at all.
-    func touches(_ message: SimulatedMessage) -> Bool {
+    /// Whether the disturbance can affect this message.
+    func affects(_ message: SimulatedMessage) -> Bool {
         switch kind {
         case .endpointLost(let environment, _), .endpointFails(let environment), .endpointIsProxy(let environment),
             .endpointSilent(let environment):

@@ -4,7 +4,7 @@ import EventLoop
 
 @testable import Delivery
 
-/// What goes wrong in a run and when, drawn by its seed.
+/// The disturbances of a run, derived from its seed.
 struct DisturbanceScript {
     static let countMin = 12
     static let countMax = 24
@@ -42,7 +42,7 @@ struct DisturbanceScript {
         return Entry(kind: kind, afterMilliseconds: time, milliseconds: milliseconds)
     }
 
-    /// What, and for how many seconds.
+    /// Returns a kind with the range of its duration in seconds.
     private mutating func kind() -> (Disturbance.Kind, ClosedRange<Int>) {
         let environment: APNSEnvironment = random.chance(percent: 50) ? .production : .sandbox
         switch random.below(100) {
@@ -57,7 +57,7 @@ struct DisturbanceScript {
         case ..<54: return (.brokerFull, 5...60)
         case ..<59: return (.exchangesMissing(exchanges()), 10...120)
         case ..<61: return (.resultQueuesMissing, 10...120)
-        case ..<67: return (.endpointLost(environment, way()), 5...240)
+        case ..<67: return (.endpointLost(environment, state()), 5...240)
         case ..<71: return (.endpointFails(environment), 10...180)
         case ..<73: return (.endpointIsProxy(environment), 10...180)
         case ..<75: return (.endpointSilent(environment), 1...90)
@@ -82,12 +82,12 @@ struct DisturbanceScript {
         }
     }
 
-    private mutating func way() -> SimulatedNetwork.Way {
-        let ways: [SimulatedNetwork.Way] = [.refused, .silent, .wrongCertificate]
-        return ways[random.below(ways.count)]
+    private mutating func state() -> SimulatedNetwork.State {
+        let states: [SimulatedNetwork.State] = [.refused, .silent, .wrongCertificate]
+        return states[random.below(states.count)]
     }
 
-    /// Where messages are given up after a while, no clock is set: it is by the clock that they are.
+    /// Changes no clock if held requests are given up, since that depends on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)

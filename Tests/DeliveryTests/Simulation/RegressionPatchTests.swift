@@ -1,9 +1,9 @@
 import TestKit
 import Testing
 
-/// Whether `deploy/check/regressions` can put them back.
+/// Checks that `deploy/check/regressions` can apply its patches.
 @Suite struct RegressionPatchTests {
-    @Test func everyPatchFitsTheSources() async throws {
+    @Test func everyPatchApplies() async throws {
         let folder = Products.file("Tests/DeliveryTests/Simulation/Regressions")
         let names = try Files.names(in: folder)
         #expect(!names.isEmpty)

@@ -5,15 +5,15 @@ import TestKit
 
 @testable import Delivery
 
-/// Three keys, each of a team of its own, and their apps, as the workers' configuration and APNs know them.
+/// Three keys of separate teams with their apps, for the workers' configuration and for APNs.
 enum SimulatedApps {
     static let keyCount = 3
     static let count = 12
-    /// APNs takes this key in production alone, though the workers have it for both environments.
+    /// A key that APNs accepts only in production, although the workers use it for both environments.
     static let boundKey = 2
-    /// Its configuration has a key for the sandbox alone.
+    /// An app that has a key only for the sandbox.
     static let pinnedApp = 9
-    /// APNs knows it only later.
+    /// An app that is registered at APNs only later.
     static let newApp = 10
 
     static func bundleID(_ app: Int) -> String { "com.example.app\(app)" }
@@ -39,7 +39,7 @@ enum SimulatedApps {
 }
 
 extension SimulatorState {
-    /// APNs as it is when a run begins.
+    /// The state of APNs at the beginning of a run.
     static func simulated(publicKey: ES256PublicKey) -> SimulatorState {
         var state = SimulatorState()
         for key in 0..<SimulatedApps.keyCount { state.add(.simulated(key, publicKey, isBound: true)) }
@@ -58,7 +58,7 @@ extension SimulatorState {
 }
 
 extension RegisteredKey {
-    /// - Parameter isBound: whether the one that may be is still bound to production.
+    /// - Parameter isBound: Whether the key that may be bound is still bound to production.
     static func simulated(_ key: Int, _ publicKey: ES256PublicKey, isBound: Bool) -> RegisteredKey {
         RegisteredKey(
             id: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key), publicKey: publicKey,

@@ -2,31 +2,31 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// A body that the simulation publishes under an id, once or more, and how it must end.
+/// A body that the simulation publishes with an id, once or several times, and its kind.
 struct SimulatedMessage {
     enum Kind: CaseIterable {
         case alert
         case background
         case voip
-        /// `expiration` 0: one try. The broker expires it, too, if no worker takes it in time.
+        /// `expiration` 0: one attempt. The broker also expires the request if no worker consumes it in time.
         case urgent
-        /// Expires while the run lasts.
+        /// Expires during the run.
         case perishable
-        /// Its device is throttled now and then.
+        /// The device is throttled at times.
         case throttled
-        /// Its token is dead: 410.
+        /// The token is unregistered: 410.
         case unregistered
-        /// Its token never was: 400.
+        /// The token never existed: 400.
         case badToken
-        /// Its token is registered only after it was refused; then somebody moves the dead letter back.
+        /// The token is registered only after a refusal. An operator then redrives the dead letter.
         case redriven
         case expired
-        /// Breaks the schema.
+        /// Violates the schema.
         case withoutPayload
         case notJSON
-        /// For an environment that its app has no key for.
+        /// For an environment without a key of the app.
         case pinned
-        /// Whatever worker pushes it dies.
+        /// Each worker that pushes it dies.
         case poison
     }
 
@@ -38,17 +38,17 @@ struct SimulatedMessage {
     let app: Int
     let environment: APNSEnvironment
     let body: [UInt8]
-    /// Empty when nothing is sent.
+    /// Empty if the request is never pushed.
     let payload: [UInt8]
     let deviceToken: String
-    /// In UNIX seconds.
+    /// The expiration, in UNIX seconds.
     let expiration: Int64?
-    /// Copies with the same id and body are published by producers that got no confirm.
+    /// The times of all publishes. A producer without a confirm publishes the same id and body again.
     var publishedAfterMilliseconds: [Int] = []
-    /// Published, with the same id, once this one is a dead letter.
+    /// The index of a corrected request with the same id, published when this one is a dead letter.
     var correction: Int?
 
-    /// - Parameter number: told apart by it are all bodies of a run.
+    /// - Parameter number: Unique in a run, so that all bodies differ.
     init(_ kind: Kind, number: Int, id: UUIDValue, random: inout SeededRandom) {
         self.kind = kind
         self.id = id
@@ -117,6 +117,6 @@ struct SimulatedMessage {
 
     var key: Int { SimulatedApps.key(of: app) }
 
-    /// Whether the workers' key is not for its environment.
+    /// Whether the bound key does not cover the environment of the request.
     var isForBoundKey: Bool { key == SimulatedApps.boundKey && environment == .sandbox && !payload.isEmpty }
 }

@@ -1,17 +1,17 @@
 import APNSProtocol
 import EventLoop
 
-/// The way to APNs, which fails for one environment or the other, and where the workers' connections are.
+/// The network to APNs, which can fail for each environment.
 final class SimulatedNetwork {
-    enum Way {
+    enum State {
         case open
-        /// Nobody listens.
+        /// No server listens.
         case refused
-        /// Somebody takes the connection and says nothing.
+        /// A server accepts the connection and stays silent.
         case silent
-        /// Somebody else answers: the certificate does not verify.
+        /// Another server answers, whose certificate does not verify.
         case wrongCertificate
-        /// APNs takes ours for revoked.
+        /// APNs refuses the worker's certificate as revoked.
         case certificateRefused
     }
 
@@ -19,15 +19,15 @@ final class SimulatedNetwork {
     static let silence = Endpoint(host: "silence", port: 443)
     static let nowhere = Endpoint(host: "nowhere", port: 1)
 
-    var production = Way.open
-    var sandbox = Way.open
+    var production = State.open
+    var sandbox = State.open
 
-    func way(to environment: APNSEnvironment) -> Way { environment == .production ? production : sandbox }
+    func state(to environment: APNSEnvironment) -> State { environment == .production ? production : sandbox }
 
-    func set(_ way: Way, to environment: APNSEnvironment) {
+    func set(_ state: State, to environment: APNSEnvironment) {
         switch environment {
-        case .production: production = way
-        case .sandbox: sandbox = way
+        case .production: production = state
+        case .sandbox: sandbox = state
         }
     }
 
@@ -36,7 +36,7 @@ final class SimulatedNetwork {
     }
 }
 
-/// Connects a worker for as long as its host is up.
+/// The host of a worker, which connects while it is up.
 final class SimulatedHost {
     fileprivate(set) var isUp = true
     private var transports: [ByteTransport] = []
@@ -57,28 +57,28 @@ final class SimulatedHost {
 
 final class SimulatedConnector: ByteConnector {
     private let host: SimulatedHost
-    private let way: () -> SimulatedNetwork.Way
+    private let state: () -> SimulatedNetwork.State
 
-    init(loop: EventLoop, endpoint: Endpoint, host: SimulatedHost, way: @escaping () -> SimulatedNetwork.Way) {
+    init(loop: EventLoop, endpoint: Endpoint, host: SimulatedHost, state: @escaping () -> SimulatedNetwork.State) {
         self.host = host
-        self.way = way
+        self.state = state
         super.init(loop: loop, endpoint: endpoint)
     }
 
     override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
-        switch way() {
+        switch state() {
         case .open: host.connect(loop, endpoint, handler)
         case .refused: host.connect(loop, SimulatedNetwork.nowhere, handler)
         case .silent: host.connect(loop, SimulatedNetwork.silence, handler)
         case .wrongCertificate:
             FailingTransport(loop, handler, TransportError(.certificate, "the certificate does not verify"))
         case .certificateRefused:
-            FailingTransport(loop, handler, TransportError(.certificateRefused, "our certificate was revoked"))
+            FailingTransport(loop, handler, TransportError(.certificateRefused, "the certificate was revoked"))
         }
     }
 }
 
-/// A stream that TLS does not let come about.
+/// A transport whose TLS handshake fails.
 private final class FailingTransport: ByteTransport {
     init(_ loop: EventLoop, _ handler: ByteStreamHandler, _ error: TransportError) {
         super.init(loop: loop, handler: handler)

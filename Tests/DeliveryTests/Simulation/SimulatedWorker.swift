@@ -7,32 +7,32 @@ import Telemetry
 
 @testable import Delivery
 
-/// A worker of two lanes, which share what the process remembers, that can be killed: its connections end and it opens
-/// no others. What it had begun stays unfinished.
+/// A worker of two lanes that share a memory of duplicates. A killed worker loses its connections and opens no others,
+/// and its deliveries stay unfinished.
 final class SimulatedWorker {
     static let lanes = 2
 
-    /// Which of the workers' places it has.
+    /// The index of the worker's place.
     let place: Int
-    /// Tells it from those that had its place before.
+    /// Distinguishes the worker from its predecessors in the same place.
     let number: Int
     let lanes: [Lane]
     private let loop: VirtualLoop
     private let host = SimulatedHost()
-    /// Its memory is being freed, after its death or because it was told to end.
+    /// Whether the worker drains, after it was killed or stopped.
     private(set) var isEnding = false
     private(set) var isDraining = false
     var isDead: Bool { !host.isUp }
 
-    /// To be made on the loop's thread.
+    /// To be created on the loop's thread.
     init(place: Int, number: Int, in world: SimulatedWorld) throws {
         (self.place, self.number, loop) = (place, number, world.loop)
         let (loop, host, network) = (world.loop, host, world.network)
         let configuration = try Self.configuration(place: place, world.settings)
         func connector(
-            _ endpoint: Endpoint, _ way: @escaping () -> SimulatedNetwork.Way = { .open }
+            _ endpoint: Endpoint, _ state: @escaping () -> SimulatedNetwork.State = { .open }
         ) -> ByteConnector {
-            SimulatedConnector(loop: loop, endpoint: endpoint, host: host, way: way)
+            SimulatedConnector(loop: loop, endpoint: endpoint, host: host, state: state)
         }
         let duplicates = DuplicateMemory()
         lanes = (0..<Self.lanes).map { number in
@@ -44,7 +44,7 @@ final class SimulatedWorker {
                     consumer: [connector(SimulatedNetwork.broker)], publisher: [connector(SimulatedNetwork.broker)],
                     apns: configuration.pools.map { pool in
                         connector(SimulatedNetwork.apns(pool.environment, worker: place)) {
-                            network.way(to: pool.environment)
+                            network.state(to: pool.environment)
                         }
                     }),
                 counters: world.counters, duplicates: duplicates, log: .silent)
@@ -74,14 +74,14 @@ final class SimulatedWorker {
         return configuration
     }
 
-    /// To be drained as well, which frees its memory: nothing of it reaches the world any more.
+    /// Disconnects the worker. A drain must follow to free its memory.
     func kill() { host.kill() }
 
     func reaches(_ endpoint: Endpoint) -> Bool {
         APNSEnvironment.allCases.contains { SimulatedNetwork.apns($0, worker: place) == endpoint }
     }
 
-    /// As after SIGTERM.
+    /// Drains as after SIGTERM.
     func drain(deadlineSeconds: Int, _ done: @escaping () -> Void) {
         isEnding = true
         isDraining = !isDead
@@ -94,7 +94,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Ended: @unchecked Sendable {
         private var count: Int
         private let done: () -> Void

@@ -7,7 +7,7 @@ import TestKit
 
 @testable import Delivery
 
-/// Carries out what goes wrong, and its end.
+/// Begins and ends disturbances.
 extension SimulatedWorld {
     private static let drainSecondsMax = 15
     private static let cutBytesMax = 3000
@@ -21,7 +21,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// - Parameter worker: the one that is killed; nil: one is drawn.
+    /// - Parameter worker: The worker to kill; nil for a random one.
     func disturb(_ kind: Disturbance.Kind, milliseconds: Int, worker: SimulatedWorker? = nil) {
         let worker = worker ?? workers[random.below(workers.count)]
         if kind == .workerKilled || kind == .workerDrained, worker.isDead || worker.isDraining { return }
@@ -58,8 +58,8 @@ extension SimulatedWorld {
         case .resultQueuesMissing:
             broker.deleteQueue(topology.names.resultsQueue)
             broker.deleteQueue(topology.names.unroutedQueue)
-        case .endpointLost(let environment, let way):
-            network.set(way, to: environment)
+        case .endpointLost(let environment, let state):
+            network.set(state, to: environment)
             for (connection, _) in apnsConnections where connection.isOpen && connection.leads(to: environment) {
                 connection.cut()
             }
@@ -115,7 +115,7 @@ extension SimulatedWorld {
                 action: action, share: share))
     }
 
-    /// In the midst of what is on its way.
+    /// Cuts a random connection while data is in transit.
     private func cut() {
         let open = loop.network.connections.filter(\.isOpen)
         guard !open.isEmpty else { return }
@@ -123,7 +123,7 @@ extension SimulatedWorld {
         open[random.below(open.count)].cut(after: random.below(Self.cutBytesMax), direction)
     }
 
-    /// The workers' clock; APNs' goes right.
+    /// Changes the clock of the workers, not that of APNs.
     private func stepClock(_ seconds: Int) {
         loop.now.unixNanoseconds += Int64(seconds) * 1_000_000_000
         apns.clockOffset -= .seconds(seconds)

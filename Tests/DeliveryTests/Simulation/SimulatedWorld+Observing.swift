@@ -3,9 +3,9 @@ import APNSSimulator
 import EventLoop
 import TestKit
 
-/// What is written down while a run goes on.
+/// Records the events of a run.
 extension SimulatedWorld {
-    /// By when an answer has arrived after its delay.
+    /// The time after which a delayed answer has arrived.
     private static let answerLatency = Duration.milliseconds(100)
     private static let deathSecondsMax = 3
 
@@ -63,13 +63,13 @@ extension SimulatedWorld {
         }
     }
 
-    /// A worker dies of what it has pushed.
+    /// Kills the worker that pushed a poison request.
     private func die(_ number: Int) {
         guard let worker = workers.first(where: { $0.number == number && !$0.isDead }) else { return }
         disturbancesLeft += 1
         loop.schedule(after: .zero) { [unowned self] in
             disturbancesLeft -= 1
-            // One that drains dies too, and another takes its place when it would have ended.
+            // A draining worker dies too. Its successor starts when the drain would have ended.
             if worker.isDraining { return kill(worker) }
             disturb(.workerKilled, milliseconds: random.below(Self.deathSecondsMax * 1000), worker: worker)
         }

@@ -7,10 +7,10 @@ import TestKit
 
 @testable import Delivery
 
-/// What producers do, and the operators who work through the dead letters.
+/// The producers, and the operators who process dead letters.
 extension SimulatedWorld {
     private static let tagHeader = "traceparent"
-    /// What takes a dead letter in hand does so within this time.
+    /// The maximum time until an operator processes a dead letter.
     private static let redriveMillisecondsMax = 30_000
 
     func schedulePublishes() {
@@ -39,7 +39,7 @@ extension SimulatedWorld {
             headers: headers, expiration: message.timeToLive, body: message.body)
     }
 
-    /// The publish that a message at the broker goes back to.
+    /// Returns the publish that a message at the broker derives from.
     func publish(of message: ScriptedMessage) -> Int? {
         guard let tag = message.properties.header(Self.tagHeader)?.stringValue, let number = Int(tag),
             report.publishes.indices.contains(number)
@@ -47,7 +47,7 @@ extension SimulatedWorld {
         return number
     }
 
-    /// Some dead letters come back: as they are when their device has registered since, or with another body.
+    /// Redrives some dead letters: unchanged if their device has registered since, or with a corrected body.
     func workThrough(_ letter: ScriptedMessage, of index: Int) {
         let message = report.messages[index]
         let delay = random.below(Self.redriveMillisecondsMax)

@@ -8,11 +8,11 @@ import TestKit
 
 @testable import Delivery
 
-/// Two workers, the broker and APNs of one run, on one virtual loop.
+/// The workers, broker and APNs of one run, on one virtual loop.
 final class SimulatedWorld {
     static let workers = 2
-    /// How often it is looked whether all is done.
-    private static let lookSeconds = 1
+    /// The interval of the checks for completion.
+    private static let checkSeconds = 1
 
     let loop: VirtualLoop
     let network = SimulatedNetwork()
@@ -24,19 +24,19 @@ final class SimulatedWorld {
     let topology = Topology()
     var random: SeededRandom
     var report: SimulationReport
-    /// By place.
+    /// The workers by place.
     private(set) var workers: [SimulatedWorker] = []
     private var workersMade = 0
     private var workersEnded = 0
     private var isFinished = false
-    /// Of those of the script, and of the deaths that poison brought.
+    /// The remaining disturbances, including the deaths from poison requests.
     var disturbancesLeft = 0
-    /// Publishes that are still to come.
+    /// The remaining publishes.
     var publishesLeft = 0
     var apnsConnections: [(connection: VirtualConnection, worker: Int)] = []
-    /// As APNs sees it now.
+    /// The current state at APNs.
     var isKeyBound = true
-    /// Messages whose dead letters were taken in hand.
+    /// The messages whose dead letters were processed.
     var redriven: Set<Int> = []
     var messagesByID: [UUIDValue: [Int]] = [:]
 
@@ -78,7 +78,7 @@ final class SimulatedWorld {
         report.channelCrashes = broker.channelCrashes
         loop.enter { for worker in workers { end(worker) } }
         _ = loop.run(limit: .seconds(60)) { workersEnded == workersMade }
-        // A broker that listens keeps itself alive.
+        // A listening broker retains itself.
         loop.enter { broker.crash() }
         loop.end()
         return report
@@ -98,7 +98,7 @@ final class SimulatedWorld {
         workers = try (0..<Self.workers).map { try makeWorker($0) }
         schedulePublishes()
         for entry in DisturbanceScript(settings, random: &random).entries { schedule(entry) }
-        look()
+        checkCompletion()
     }
 
     private func makeWorker(_ place: Int) throws -> SimulatedWorker {
@@ -106,13 +106,13 @@ final class SimulatedWorld {
         return try SimulatedWorker(place: place, number: workersMade, in: self)
     }
 
-    /// Another worker takes the place of one that has ended.
+    /// Starts a new worker in the place of an ended one.
     func replaceWorker(_ place: Int) {
         guard let worker = try? makeWorker(place) else { return }
         workers[place] = worker
     }
 
-    /// Nothing of it moves any more; its memory is freed.
+    /// Kills a worker and frees its memory.
     func kill(_ worker: SimulatedWorker) {
         worker.kill()
         if !worker.isEnding { end(worker) }
@@ -130,19 +130,19 @@ final class SimulatedWorld {
         }
     }
 
-    private func look() {
+    private func checkCompletion() {
         isFinished = publishesLeft == 0 && disturbancesLeft == 0 && remaining == 0
-        loop.schedule(after: .seconds(Self.lookSeconds)) { [unowned self] in look() }
+        loop.schedule(after: .seconds(Self.checkSeconds)) { [unowned self] in checkCompletion() }
     }
 
-    /// Messages that workers have not done with.
+    /// The messages that workers have not finished.
     private var remaining: Int {
         broker.queues.reduce(0) { sum, queue in
             isForResults(queue) ? sum : sum + queue.ready.count + queue.unsettled
         }
     }
 
-    /// By workers.
+    /// Whether workers consume the queue.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
         topology.names.requestQueuesAndShards.contains(queue.name)
             || [topology.names.quarantineQueue, topology.names.expiredQueue].contains(queue.name)

@@ -1,9 +1,9 @@
 import EventLoop
 
-/// One run: a seed decides messages, times, pieces, delays, disturbances and all else.
+/// One run. The seed determines messages, times, fragments, delays, disturbances and everything else.
 struct Simulation {
     static let messagesUsual = 300
-    /// Virtual time within which all must have been told.
+    /// The virtual time within which each request must have its result.
     static let limit = Duration.seconds(6 * 3600)
 
     let seed: UInt64

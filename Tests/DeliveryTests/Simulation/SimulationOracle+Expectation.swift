@@ -1,7 +1,7 @@
 extension SimulationOracle {
-    /// How a message may end.
+    /// The permitted outcomes of a request.
     struct Expectation {
-        /// Deliveries in vain before a message may be given up unsent: three before the quarantine, two in it.
+        /// The failed deliveries after which a request may be given up unsent: three before the quarantine, two in it.
         static let lossesMin = 5
 
         let outcomes: Set<String>

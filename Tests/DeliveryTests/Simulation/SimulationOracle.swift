@@ -4,10 +4,10 @@ import EventLoop
 import JSON
 import TestKit
 
-/// Checks a run against what Martlet promises. Each sentence that it returns is a broken promise.
+/// Checks a run against Martlet's guarantees. Each returned sentence is a violation.
 struct SimulationOracle {
-    /// A result, read.
-    struct Told: Hashable {
+    /// The checked members of a result.
+    struct ReadResult: Hashable {
         var outcome: String
         var attempts: Int64
         var possibleDuplicate: Bool
@@ -16,7 +16,7 @@ struct SimulationOracle {
         var deadClass: String?
     }
 
-    /// RabbitMQ 4 drops a message that was delivered in vain more often.
+    /// RabbitMQ 4 drops a message after more failed deliveries.
     static let deliveriesMax = 20
 
     let report: SimulationReport
@@ -24,19 +24,19 @@ struct SimulationOracle {
     func violations() -> [String] {
         var violations: [String] = []
         if report.ending != .done {
-            violations.append("the run ended as \(report.ending) with \(report.unfinished) left")
+            violations.append("the run ended as \(report.ending) with unfinished messages: \(report.unfinished)")
         }
         if report.dropped > 0 { violations.append("the broker dropped \(report.dropped) messages") }
-        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes are of no message") }
-        if report.foreignMessages > 0 { violations.append("\(report.foreignMessages) results are of no message") }
+        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes match no message") }
+        if report.foreignMessages > 0 { violations.append("\(report.foreignMessages) results match no message") }
         if report.channelCrashes > 0 {
             violations.append("a reused consumer tag crashed \(report.channelCrashes) channels of the broker")
         }
         if report.deliveryCountMax > Self.deliveriesMax {
-            violations.append("a message was delivered in vain \(report.deliveryCountMax) times")
+            violations.append("a message had \(report.deliveryCountMax) failed deliveries")
         }
         if report.requeued > 0, !report.disturbances.contains(where: { $0.kind == .workerDrained }) {
-            violations.append("\(report.requeued) deliveries were given back although no worker ended in order")
+            violations.append("\(report.requeued) deliveries were requeued although no worker drained")
         }
         for (number, publish) in report.publishes.enumerated() {
             let message = report.messages[publish.message]
@@ -45,7 +45,7 @@ struct SimulationOracle {
             }
         }
         for (index, message) in report.messages.enumerated() {
-            violations += (checkTold(index, message) + checkPushes(index, message)).map {
+            violations += (checkResults(index, message) + checkPushes(index, message)).map {
                 "\(message.kind) \(index) app\(message.app) \(message.environment): \($0)"
             }
         }
@@ -54,46 +54,47 @@ struct SimulationOracle {
 
     private func check(_ publish: SimulationReport.Publish, _ message: SimulatedMessage) -> [String] {
         var violations: [String] = []
-        var told: [Told] = []
+        var results: [ReadResult] = []
         for result in publish.results {
             guard let one = read(result, message) else {
                 violations.append("a result cannot be read")
                 continue
             }
-            told.append(one)
+            results.append(one)
         }
-        guard let last = told.last, let first = publish.results.first else { return violations }
-        violations += checkOutcomes(told, publish, message)
-        violations += checkRepeats(told, publish)
-        violations += checkDeadLetters(told, publish, message)
+        guard let last = results.last, let first = publish.results.first else { return violations }
+        violations += checkOutcomes(results, publish, message)
+        violations += checkRepeats(results, publish)
+        violations += checkDeadLetters(results, publish, message)
         let late = publish.at.duration(to: first.at)
         let deadline = Deadline(report)
         let limit = publish.at.duration(to: deadline.time(of: publish, message, last, by: first.at))
         if late > limit {
-            violations.append("was told after \(late) instead of \(limit)")
+            violations.append("had its result after \(late) instead of \(limit)")
         }
         return violations
     }
 
-    /// Each publish has a result. Which of two that are the same it belongs to no worker can tell.
-    private func checkTold(_ index: Int, _ message: SimulatedMessage) -> [String] {
+    /// Checks that each publish has a result. A result does not identify one of two identical publishes,
+    /// so the counts are compared.
+    private func checkResults(_ index: Int, _ message: SimulatedMessage) -> [String] {
         let publishes = report.publishes.filter { $0.message == index }
-        let told = publishes.reduce(0) { $0 + Set($1.results.map(\.body)).count }
-        guard told < publishes.count else { return [] }
+        let resultCount = publishes.reduce(0) { $0 + Set($1.results.map(\.body)).count }
+        guard resultCount < publishes.count else { return [] }
         let pushes = report.pushes[index].map { "\($0.status) to worker \($0.worker) at \($0.at)" }
         return [
-            "published \(publishes.count) times and told \(told) times: published at \(publishes.map(\.at)), arrived "
+            "published \(publishes.count) times with \(resultCount) results: published at \(publishes.map(\.at)), arrived "
                 + "\(publishes.map(\.arrivals)) times, put back \(publishes.map(\.putBacks)) times, pushed \(pushes)"
         ]
     }
 
     private func checkOutcomes(
-        _ told: [Told], _ publish: SimulationReport.Publish, _ message: SimulatedMessage
+        _ results: [ReadResult], _ publish: SimulationReport.Publish, _ message: SimulatedMessage
     ) -> [String] {
         let expected = Expectation(message, report.settings)
-        return told.compactMap { one in
+        return results.compactMap { one in
             if expected.outcomes.contains(one.outcome) { return nil }
-            // Only what was lost with its channel three times here and three times there.
+            // A request that lost its channel repeatedly, before and in the quarantine, may be given up.
             if one.outcome == "unknown", one.deadClass == "quarantine", publish.putBacks >= Expectation.lossesMin {
                 return nil
             }
@@ -101,33 +102,33 @@ struct SimulationOracle {
         }
     }
 
-    /// Each delivery ends once; that it may have been one too many is said.
-    private func checkRepeats(_ told: [Told], _ publish: SimulationReport.Publish) -> [String] {
-        let different = Set(told)
+    /// Checks that each delivery has one result, and that possible duplicates are marked.
+    private func checkRepeats(_ results: [ReadResult], _ publish: SimulationReport.Publish) -> [String] {
+        let different = Set(results)
         let deliveries = publish.arrivals + publish.putBacks
         if different.count > deliveries {
-            return ["was told in \(different.count) ways, and delivered \(deliveries) times"]
+            return ["has \(different.count) different results of \(deliveries) deliveries"]
         }
         if different.count(where: { !$0.possibleDuplicate && !$0.isDuplicate }) > 1 {
-            return ["was told twice without a word that it may be a duplicate"]
+            return ["has two results that are not marked as possible duplicates"]
         }
         return []
     }
 
     private func checkDeadLetters(
-        _ told: [Told], _ publish: SimulationReport.Publish, _ message: SimulatedMessage
+        _ results: [ReadResult], _ publish: SimulationReport.Publish, _ message: SimulatedMessage
     ) -> [String] {
         if publish.deadLetters.contains(where: { $0.body != message.body }) {
-            return ["has another's body as dead letter"]
+            return ["has a dead letter with another body"]
         }
         let expected = Expectation(message, report.settings).deadLetters
         for letter in publish.deadLetters {
             if expected.contains(where: { letter.routingKey.hasPrefix("dead.\($0)") }) { continue }
             if letter.routingKey.hasPrefix("dead.quarantine."), publish.putBacks >= Expectation.lossesMin { continue }
-            return ["is a dead letter as \(letter.routingKey)"]
+            return ["has an unexpected dead letter \(letter.routingKey)"]
         }
-        let isDue = told.contains { $0.deadClass != nil && !$0.isDuplicate }
-        return isDue && publish.deadLetters.isEmpty ? ["is no dead letter"] : []
+        let isDue = results.contains { $0.deadClass != nil && !$0.isDuplicate }
+        return isDue && publish.deadLetters.isEmpty ? ["has no dead letter"] : []
     }
 
     private func checkPushes(_ index: Int, _ message: SimulatedMessage) -> [String] {
@@ -135,17 +136,17 @@ struct SimulationOracle {
         let publishes = report.publishes.filter { $0.message == index }
         if message.payload.isEmpty { return pushes.isEmpty ? [] : ["was sent \(pushes.count) times"] }
         var violations: [String] = []
-        let told = publishes.flatMap(\.results).compactMap { read($0, message) }
+        let results = publishes.flatMap(\.results).compactMap { read($0, message) }
         let accepted = pushes.count { $0.status == 200 }
-        if accepted == 0, told.contains(where: { $0.outcome == "accepted" }) {
-            violations.append("was told as accepted, which it was not")
+        if accepted == 0, results.contains(where: { $0.outcome == "accepted" }) {
+            violations.append("has the result accepted although APNs did not accept it")
         }
         if let needless = pushes.first(where: \.wasNeedless) {
             violations.append("was sent again at \(needless.at) although its worker had the answer")
         }
-        if accepted > 1, publishes.count == 1, !told.contains(where: \.possibleDuplicate) {
+        if accepted > 1, publishes.count == 1, !results.contains(where: \.possibleDuplicate) {
             violations.append(
-                "was accepted \(accepted) times without a word that it may be a duplicate, having arrived "
+                "was accepted \(accepted) times without a possible duplicate in its results, having arrived "
                     + "\(publishes.map(\.arrivals)) times and been put back \(publishes.map(\.putBacks)) times")
         }
         if message.kind == .perishable, !report.disturbances.contains(where: \.isOfClocks),
@@ -156,13 +157,13 @@ struct SimulationOracle {
         return violations
     }
 
-    private func read(_ result: SimulationReport.Result, _ message: SimulatedMessage) -> Told? {
+    private func read(_ result: SimulationReport.Result, _ message: SimulatedMessage) -> ReadResult? {
         guard let root = try? JSONDocument(result.body).root, let outcome = root["outcome"]?.string,
             result.routingKey.hasPrefix("result.\(outcome)."), let attempts = root["attempts"]?.int64,
             let possibleDuplicate = root["possible_duplicate"]?.bool, let finishedAt = root["finished_at"]?.int64,
             root["id"]?.string == message.id.description
         else { return nil }
-        return Told(
+        return ReadResult(
             outcome: outcome, attempts: attempts, possibleDuplicate: possibleDuplicate,
             isDuplicate: root["duplicate"]?.bool ?? false, finishedAt: finishedAt,
             deadClass: root["error"]?["class"]?.string)

@@ -1,16 +1,16 @@
 import EventLoop
 import TestKit
 
-/// What is known of a run when it has ended.
+/// The record of a completed run.
 struct SimulationReport {
-    /// One publish of a message, and what became of it.
+    /// One publish of a request, with its results.
     struct Publish {
         let message: Int
         let at: MonotonicTime
-        /// How often it came to a queue that workers consume: from its producer, from a wait, for the quarantine, and once
-        /// more for each time that a worker had no confirm of that.
+        /// The arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and repeats
+        /// of unconfirmed publishes.
         var arrivals = 0
-        /// Deliveries in vain.
+        /// Failed deliveries.
         var putBacks = 0
         var results: [Result] = []
         var deadLetters: [DeadLetter] = []
@@ -27,16 +27,16 @@ struct SimulationReport {
         var body: [UInt8]
     }
 
-    /// A request that APNs saw whole.
+    /// A complete request that APNs received.
     struct Push {
         var status: Int
         var at: MonotonicTime
-        /// Of APNs' clock.
+        /// By the clock of APNs.
         var unixSeconds: Int64
         var worker: Int
-        /// Its answer has come to a worker that was alive.
+        /// Whether a living worker received the answer.
         var wasAnswered = false
-        /// One with the same bytes, which APNs had accepted, was answered to the same worker before.
+        /// Whether the same worker already had the answer that APNs accepted an identical push.
         var wasNeedless = false
     }
 
@@ -46,9 +46,9 @@ struct SimulationReport {
     var history: UInt64 = 0
     var messages: [SimulatedMessage] = []
     var disturbances: [Disturbance] = []
-    /// The number of each is in its `traceparent`.
+    /// The publishes; the index of each is in its `traceparent`.
     var publishes: [Publish] = []
-    /// By message.
+    /// The pushes of each message.
     var pushes: [[Push]] = []
     /// Pushes with an id or bytes that were never published.
     var foreignPushes = 0
@@ -56,25 +56,26 @@ struct SimulationReport {
     var foreignMessages = 0
     var deliveryCountMax = 0
     var requeued = 0
-    /// Channels of the broker that a worker's use of a consumer tag crashed.
+    /// Channels of the broker that crashed because a worker reused a consumer tag.
     var channelCrashes = 0
-    /// Where messages are left.
+    /// The queues with unfinished messages.
     var unfinished: [String] = []
     var dropped = 0
 }
 
 extension SimulationReport {
-    /// What went wrong and when, for whoever looks into a seed.
+    /// The disturbances and publishes of the run, to analyze a seed.
     var story: String {
         func seconds(_ time: MonotonicTime) -> String { "\(Double(time.nanoseconds / 1_000_000) / 1000)" }
         let events = disturbances.map { "\(seconds($0.begins)) to \(seconds($0.ends)): \($0.kind)" }
-        let told = publishes.enumerated().map { number, publish in
+        let lines = publishes.enumerated().map { number, publish in
             let results = publish.results.map { "\(String(decoding: $0.body, as: UTF8.self)) at \(seconds($0.at))" }
                 .joined(separator: ", ")
             let pushes = pushes[publish.message].map { "\($0.status) at \(seconds($0.at))" }.joined(separator: ", ")
-            return "publish \(number) of \(publish.message) at \(seconds(publish.at)): came \(publish.arrivals) times, "
-                + "put back \(publish.putBacks) times; pushed [\(pushes)]; told [\(results)]"
+            return
+                "publish \(number) of \(publish.message) at \(seconds(publish.at)): arrived \(publish.arrivals) times, "
+                + "put back \(publish.putBacks) times; pushed [\(pushes)]; results [\(results)]"
         }
-        return (["\(settings)"] + events + told).joined(separator: "\n")
+        return (["\(settings)"] + events + lines).joined(separator: "\n")
     }
 }

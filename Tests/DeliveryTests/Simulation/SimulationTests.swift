@@ -6,8 +6,9 @@ import Threads
 @testable import Delivery
 
 @Suite(.serialized) struct SimulationTests {
-    /// `MARTLET_SEEDS` asks for more, `MARTLET_SEED_FIRST` for others, `MARTLET_SEED` for one: the message of a failure
-    /// names it. `MARTLET_SEED_MESSAGES` is how many each has. With `MARTLET_STOPS` the first that fails is the last.
+    /// The seeds to run. `MARTLET_SEEDS` sets their number, `MARTLET_SEED_FIRST` the first, and `MARTLET_SEED` a single
+    /// seed, which the message of a failure names. `MARTLET_SEED_MESSAGES` sets the messages of a run. With
+    /// `MARTLET_STOPS`, the test stops at the first failure.
     private static var seeds: [UInt64] {
         if let seed = environment("MARTLET_SEED") { return [seed] }
         let first = environment("MARTLET_SEED_FIRST") ?? 1
@@ -37,13 +38,13 @@ import Threads
         }
     }
 
-    /// On a thread of its own: the run does not wait for anything, so it would hold up the tests' pool.
+    /// Runs on a separate thread, since the run never suspends and would block the thread pool of the tests.
     private func run(_ simulation: Simulation) async throws -> SimulationReport {
         try await DetachedThread.run { UncheckedBox(Result { try simulation.run() }) }.value.get()
     }
 }
 
-/// A report is looked at only after the thread that made it has ended.
+/// `@unchecked Sendable`: the report is read only after its thread has ended.
 private struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value
 

@@ -65,14 +65,14 @@ import Testing
     @Test(arguments: [
         least, #"{"name":"b","height":99,"tree":true,"share":0.5,"note":"","high":null,"fruits":["x","y"]}"#,
     ])
-    func whatIsWrittenIsRead(text: String) throws {
+    func writtenValuesAreReadBack(text: String) throws {
         let plant = try read(text)
         #expect(json { Plant.codec.write(plant, to: &$0) } == text)
         let value = try Plant.codec.value.read(try JSONDocument(text).root, "it")
         #expect(value == plant && json { Plant.codec.value.write(plant, to: &$0) } == text)
     }
 
-    @Test func membersThatAreMissingHaveTheirDefaults() throws {
+    @Test func missingMembersHaveDefaults() throws {
         #expect(try read(#"{"height":3,"name":"a"}"#) == Plant(name: "a", height: 3))
         #expect(try read(#"{"height":3,"name":"a","high":4}"#).span == Span(low: nil, high: 4))
     }
@@ -100,7 +100,7 @@ import Testing
         #expect(try error(text) { _ = try Plant.codec.read($0) } == message)
     }
 
-    @Test func aKnownObjectKeepsWhatTheTextLeavesOut() throws {
+    @Test func aKnownObjectKeepsOmittedMembers() throws {
         let known = Plant(name: "a", height: 3, isTree: true, note: "old", fruits: ["x"])
         var plant = known
         try Plant.codec.read(try JSONDocument(#"{"note":"new","high":5,"fruits":["y"]}"#).root, into: &plant, .changes)
@@ -124,7 +124,7 @@ import Testing
         #expect(try error("{}") { try Plant.codec.read($0, into: &plant, .identified) } == "1: a plant has no height")
     }
 
-    @Test func aRequiredGroupIsNeeded() throws {
+    @Test func aRequiredGroupMustBePresent() throws {
         let codec = ObjectCodec(
             "a box", from: Span(),
             [
@@ -164,7 +164,7 @@ import Testing
         #expect(try error("7") { _ = try codec.read($0, "it") } == "1: a span is an object")
     }
 
-    @Test func membersJoinAnObjectThatHasBegun() {
+    @Test func membersAreAddedToAnOpenObject() {
         let text = json { json in
             json.beginObject()
             Span.codec.writeMembers(Span(low: nil, high: 1), to: &json)
@@ -174,7 +174,7 @@ import Testing
         #expect(text == #"{"high":1,"more":true}"#)
     }
 
-    @Test func helpSaysWhatEachMemberIs() {
+    @Test func helpDescribesEachMember() {
         #expect(
             Plant.codec.help.map(\.name) == ["name", "height", "tree", "share", "note", "low", "high", "fruits"])
         let height = Plant.codec.help[1]

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Each kind of value: what is read, how it is written back, and what the error about other values says.
+/// Each kind of value: its reading, its writing, and the error for other values.
 @Suite struct ValueCodecTests {
     private enum Color: String, CaseIterable, Sendable {
         case red
@@ -88,7 +88,7 @@ import Testing
         try expect(#"["red","blue"]"#, codec, fails: "a color is red or dark_blue", at: 2)
     }
 
-    @Test func mappedValuesHaveAFormOfTheirOwn() throws {
+    @Test func mappedValuesHaveTheirOwnForm() throws {
         let codec = ValueCodec<String>.text(1...4).mapped(
             "a number of letters x", read: { $0.allSatisfy { $0 == "x" } ? $0.count : nil },
             write: { String(repeating: "x", count: $0) })
@@ -99,7 +99,7 @@ import Testing
         try expect(#""dark_blue""#, word, fails: "it is red or dark_blue; did you mean dark_blue?")
     }
 
-    @Test func checkedValuesAreFewer() throws {
+    @Test func checkedCodecsAcceptFewerValues() throws {
         let even = ValueCodec<Int>.int(0...9).checked("an even number") { $0 % 2 == 0 }
         try expect("4", even, reads: 4)
         try expect("5", even, fails: "it is an even number")
@@ -117,7 +117,7 @@ import Testing
     }
 }
 
-/// What `write` writes.
+/// Returns the output of `write`.
 func json(_ write: (inout JSONWriter) -> Void) -> String {
     var json = JSONWriter()
     write(&json)

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [#""stop""#, #"{"go":3}"#, #""turn""#, #"{"turn":"left"}"#])
-    func whatIsWrittenIsRead(text: String) throws {
+    func writtenValuesAreReadBack(text: String) throws {
         let move = try Move.codec.read(try JSONDocument(text).root, "move")
         #expect(json { Move.codec.write(move, to: &$0) } == text)
     }

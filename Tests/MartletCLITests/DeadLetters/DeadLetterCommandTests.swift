@@ -7,9 +7,9 @@ import Testing
 
 @testable import DeadLetters
 
-/// The commands on dead letters as processes, against a real broker, whose queue has the delivery limit of RabbitMQ 4.
+/// Runs the dead-letter commands as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
-    @Test func lookingLeavesAllAsItIsAndInOrder() async throws {
+    @Test func scanningKeepsAllMessagesInOrder() async throws {
         let dead = try await DeadLetterQueue("looked")
         let letters = (0..<LongForm.pick(20_000, short: 500)).map { number in
             dead.letter(number, code: number % 5 == 0 ? "BadTopic" : "BadDeviceToken")
@@ -37,7 +37,10 @@ import Testing
         #expect(list.output.count == 4)
         #expect(list.output[1].hasPrefix("\(DeadLetterQueue.id(0))  apns   BadTopic        com.example.app  "))
         #expect(list.output[1].hasSuffix("APNs answered 400 BadTopic."))
-        #expect(list.errors == ["martlet: the first 3 of those chosen among \(letters.count); more with --limit"])
+        #expect(
+            list.errors == [
+                "martlet: showing the first 3 matches of \(letters.count) dead letters; for more, pass --limit N"
+            ])
         let chosen = try await dead.run(
             "list", "--json", "--where", #"body.payload.n in [7, 8] && header["tenant"] == "blue""#)
         #expect(try chosen.output.map { try JSONDocument($0).root["id"]?.string } == [7, 8].map(DeadLetterQueue.id))
@@ -49,9 +52,9 @@ import Testing
         #expect(!show.output.joined().contains("0a1b0a1b0a1b"))
         let whole = try await dead.run("show", DeadLetterQueue.id(3), "--reveal", "--json")
         #expect(whole.output.joined().contains("0a1b0a1b0a1b"))
-        let missing = try await dead.run("show", "nobody")
+        let missing = try await dead.run("show", "absent")
         #expect(missing.exit.status == .exited(1))
-        #expect(missing.errors == ["martlet: no dead letter nobody was found"])
+        #expect(missing.errors == ["martlet: dead letter absent not found"])
 
         let file = try TemporaryDirectory()
         let export = try await dead.run("export", file.file("all.ndjson"))
@@ -62,7 +65,7 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(letters.count), are: letters)
     }
 
-    @Test func aFilterIsRefusedBeforeTheBrokerIsAsked() async throws {
+    @Test func aFilterIsRefusedBeforeConnecting() async throws {
         let result = try await ChildProcess.run([
             Products.executable("martlet"), "dead", "list", "--url", "amqp://127.0.0.1:\(FreePort.choose())", "--where",
             "clas == \"apns\"",
@@ -70,12 +73,12 @@ import Testing
         #expect(result.exit.status == .exited(2))
         #expect(
             result.errors == [
-                "martlet: --where:1:1: there is no field 'clas'; did you mean class?", "clas == \"apns\"", "^",
+                "martlet: --where:1:1: unknown field 'clas'; did you mean class?", "clas == \"apns\"", "^",
             ])
     }
 
-    /// A queue that throws away what was delivered in vain 20 times loses nothing by any number of looks.
-    @Test func aScanEndsBeforeItCouldCostAMessage() async throws {
+    /// A queue that discards messages after 20 failed deliveries loses none by scans.
+    @Test func aScanEndsBeforeItCouldLoseAMessage() async throws {
         let dead = try await DeadLetterQueue("worn")
         let letters = (0..<20).map { dead.letter($0) }
         try await dead.publish(letters)
@@ -86,10 +89,10 @@ import Testing
             let refused = try await dead.run("stats")
             guard refused.exit.status != .exited(0) else { continue }
             #expect(refused.exit.status == .exited(1))
-            let told = refused.errors.joined()
-            #expect(told.contains("martlet: worn.dead: not looked at any further: a dead letter was delivered in vain"))
-            #expect(told.contains(#""delivery-limit":-1"#) && told.contains("--delivery-limit none"))
-            #expect(told.contains("--priority 100") && told.contains("effective_policy_definition"))
+            let errorText = refused.errors.joined()
+            #expect(errorText.contains("martlet: worn.dead: scan stopped: a dead letter had"))
+            #expect(errorText.contains(#""delivery-limit":-1"#) && errorText.contains("--delivery-limit none"))
+            #expect(errorText.contains("--priority 100") && errorText.contains("effective_policy_definition"))
             refusals += 1
         }
         #expect(refusals >= 5)
@@ -100,12 +103,12 @@ import Testing
         #expect(taken.count == letters.count)
     }
 
-    @Test func aQueueWithoutALimitIsLookedAtAsOftenAsOneLikes() async throws {
+    @Test func aQueueWithoutALimitCanBeScannedAnyNumberOfTimes() async throws {
         let dead = try await DeadLetterQueue("boundless", deliveryLimit: nil)
         let letters = (0..<5).map { dead.letter($0) }
         try await dead.publish(letters)
         try await dead.wear(5, times: 15)
-        // Each look but the last counts.
+        // Each scan except the last counts as a failed delivery.
         let known = try await dead.stats(whereManagementShows: [
             ("3.10.8", #"{"effective_policy_definition":{}}"#),
             ("4.2.0", #"{"effective_policy_definition":{"delivery-limit":-1}}"#),
@@ -113,21 +116,22 @@ import Testing
             ("3.10.8", #"{"effective_policy_definition":{"delivery-limit":4}}"#),
         ])
         #expect(known.map(\.exit.status) == [.exited(0), .exited(0), .exited(1), .exited(1), .exited(1)])
-        let spare = "boundless.dead: each look is a delivery in vain, and RabbitMQ throws away what exceeds 4 of them. "
+        let spare =
+            "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards messages that exceed 4 of them. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
-        // What somebody says against what is shown would cost all of them.
+        // An option that contradicts the queue's limit would lose all of them.
         let none = try await dead.stats(
             whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
             "--delivery-limit", "none")
         #expect(none.map(\.exit.status) == [.exited(1)])
-        #expect(none[0].errors.first?.contains("its limit of deliveries is 20, as the management shows it") == true)
+        #expect(none[0].errors.first?.contains("its delivery limit is 20, lower than --delivery-limit") == true)
         try await dead.wear(5, times: 25)
         #expect(try await dead.run("stats").exit.status == .exited(1))
         #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
         DeadLetterQueue.expect(try await dead.take(5), are: letters)
     }
 
-    @Test func aRedriveEndsWithWhoeverReadsWhatItSays() async throws {
+    @Test func aRedriveEndsWhenItsReaderExits() async throws {
         let dead = try await DeadLetterQueue("unread")
         try await dead.publish((0..<300).map { dead.letter($0) })
         let redrive = try dead.command(["redrive", "--all", "--json", "--rate", "100/s"]).joined(separator: "' '")
@@ -139,7 +143,7 @@ import Testing
         #expect(try await dead.count(in: "requests") + left == 300)
     }
 
-    @Test func aTokenInThePlaceOfAnIDIsShortened() async throws {
+    @Test func aTokenUsedAsAnIDIsShortened() async throws {
         let dead = try await DeadLetterQueue("tokens")
         let token = String(repeating: "0a1b", count: 16)
         var letter = dead.letter(1)
@@ -158,8 +162,8 @@ import Testing
         }
     }
 
-    /// A limit may end a scan before a dead letter is seen.
-    @Test func anIDThatWasNotSeenIsNotCalledMissing() async throws {
+    /// A limit may end a scan before the dead letter is read.
+    @Test func anUnreadIDIsNotReportedAsMissing() async throws {
         let dead = try await DeadLetterQueue("unseen")
         try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2)])
         let directory = try TemporaryDirectory()
@@ -169,11 +173,11 @@ import Testing
         #expect(dropped.exit.status == .exited(1))
         #expect(
             dropped.errors.last
-                == "martlet: dead letter \(DeadLetterQueue.id(2)) is not among the 1 that were read",
+                == "martlet: dead letter \(DeadLetterQueue.id(2)) not found among the 1 messages read",
             "\(dropped.errors)")
     }
 
-    @Test func whatIsChosenIsRedrivenAndTheRestStaysInOrder() async throws {
+    @Test func chosenDeadLettersAreRedrivenAndOthersStayInOrder() async throws {
         let dead = try await DeadLetterQueue("redriven")
         let letters = (0..<60).map { number in
             dead.letter(
@@ -185,25 +189,27 @@ import Testing
         #expect(dry.exit.status == .exited(1), "\(dry.errors)")
         #expect(
             dry.output.last
-                == "would be redriven 39, would fail again 1, which stay (schema.enum 1); looked at 60")
+                == "would be redriven 39, would fail again 1, kept in the queue (schema.enum 1); read 60")
         #expect(dry.errors.count == 2 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
         let remedy = try #require(dry.errors.last)
-        #expect(remedy.hasPrefix("martlet: correct a request that would fail again: martlet dead-letters edit --url "))
+        #expect(
+            remedy.hasPrefix(
+                "martlet: to correct a request that would fail again, run: martlet dead-letters edit --url "))
         #expect(
             remedy.hasSuffix(" --prefix redriven --where '\(filter)' \(DeadLetterQueue.id(4))"), "\(remedy)")
         #expect(try await dead.count(in: "requests") == 0)
 
         let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
         #expect(few.exit.status == .exited(1), "\(few.errors)")
-        // What is broken stays at the head, and is not counted among the ten.
+        // The invalid one stays at the head, and does not count toward the limit of ten.
         let lines = try few.output.map { try JSONDocument($0).root }
         #expect(lines.count { $0["event"]?.string == "redriven" } == 10)
         #expect(lines.last?["redriven"]?.int == 10 && lines.last?["invalid"]?.int == 1)
-        let named = try await dead.run("redrive", DeadLetterQueue.id(50), "nobody", "--reset-attempts")
+        let named = try await dead.run("redrive", DeadLetterQueue.id(50), "absent", "--reset-attempts")
         #expect(named.exit.status == .exited(1))
-        #expect(named.errors == ["martlet: no dead letter nobody was found"])
+        #expect(named.errors == ["martlet: dead letter absent not found"])
         let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
-        #expect(rest.output == ["redriven 28, would fail again 1, which stay (schema.enum 1); looked at 49"])
+        #expect(rest.output == ["redriven 28, would fail again 1, kept in the queue (schema.enum 1); read 49"])
 
         let requests = try await dead.take(39, from: "requests")
         let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
@@ -224,8 +230,8 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
     }
 
-    /// With the worker's configuration, what its workers would refuse is known before it is sent, by reason.
-    @Test func whatAWorkerWouldRefuseIsNotSent() async throws {
+    /// With the worker's configuration, refusals are known before sending, by reason.
+    @Test func requestsThatAWorkerWouldRefuseAreNotSent() async throws {
         let dead = try await DeadLetterQueue("rules")
         let directory = try TemporaryDirectory()
         try directory.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":99}}}"#)
@@ -245,9 +251,9 @@ import Testing
         replace(5, "N°", by: String(repeating: "N", count: 2000))
         try await dead.publish(letters)
         let reasons = "schema.maximum 2, app.environment 1, app.unknown 1, size.message_bytes 1"
-        let told = "would fail again 5, which stay (\(reasons))"
+        let refusals = "would fail again 5, kept in the queue (\(reasons))"
         let dry = try await dead.run(["redrive", "--dry-run"], config: config)
-        #expect(dry.output.last == "would be redriven 4, \(told); looked at 9", "\(dry.errors)")
+        #expect(dry.output.last == "would be redriven 4, \(refusals); read 9", "\(dry.errors)")
         #expect(try await dead.count(in: "requests") == 0)
 
         let sent = try await dead.run(["redrive", "--all", "--json"], config: config)
@@ -261,7 +267,7 @@ import Testing
         #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
         #expect(try await dead.take(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
 
-        // A correction that the app's own schema refuses is not sent either.
+        // An edited body that violates the app's schema is not sent.
         let id = DeadLetterQueue.id(100)
         let wrong = try await dead.run(
             ["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:200/"])
@@ -272,7 +278,7 @@ import Testing
         #expect(right.exit.status == .exited(0), "\(right.errors)")
         #expect(try await dead.take(1, from: "requests").count == 1)
 
-        // As is what a file holds.
+        // Nor is such a body in a file.
         let file = directory.file("rest.ndjson")
         #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
         let imported = try await dead.run(["import", file, "--redrive"], config: config)
@@ -280,7 +286,7 @@ import Testing
         #expect(try await dead.count() == 0)
     }
 
-    /// A script that forgot its filter sends nothing.
+    /// A script without a filter sends nothing.
     @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
         let dead = try await DeadLetterQueue("confirmed")
         try await dead.publish((0..<4).map { dead.letter($0) })
@@ -290,21 +296,21 @@ import Testing
             #expect(refused.output.isEmpty)
             #expect(
                 refused.errors == [
-                    "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run martlet "
+                    "martlet: redrive without an ID, --where or --limit sends every dead letter; to do so, run: martlet "
                         + (["dead-letters redrive --url URL --prefix \(dead.prefix) --all"] + given)
                         .joined(separator: " ")
                 ])
         }
         #expect(try await dead.count() == 4)
         #expect(try await dead.run("redrive", "--dry-run").exit.status == .exited(0))
-        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; looked at 1"])
-        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; looked at 3"])
-        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; looked at 2"])
-        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; looked at 2"])
+        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; read 1"])
+        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; read 3"])
+        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; read 2"])
+        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; read 2"])
         #expect(try await dead.count() == 0)
     }
 
-    @Test func whatCannotBePublishedStays() async throws {
+    @Test func unpublishableDeadLettersStay() async throws {
         let dead = try await DeadLetterQueue("stuck")
         let letters = (0..<20).map { dead.letter($0) }
         try await dead.publish(letters)
@@ -319,9 +325,9 @@ import Testing
             #"{"max-length":1,"overflow":"reject-publish"}"#)
         let full = try await dead.run("redrive", "--yes", "--rate", "20/s")
         #expect(full.exit.status == .exited(1))
-        #expect(full.errors.first?.hasSuffix("the queue is full or broken") == true)
+        #expect(full.errors.first?.hasSuffix("the queue is full or unavailable") == true)
         let sent = try await dead.count(in: "requests")
-        // The others would fare the same.
+        // The other messages would fail too.
         #expect(full.output.first?.hasPrefix("redriven \(sent), not published ") == true && sent < 10)
         #expect(try await dead.count() == 20 - sent)
 
@@ -330,17 +336,17 @@ import Testing
         #expect(edited.exit.status == .exited(1))
         let kept = try #require(edited.errors.last?.split(separator: " ").last.map(String.init))
         defer { unlink(kept) }
-        #expect(edited.errors.last == "martlet: what you wrote is in \(kept)")
+        #expect(edited.errors.last == "martlet: your changes are in \(kept)")
         #expect(try Files.lines(of: kept).joined(separator: "\n").contains(#""push_type":"voip""#))
         let empty = try await DeadLetterQueue("empty")
         #expect(try await empty.run("stats").output == ["0 dead letters in empty.dead"])
-        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; looked at 0"])
+        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; read 0"])
         let absent = try await dead.run("list", "--prefix", "elsewhere")
         #expect(absent.exit.status == .exited(2))
         DeadLetterQueue.expect(try await dead.take(20 - sent), are: Array(letters[sent...]))
     }
 
-    @Test func whatIsDroppedComesBackByteForByte() async throws {
+    @Test func droppedDeadLettersAreImportedByteForByte() async throws {
         let dead = try await DeadLetterQueue("dropped")
         var letters = (0..<30).map { dead.letter($0) }
         letters[3].body = [0xFF, 0x00, 0xC3]
@@ -359,7 +365,7 @@ import Testing
         #expect(some.output == ["dropped 2 of 30; they are in \(file)"])
         let again = try await dead.run("drop", "--export", file, "--yes")
         #expect(again.exit.status == .exited(1))
-        #expect(again.errors == ["martlet: cannot write \(file): it exists already"])
+        #expect(again.errors == ["martlet: cannot write \(file): file exists"])
         #expect(try await dead.count() == 28)
 
         let back = try await dead.run("import", file)
@@ -368,7 +374,7 @@ import Testing
         let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
         DeadLetterQueue.expect(try await dead.take(30), are: order.map { letters[$0] })
 
-        // As requests; what is no notification is not sent.
+        // As requests. A line that is not a notification is not sent.
         let sent = try await dead.run("import", file, "--redrive")
         #expect(sent.exit.status == .exited(1))
         #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
@@ -377,7 +383,7 @@ import Testing
         let letter = DeadLetter(letters[4].copy)
         #expect(request.properties.header("push-redrive")?.stringValue == "\(DeadLetterMark(letter).uuid)")
 
-        // What cannot be a message keeps nothing behind it, and would not be one the next time.
+        // A message that the broker cannot accept does not stop the import, and is not retried.
         let header = #"{"body":"","headers":{"h":"\#(String(repeating: "x", count: 200_000))"}}"#
         try directory.write("large", ##"{"body":"1"}"## + "\n\(header)\n" + ##"{"body":"3"}"## + "\n")
         let large = try await dead.run("import", directory.file("large"), "--json")
@@ -390,17 +396,17 @@ import Testing
         try directory.write("broken", "{\"body\":\"\"}\n{\"body\":3}\n")
         let refused = try await dead.run("import", broken)
         #expect(refused.exit.status == .exited(1))
-        #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: an exported message is"))
+        #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: expected an object with"))
     }
 
-    /// One that was cut off says where it was, so that nothing is there twice when it goes on.
-    @Test func anImportGoesOnWhereItWasCutOff() async throws {
+    /// An interrupted import prints its last line, so that no message is published twice.
+    @Test func anInterruptedImportContinuesAtItsLine() async throws {
         let dead = try await DeadLetterQueue("resumed")
         let letters = (0..<6).map { dead.letter($0) }
         let lines = letters.map { String(decoding: MessageLine.text(of: $0.copy), as: UTF8.self) }
         let directory = try TemporaryDirectory()
         let file = try directory.write("letters.ndjson", lines.map { $0 + "\n" }.joined())
-        // Whoever types it takes their time, and breaks off.
+        // A slow writer interrupts the import.
         let cut = try await ChildProcess(dead.command(["import", "-"]), input: .pipe)
         for line in lines.prefix(4) { try cut.write(line: line) }
         for _ in 0..<500 where try await dead.count() < 4 { try await Task.sleep(for: .milliseconds(20)) }
@@ -408,7 +414,7 @@ import Testing
         #expect(try await cut.exit().status == .exited(130))
         #expect(
             await cut.errors.allLines().withoutWaits == [
-                "martlet: standard input: done up to line 4: go on with martlet dead-letters import --url URL --prefix "
+                "martlet: standard input: completed up to line 4; to continue, run: martlet dead-letters import --url URL --prefix "
                     + "\(dead.prefix) --from-line 5 -"
             ])
         #expect(await cut.output.allLines() == ["imported 4"])
@@ -419,25 +425,25 @@ import Testing
         #expect(try await dead.run("import", file, "--from-line", "7").exit.status == .exited(0))
         let beyond = try await dead.run("import", file, "--from-line", "8")
         #expect(beyond.exit.status == .exited(1))
-        #expect(beyond.errors == ["martlet: cannot read \(file): it ends with line 6"])
+        #expect(beyond.errors == ["martlet: cannot read \(file): the file ends at line 6"])
         DeadLetterQueue.expect(try await dead.take(6), are: letters)
     }
 
-    @Test func aBodyIsCorrectedInAnEditor() async throws {
+    @Test func aBodyIsEditedInAnEditor() async throws {
         let dead = try await DeadLetterQueue("edited")
         let letters = (0..<4).map { dead.letter($0, pushType: $0 == 2 ? "alrt" : "alert") }
         try await dead.publish(letters)
         let id = DeadLetterQueue.id(2)
         let unchanged = try await dead.run("edit", id, environment: ["EDITOR": "true", "VISUAL": "true"])
-        #expect(unchanged.output == ["unchanged: nothing was sent"])
+        #expect(unchanged.output == ["unchanged, nothing sent"])
         let failed = try await dead.run("edit", id, environment: ["VISUAL": "false"])
-        #expect(failed.errors == ["martlet: the editor failed: nothing was sent"])
+        #expect(failed.errors == ["martlet: the editor failed, nothing sent"])
         let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
         #expect(wrong.exit.status == .exited(1))
         #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
-        #expect(wrong.errors.contains("martlet: no worker would take it: nothing was sent"))
+        #expect(wrong.errors.contains("martlet: a worker would refuse the body, nothing sent"))
         let kept = try #require(wrong.errors.last?.split(separator: " ").last.map(String.init))
-        #expect(wrong.errors.last == "martlet: what you wrote is in \(kept)" && unlink(kept) == 0)
+        #expect(wrong.errors.last == "martlet: your changes are in \(kept)" && unlink(kept) == 0)
         #expect(try await dead.count() == 4)
 
         let edited = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/alert/"])
@@ -449,8 +455,8 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
     }
 
-    /// `redrive` advises `edit` for a body that needs no change.
-    @Test func aWrongContentEncodingAloneIsDropped() async throws {
+    /// `redrive` recommends `edit` for a body that needs no change.
+    @Test func onlyAWrongContentEncodingIsRemoved() async throws {
         let dead = try await DeadLetterQueue("encoding")
         var letter = dead.letter(0)
         letter.contentEncoding = "gzip"
@@ -458,13 +464,13 @@ import Testing
         let id = DeadLetterQueue.id(0)
         let redriven = try await dead.run("redrive", id)
         #expect(redriven.errors.last?.contains("martlet dead-letters edit") == true, "\(redriven.errors)")
-        // Whoever leaves the editor without a change may have given up.
+        // An unchanged file may mean that the operator gave up.
         let command = "martlet dead-letters edit --url URL --prefix encoding"
         let unasked = try await dead.run("edit", id, environment: ["VISUAL": "true"])
-        #expect(unasked.output == ["unchanged: nothing was sent"])
+        #expect(unasked.output == ["unchanged, nothing sent"])
         #expect(
             unasked.errors == [
-                "martlet: only content-encoding (gzip) is wrong; to send the body without it run \(command) --yes \(id)"
+                "martlet: only content-encoding (gzip) is wrong; to send the body without it, run: \(command) --yes \(id)"
             ])
         let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
         #expect(sent.exit.status == .exited(0), "\(sent.errors)")
@@ -472,20 +478,20 @@ import Testing
         #expect(request.body == letter.body && request.properties.contentEncoding == nil)
         #expect(try await dead.count() == 0)
 
-        // What no worker takes either way is not sent, nor what is well.
+        // Neither a body that is invalid anyway nor a valid message is sent.
         var wrong = dead.letter(1, pushType: "alrt")
         wrong.contentEncoding = "gzip"
         try await dead.publish([wrong, dead.letter(2)])
         for index in 1...2 {
             let unchanged = try await dead.run(
                 "edit", DeadLetterQueue.id(index), "--yes", environment: ["VISUAL": "true"])
-            #expect(unchanged.output == ["unchanged: nothing was sent"] && unchanged.errors == [])
+            #expect(unchanged.output == ["unchanged, nothing sent"] && unchanged.errors == [])
         }
         #expect(try await dead.count() == 2)
     }
 
-    /// What to do is a command that works as it stands.
-    @Test func whereADeadLetterGoesIsAskedByWholeCommands() async throws {
+    /// The remedy is a complete command.
+    @Test func anUnknownRequestQueueIsReportedWithCompleteCommands() async throws {
         let dead = try await DeadLetterQueue("whither")
         let directory = try TemporaryDirectory()
         let config = try directory.write(
@@ -498,11 +504,11 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let id = DeadLetterQueue.id(0)
         func advice(_ command: String, _ rest: String) -> String {
-            "its request queue is unknown or not configured: run "
+            "its request queue is unknown or not configured; run: "
                 + ["a", "b"].map {
                     "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
                 }
-                .joined(separator: ", or ")
+                .joined(separator: ", or: ")
         }
         let redriven = try await dead.run(["redrive", id], config: config)
         #expect(redriven.errors.first == "martlet: \(id): \(advice("redrive", "--to ? \(id)"))", "\(redriven.errors)")
@@ -515,14 +521,14 @@ import Testing
         #expect(imported.errors.first == left, "\(imported.errors)")
     }
 
-    /// A shell would take the file itself for the editor's name.
+    /// A shell would run the file itself if the editor's name were empty.
     @Test(arguments: [
         ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
         ["VISUAL": " ", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": " ", "EDITOR": "\t", "PATH": ""],
         ["VISUAL": "sed -i s/N°/No/", "TMPDIR": ""],
     ])
     func anEmptyVariableNamesNoEditor(_ environment: [String: String]) async throws {
-        // The cases run at the same time.
+        // The cases run concurrently.
         let name = environment.map { "\($0)\($1.utf8.count)" }.sorted().joined()
         let dead = try await DeadLetterQueue("unnamed\(name)")
         let directory = try TemporaryDirectory()
@@ -536,8 +542,8 @@ import Testing
         #expect(try await dead.take(1, from: "requests").count == 1)
     }
 
-    /// The same message may have failed several times: which one is meant is not guessed.
-    @Test func anIDOfSeveralIsNotEditedUntilOneIsChosen() async throws {
+    /// The same message may have failed several times. The command does not guess which one to edit.
+    @Test func anAmbiguousIDIsNotEdited() async throws {
         let dead = try await DeadLetterQueue("several")
         var letters = (0..<3).map { dead.letter($0 == 2 ? 1 : $0) }
         letters[2].headers.entries.removeAll { $0.name == "push-failed-at" }
@@ -550,7 +556,7 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the id \(id): choose one with --where, the newest by martlet dead-letters "
+                "martlet: 2 dead letters have the ID \(id): choose one with --where, the newest by martlet dead-letters "
                     + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
@@ -559,19 +565,19 @@ import Testing
         try await dead.publish(letters + [letters[0]])
         let edited = try await dead.run("edit", id, "--where", chosen, environment: environment)
         #expect(edited.exit.status == .exited(0), "\(edited.errors)")
-        // Where two are one and the same, any of them is meant.
+        // Identical dead letters are interchangeable.
         let same = try await dead.run("edit", DeadLetterQueue.id(0), environment: environment)
         #expect(same.exit.status == .exited(0), "\(same.errors)")
         #expect(try await dead.take(2, from: "requests").count == 2)
         DeadLetterQueue.expect(try await dead.take(2), are: [letters[1], letters[0]])
     }
 
-    /// A pager that is looked at for long costs neither the connection nor the answer to an interruption.
+    /// A slow pager neither costs the connection nor delays an interruption.
     @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--all", "--json"]])
-    func aReaderWhoWaitsDoesNotStopTheLoop(_ words: [String]) async throws {
+    func aSlowReaderDoesNotBlockTheLoop(_ words: [String]) async throws {
         let dead = try await DeadLetterQueue("paged" + words.joined().filter(\.isLetter))
         let letters = (0..<300).map { number in
-            // Those that are found by one and the same ID, and that no worker takes, so that they stay.
+            // All have the same ID, and a worker would refuse them, so that they stay in the queue.
             var letter = dead.letter(number, pushType: "alrt")
             letter.messageID = "all"
             return letter
@@ -580,7 +586,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let fifo = directory.file("pager")
         try #require(mkfifo(fifo, 0o600) == 0)
-        // Both ends, so that opening it waits for nobody, and nothing of it is read.
+        // Opens both ends, so that the open does not block. Nothing is read.
         let reader = open(fifo, O_RDWR | O_CLOEXEC)
         defer { close(reader) }
         // F_SETPIPE_SZ, which Glibc's module lacks.
@@ -591,11 +597,11 @@ import Testing
         command.send(signal: SIGINT)
         #expect(try await command.exit().status == .exited(130))
         let errors = await command.errors.allLines().withoutWaits
-        #expect(errors.allSatisfy { $0.hasSuffix("lines were read by nobody") }, "\(errors)")
+        #expect(errors.allSatisfy { $0.hasSuffix("lines not written: standard output is not read") }, "\(errors)")
         DeadLetterQueue.expect(try await dead.take(300), are: letters)
     }
 
-    /// Until a pipe of 4096 bytes takes no more.
+    /// Waits until a pipe of 4096 bytes is full.
     private static func untilFull(_ pipe: Int32) async throws {
         var room = pollfd(fd: pipe, events: Int16(POLLOUT), revents: 0)
         for _ in 0..<2000 {

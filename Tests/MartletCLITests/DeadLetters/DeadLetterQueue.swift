@@ -9,14 +9,14 @@ import Testing
 @testable import DeadLetters
 
 extension [String] {
-    /// Without what a command says of a broker that takes more than a second to answer, as on a busy machine.
+    /// Removes the lines about a broker that responds after more than a second, as on a busy machine.
     var withoutWaits: [String] {
-        let starts = ["martlet: waiting for the broker at ", "martlet: the broker is there, "]
+        let starts = ["martlet: waiting for the broker at ", "martlet: broker connected after "]
         return filter { line in !starts.contains { line.hasPrefix($0) } }
     }
 }
 
-/// A topology of a test's own at the shared broker, and its queue of dead letters.
+/// A separate topology of one test at the shared broker, with its dead-letter queue.
 struct DeadLetterQueue {
     static let failedAt: Int64 = 1_750_000_000_000
 
@@ -24,7 +24,7 @@ struct DeadLetterQueue {
     let prefix: String
     var name: String { "\(prefix).dead" }
 
-    /// - Parameter deliveryLimit: a policy, as RabbitMQ 4 has one by default.
+    /// - Parameter deliveryLimit: set by a policy; RabbitMQ 4 has such a default.
     init(_ prefix: String, deliveryLimit: Int? = 20) async throws {
         let broker = try await PrivateBroker.shared
         (url, self.prefix) = (broker.url, prefix)
@@ -85,7 +85,7 @@ struct DeadLetterQueue {
         return run
     }
 
-    /// Runs `martlet dead-letters stats` where the management shows this version and this queue, one after another.
+    /// Runs `martlet dead-letters stats` once for each version and queue that the management API returns.
     func stats(
         whereManagementShows shown: [(version: String, queue: String)], _ words: String...
     ) async throws -> [(exit: ChildExit, errors: [String])] {
@@ -121,7 +121,7 @@ struct DeadLetterQueue {
         try #require(outcomes.allSatisfy { $0 == .confirmed })
     }
 
-    /// Takes all that is in a queue, which should be so much.
+    /// Consumes all messages of a queue and checks their number.
     func take(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
         let taken = count > 0 ? try await BrokerClients.take(count, from: queue, at: url) : []
@@ -130,7 +130,7 @@ struct DeadLetterQueue {
         return taken
     }
 
-    /// Has all that is in it delivered in vain so often.
+    /// Consumes and requeues all messages this many times.
     func wear(_ count: Int, times: Int) async throws {
         for _ in 0..<times { try await BrokerClients.take(count, from: name, at: url, givesBack: true) }
     }
@@ -140,7 +140,7 @@ struct DeadLetterQueue {
         return try await BrokerClients.withAdmin(url) { try await $0.status(ofQueue: queue).messages }
     }
 
-    /// Who may do what with a file.
+    /// The permission bits of a file.
     static func mode(of path: String) -> mode_t {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
@@ -159,7 +159,7 @@ struct DeadLetterQueue {
             """.utf8)
     }
 
-    /// As a worker writes it.
+    /// A dead letter as a worker publishes it.
     func letter(_ number: Int, code: String = "BadDeviceToken", pushType: String = "alert") -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "\(prefix).dead", routingKey: "dead.apns.\(code).com.example.app",
@@ -183,7 +183,7 @@ struct DeadLetterQueue {
 }
 
 extension DeadLetterQueue {
-    /// Checks that messages which came out of the queue are those that were published, in order and unharmed.
+    /// Checks that the consumed messages are the published ones, in order and unchanged.
     static func expect(
         _ taken: [IncomingMessage], are published: [OutgoingMessage],
         _ sourceLocation: SourceLocation = #_sourceLocation
@@ -205,7 +205,7 @@ extension OutgoingMessage {
 }
 
 extension RepublishableMessage {
-    /// The broker sorts headers when it adds one of its own.
+    /// The broker sorts headers when it adds a header.
     fileprivate var sorted: RepublishableMessage {
         var sorted = self
         sorted.headers.entries.sort { $0.name < $1.name }

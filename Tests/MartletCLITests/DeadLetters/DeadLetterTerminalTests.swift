@@ -3,11 +3,11 @@ import Glibc
 import TestKit
 import Testing
 
-/// The commands on dead letters with a person at a terminal, who is asked, edits and breaks off.
+/// Runs the dead-letter commands on a terminal: prompts, edits and interruptions.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterTerminalTests {
     private static let controlC = "\u{3}"
 
-    /// What the terminal shows is read up to the end of a question, `[y/N]`.
+    /// Reads the terminal's output up to the end of a prompt, `[y/N]`.
     private func atTerminal(
         _ dead: DeadLetterQueue, _ words: [String]
     ) async throws -> ChildProcess {
@@ -16,17 +16,17 @@ import Testing
             ["script", "-qec", command, "/dev/null"], input: .pipe, lineEnd: UInt8(ascii: "]"))
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func anInterruptionAnswersTheQuestion(_ signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func anInterruptionEndsThePromptOfADrop(_ signal: Int32) async throws {
         let dead = try await DeadLetterQueue("asked\(signal)")
         let letters = (0..<12).map { dead.letter($0) }
         try await dead.publish(letters)
         let directory = try TemporaryDirectory()
         let drop = try await atTerminal(dead, ["drop", "--export", directory.file("dropped.ndjson")])
-        _ = try await drop.output.line { $0.contains("12 dead letters are in") && $0.hasSuffix("[y/N") }
+        _ = try await drop.output.line { $0.contains("12 dead letters written to") && $0.hasSuffix("[y/N") }
         if signal == SIGINT {
             try drop.write(line: Self.controlC)
         } else {
-            // To the command alone, which is the only child.
+            // Sends the signal only to the command, which is the only child.
             try await MartletChild.send(SIGTERM, to: drop)
         }
         let exit = try await drop.exit()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Where no filter says which, a person sees what would be sent before anything is.
+    /// Without a filter, the operator sees a dry run before anything is sent.
     @Test func aRedriveOfEveryDeadLetterAsksAfterADryRun() async throws {
         let dead = try await DeadLetterQueue("redriveasked")
         try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2, pushType: "alrt")])
@@ -60,13 +60,13 @@ import Testing
             #expect(try await redrive.exit().status == .exited(Int32(status)))
             #expect(try await dead.count() == left)
         }
-        // Nothing of the rest could be sent: there is no question.
+        // No message could be sent, so there is no prompt.
         let none = try await atTerminal(dead, ["redrive"])
         #expect(try await none.exit().status == .exited(1))
         #expect(!(await none.output.allLines()).contains { $0.contains("[y/N") })
     }
 
-    @Test func anInterruptionAnswersTheQuestionOfARedrive() async throws {
+    @Test func anInterruptionEndsThePromptOfARedrive() async throws {
         let dead = try await DeadLetterQueue("redriveleft")
         try await dead.publish([dead.letter(0)])
         let redrive = try await atTerminal(dead, ["redrive"])
@@ -76,11 +76,11 @@ import Testing
         #expect(try await dead.count() == 1)
     }
 
-    /// What others wrote may hold what a terminal obeys, also where JSON allows it.
+    /// Foreign text may contain control characters, also where JSON allows them.
     @Test(arguments: [
         ["stats", "--by", "schema"], ["stats", "--by", "schema", "--json"], ["list"], ["list", "--json"],
     ])
-    func nothingSteersTheTerminal(_ words: [String]) async throws {
+    func controlCharactersAreEscapedOnATerminal(_ words: [String]) async throws {
         let dead = try await DeadLetterQueue("steered" + words.joined().filter(\.isLetter))
         var letter = dead.letter(0, code: "a\u{9B}2Jb")
         letter.type = "x\u{9B}2Jy"
@@ -92,8 +92,8 @@ import Testing
         #expect(!text.unicodeScalars.contains("\u{9B}"))
     }
 
-    /// What is said while the bar is there stands on a line of its own.
-    @Test func theBarMakesRoomForALine() async throws {
+    /// A line that is printed while the bar is shown replaces the bar.
+    @Test func errorLinesReplaceTheProgressBar() async throws {
         let dead = try await DeadLetterQueue("barred")
         try await dead.publish((0..<3).map { dead.letter($0) } + [dead.letter(3, pushType: "alrt")])
         let redrive = try await atTerminal(dead, ["redrive", "--all", "--rate", "2/s"])
@@ -102,8 +102,8 @@ import Testing
         #expect(text.contains("─") && text.contains("\r\u{1B}[Kmartlet: \(DeadLetterQueue.id(3)): "), "\(text)")
     }
 
-    /// Lines for programs are all that comes.
-    @Test func noBarStandsAmongLinesOfJSON() async throws {
+    /// The output consists of JSON lines only.
+    @Test func noProgressBarAppearsBetweenJSONLines() async throws {
         let dead = try await DeadLetterQueue("unbarred")
         try await dead.publish((0..<2).map { dead.letter($0) })
         let redrive = try await atTerminal(dead, ["redrive", "--all", "--rate", "2/s", "--json"])
@@ -112,9 +112,9 @@ import Testing
         #expect(text.contains(#""redriven":2"#) && !text.contains("─") && !text.contains("\u{1B}"), "\(text)")
     }
 
-    /// A file with a device token does not stay behind, whoever breaks off, and however often, unless somebody wrote to it.
+    /// A file with a device token is removed after any number of signals, unless the editor has changed it.
     @Test(arguments: [[SIGINT, SIGINT], [SIGTERM], [SIGTERM, SIGTERM], [SIGHUP]], [false, true])
-    func theEditedFileStaysOnlyWhenItWasWrittenTo(_ signals: [Int32], isWritten: Bool) async throws {
+    func theEditedFileIsKeptOnlyIfItWasChanged(_ signals: [Int32], isWritten: Bool) async throws {
         let dead = try await DeadLetterQueue("left\(isWritten)" + signals.map { "\($0)" }.joined(separator: "-"))
         try await dead.publish([dead.letter(0)])
         let (directory, editors) = (try TemporaryDirectory(), try TemporaryDirectory())
@@ -130,7 +130,7 @@ import Testing
         #expect(try Files.names(in: directory.path).count == 1)
         for signal in signals {
             edit.send(signal: signal)
-            // The second one is another, not the same one twice.
+            // Waits until the first signal is handled, so that the second one is not merged with it.
             try await MartletChild.untilTaken(signal, by: edit)
         }
         if signals.allSatisfy({ $0 == SIGINT }) {
@@ -138,20 +138,20 @@ import Testing
             try editors.end()
         }
         let exit = try await edit.exit()
-        // The shell in the shell may have outlived the one that was ended.
+        // The inner shell may have outlived the terminated one.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
         #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))
         let names = try Files.names(in: directory.path)
         #expect(names.count == (isWritten ? 1 : 0))
         if isWritten {
             let file = try #require(names.first)
-            _ = try await edit.errors.line { $0 == "martlet: what you wrote is in \(directory.path)/\(file)" }
+            _ = try await edit.errors.line { $0 == "martlet: your changes are in \(directory.path)/\(file)" }
         }
         #expect(try await dead.count() == 1)
     }
 }
 
-/// The command that `script` runs.
+/// The child process of `script`.
 private enum MartletChild {
     static func send(_ signal: Int32, to script: ChildProcess) async throws {
         let children = try await ChildProcess.run(["ps", "--ppid", "\(script.pid)", "-o", "pid="])
@@ -159,7 +159,7 @@ private enum MartletChild {
         kill(pid, signal)
     }
 
-    /// Waits until the process has heard a signal that it keeps blocked, or has ended.
+    /// Waits until the process has handled a blocked signal or has exited.
     static func untilTaken(_ signal: Int32, by process: ChildProcess) async throws {
         for _ in 0..<1000 where process.isRunning {
             let lines = (try? Files.lines(of: "/proc/\(process.pid)/status")) ?? []
@@ -173,6 +173,6 @@ private enum MartletChild {
 }
 
 extension TemporaryDirectory {
-    /// Lets the editor end.
+    /// Lets the editor exit.
     fileprivate func end() throws { try write("end", "\n") }
 }

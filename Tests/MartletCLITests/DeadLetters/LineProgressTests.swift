@@ -3,7 +3,7 @@ import Testing
 @testable import MartletCLI
 
 @Suite struct LineProgressTests {
-    @Test func onlyWhatIsDoneWithoutAGapCounts() {
+    @Test func onlyLinesBeforeTheFirstGapCount() {
         var progress = LineProgress(after: 4)
         #expect(progress.last == 4)
         for (line, last) in [(6, 4), (8, 4), (5, 6), (7, 8)] {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func whatWillNotBeDoneEndsIt() {
+    @Test func aFailedLineStopsTheProgress() {
         var progress = LineProgress(after: 0)
         progress.finish(5)
         progress.leave(6)

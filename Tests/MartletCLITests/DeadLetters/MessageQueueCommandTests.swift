@@ -41,23 +41,26 @@ import Testing
     }
 
     @Test(arguments: [
-        (["dead"], "'dead-letters' is followed by one of: stats, list, show"),
+        (["dead"], "'dead-letters' requires one of: stats, list, show"),
         (["dead", "stat"], "unknown command 'dead-letters stat'; did you mean 'dead-letters stats'?"),
         (
             ["dead", "stats", "--by", "klass"],
-            "option --by takes some of class, code, app, schema, path, queue, outcome, age, not"
+            "option --by: expected one or more of class, code, app, schema, path, queue, outcome, age, got"
         ),
         (["dead", "show"], "ID… is missing"),
-        (["dead", "redrive", "--rate", "5/m"], "option --rate takes messages a second, as in 500/s, not '5/m'"),
-        (["dead", "redrive", "--rate", "0"], "option --rate takes messages a second, as in 500/s, not '0'"),
-        (["dead", "redrive", "--limit", "0"], "option --limit takes a whole number above 0, not '0'"),
-        (["dead", "redrive", "--all", "a"], "option --all does not go with an ID"),
-        (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all does not go with --where"),
-        (["dead", "drop"], "nothing is dropped without --export FILE, by which it can be brought back"),
-        (["dead", "export", "a", "b"], "there is one FILE, not 2"),
-        (["dead", "edit", "a", "b"], "one dead letter is edited at a time"),
-        (["dead", "import", "a", "--to", "q"], "option --to goes with --redrive"),
-        (["dead", "list", "--delivery-limit", "some"], "option --delivery-limit takes a whole number"),
+        (
+            ["dead", "redrive", "--rate", "5/m"],
+            "option --rate: expected messages per second, such as 500/s, got '5/m'"
+        ),
+        (["dead", "redrive", "--rate", "0"], "option --rate: expected messages per second, such as 500/s, got '0'"),
+        (["dead", "redrive", "--limit", "0"], "option --limit: expected an integer above 0, got '0'"),
+        (["dead", "redrive", "--all", "a"], "option --all and an ID are mutually exclusive"),
+        (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all and --where are mutually exclusive"),
+        (["dead", "drop"], "missing option --export FILE, the file that dropped dead letters are written to"),
+        (["dead", "export", "a", "b"], "expected one FILE, got 2"),
+        (["dead", "edit", "a", "b"], "expected one ID, got 2"),
+        (["dead", "import", "a", "--to", "q"], "option --to requires --redrive"),
+        (["dead", "list", "--delivery-limit", "some"], "option --delivery-limit: expected an integer"),
     ])
     func mistakes(_ words: [String], _ message: String) throws {
         let error = try #require(throws: UsageError.self) { _ = try Program.martlet.request(words) }
@@ -72,14 +75,14 @@ import Testing
         #expect(try parse(["dead", "redrive"] + words).needsConfirmation == needs)
     }
 
-    @Test func helpIsThereUnderBothNames() throws {
+    @Test func helpIsAvailableUnderBothNames() throws {
         let help = try Program.martlet.text(["dead-letters", "redrive", "--help"])
         #expect(try Program.martlet.text(["dead", "redrive", "-h"]) == help)
         #expect(try Program.martlet.text(["help", "dead", "redrive"]) == help)
         for line in help.split(separator: "\n") { #expect(line.count <= 130, "\(line)") }
     }
 
-    /// What an operator is advised to paste repeats what the operator has typed.
+    /// A recommended command repeats the options of the invocation.
     @Test(arguments: [
         "dead-letters redrive --config a.yaml --where 'age < 2h' --limit 3 --rate 500/s --to push.requests --yes --json",
         "dead-letters redrive --config a.yaml --all --dry-run --reset-attempts --delivery-limit none",
@@ -88,7 +91,7 @@ import Testing
         "waits bring-back --config a.yaml --rate 5/s --json -- -id",
         "unrouted replay --config a.yaml --where 'code == \"x\"' --yes",
     ])
-    func aCommandLineIsPrintedWhole(_ line: String) throws {
+    func aCommandLineIsPrintedCompletely(_ line: String) throws {
         var words: [String] = []
         for (index, part) in line.split(separator: "'").enumerated() {
             words += index % 2 == 1 ? [String(part)] : part.split(separator: " ").map { String($0) }
@@ -97,7 +100,7 @@ import Testing
         #expect(options.command(CommandAdvice(options.broker)) == "martlet \(line)")
     }
 
-    @Test func aDeviceTokenIsNotPrintedWhole() {
+    @Test func aDeviceTokenIsShortened() {
         let token = String(repeating: "0a1b", count: 16)
         var options = DeadLetterOptions(action: .edit)
         (options.ids, options.filter) = ([token], "token == \"\(token)\"")

@@ -7,11 +7,11 @@ import Testing
     private static let request =
         #"{"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"a","device_token":"aabb","push_type":"voip","payload":{}}"#
 
-    /// Else it is redriven, and is a dead letter again a second later.
+    /// Otherwise, the request would be redriven and dead-lettered again a second later.
     @Test(arguments: [
         (nil, false), ("binary", false), ("utf-8", false), ("", false), ("gzip", true), ("identity, BR", true),
     ])
-    func aPropertyThatAWorkerRefusesIsAProblem(_ encoding: String?, _ isRefused: Bool) {
+    func aRefusedPropertyIsReported(_ encoding: String?, _ isRefused: Bool) {
         var copy = RepublishableMessage(body: Array(Self.request.utf8))
         copy.contentEncoding = encoding
         let problem = RequestCheck(nil).problem(in: copy)
@@ -19,7 +19,7 @@ import Testing
         #expect(problem?.message.contains("compressed") ?? true)
     }
 
-    @Test func aBodyThatAWorkerRefusesIsAProblem() {
+    @Test func aRefusedBodyIsReported() {
         #expect(RequestCheck(nil).problem(in: RepublishableMessage(body: Array("{}".utf8))) != nil)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// `martlet waits` and `martlet unrouted` as processes, against a real broker.
+/// Runs `martlet waits` and `martlet unrouted` as processes against a real broker.
 @Suite(.timeLimit(.minutes(10))) struct ResendCommandTests {
     private func waiting(
         _ broker: DeadLetterQueue, _ number: Int, code: String, in queue: String = "wait.1h.1",
@@ -28,7 +28,7 @@ import Testing
         return message
     }
 
-    @Test func waitingRequestsAreCountedByCauseAndBroughtBack() async throws {
+    @Test func waitingRequestsAreCountedByCauseAndReturned() async throws {
         let broker = try await DeadLetterQueue("waits", deliveryLimit: nil)
         let shutdown = (0..<6).map { waiting(broker, $0, code: "Shutdown") }
         let expired = (6..<10).map {
@@ -50,36 +50,36 @@ import Testing
         #expect(unsaid.exit.status == .exited(2))
         #expect(
             unsaid.errors == [
-                "martlet: bring-back without an ID, --where or --limit sends every request; to send them run martlet waits "
+                "martlet: bring-back without an ID, --where or --limit sends every request; to do so, run: martlet waits "
                     + "bring-back --url URL --prefix waits --all"
             ])
         let filter = #"code == "ExpiredProviderToken""#
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
-        #expect(dry.output.last == "would be brought back 4; looked at 11")
+        #expect(dry.output.last == "would be brought back 4; read 11")
         #expect(try await broker.count(in: "requests") == 0)
-        // The shortest waits come first, so that its queue is empty then.
+        // The queue with the shortest delay is read first, so that it is empty afterwards.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)
         #expect(
-            try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; looked at 8"]
+            try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; read 8"]
         )
         let taken = try await broker.take(4, from: "requests")
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: expired)
         #expect(taken.allSatisfy { $0.properties.expiration == nil })
 
-        // What would go to a queue that is none of the topology stays.
+        // A request for a queue outside the topology stays.
         let rest = try await broker.martlet("waits", "bring-back", "--all")
         #expect(rest.exit.status == .exited(1))
-        #expect(rest.output == ["brought back 6, not published 1, which stay; looked at 7"])
+        #expect(rest.output == ["brought back 6, not published 1, kept in the queue; read 7"])
         #expect(
-            rest.errors.first?.contains("destination 'waits.elsewhere' is not a request queue of this topology") == true
+            rest.errors.first?.contains("'waits.elsewhere' is not a request queue of this topology") == true
         )
         DeadLetterQueue.expect(try await broker.take(6, from: "requests"), are: shutdown)
         #expect(try await broker.take(1, from: "wait.1h.1").count == 1)
     }
 
-    /// A request that is held would stay past its time.
+    /// Held requests would exceed their delay.
     @Test func aPacedBringBackHoldsFewRequests() async throws {
         let broker = try await DeadLetterQueue("paced", deliveryLimit: nil)
         try await broker.publish((0..<300).map { waiting(broker, $0, code: "Shutdown") })
@@ -88,7 +88,7 @@ import Testing
                 + ["--url", broker.url, "--prefix", broker.prefix])
         let line = try await command.output.line { $0.contains("brought_back") }
         #expect(try JSONDocument(line).root["event"]?.string == "brought_back")
-        // At 300 held requests none would be ready.
+        // If 300 requests were held, none would be ready.
         #expect(try await broker.count(in: "wait.1h.1") > 200)
         command.send(signal: SIGINT)
         #expect(try await command.exit().status == .exited(130))
@@ -115,13 +115,13 @@ import Testing
         #expect(list.output.first?.hasPrefix("COUNT  SHARE  OUTCOME   APP") == true, "\(list.output) \(list.errors)")
         #expect(list.output.last == "8 results in unrouted.unrouted")
 
-        // Without a queue nothing is lost, and nothing goes round for ever.
+        // Without a bound queue, results are neither lost nor routed in a loop.
         let vain = try await broker.martlet("unrouted", "replay", "--all")
         #expect(vain.exit.status == .exited(1))
-        #expect(vain.output == ["replayed 0, without a queue 8, which stay; looked at 8"], "\(vain.errors)")
+        #expect(vain.output == ["replayed 0, no bound queue 8, kept in the queue; read 8"], "\(vain.errors)")
         #expect(try await broker.count(in: "unrouted") == 8)
 
-        // One kind of result has a queue of its consumer's again.
+        // A consumer binds a queue for one kind of result.
         try await BrokerClients.withAdmin(broker.url) { admin in
             try await admin.declareQueue("unrouted.mine", arguments: ["x-queue-type": "quorum"])
             try await admin.bindQueue("unrouted.mine", toExchange: "unrouted.results", routingKey: "result.accepted.#")
@@ -137,9 +137,9 @@ import Testing
         let applied = try await broker.martlet("topology", "apply")
         #expect(applied.exit.status == .exited(0), "\(applied.errors)")
         let dry = try await broker.martlet("unrouted", "replay", "--dry-run")
-        #expect(dry.output.last == "would be replayed 3; looked at 3")
+        #expect(dry.output.last == "would be replayed 3; read 3")
         let rest = try await broker.martlet("unrouted", "replay", "--yes")
-        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; looked at 3"], "\(rest.errors)")
+        #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; read 3"], "\(rest.errors)")
         DeadLetterQueue.expect(try await broker.take(3, from: "results").sorted { $0.id < $1.id }, are: rejected)
         #expect(try await broker.count(in: "unrouted") == 0)
     }
@@ -160,17 +160,17 @@ import Testing
         #expect(try await broker.count(in: "unrouted") == 1)
         #expect(try await broker.martlet("topology", "apply").exit.status == .exited(0))
         let replay = try await broker.martlet("unrouted", "replay", "--all")
-        #expect(replay.output == ["replayed 1; looked at 1"], "\(replay.errors)")
+        #expect(replay.output == ["replayed 1; read 1"], "\(replay.errors)")
         let taken = try await broker.take(1, from: "results")
         DeadLetterQueue.expect(taken, are: [result(broker, 0)])
         #expect(taken[0].routingKey == result(broker, 0).routingKey)
     }
 
     @Test(arguments: [
-        (["waits"], "'waits' is followed by one of: list, bring-back"),
+        (["waits"], "'waits' requires one of: list, bring-back"),
         (["unrouted", "reply"], "unknown command 'unrouted reply'; did you mean 'unrouted replay'?"),
-        (["waits", "bring-back", "--all", "a"], "option --all does not go with an ID"),
-        (["waits", "list", "--by", "cause"], "option --by takes some of class, code, app"),
+        (["waits", "bring-back", "--all", "a"], "option --all and an ID are mutually exclusive"),
+        (["waits", "list", "--by", "cause"], "option --by: expected one or more of class, code, app"),
     ])
     func mistakes(_ words: [String], _ message: String) throws {
         let error = try #require(throws: UsageError.self) { _ = try Program.martlet.request(words) }

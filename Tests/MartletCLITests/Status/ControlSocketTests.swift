@@ -12,24 +12,24 @@ import Threads
 @testable import MartletCLI
 @testable import Worker
 
-/// Where workers and commands meet.
+/// The folders in which commands find workers.
 @Suite struct ControlSocketTests {
     private static func folders(_ environment: [String: String]) -> [String] {
         ControlSocket.folders(of: 7) { environment[$0] }
     }
 
-    /// A command is seldom started as the worker was.
+    /// Commands rarely have the environment of the worker.
     @Test(arguments: [
         ["RUNTIME_DIRECTORY": "/run/martlet"], ["XDG_RUNTIME_DIR": "/run/user/7"], ["RUNTIME_DIRECTORY": "/a:/b"], [:],
     ])
-    func aCommandLooksWhereAWorkerOfAnyEnvironmentListens(worker: [String: String]) {
+    func commandsSearchTheFoldersOfAllEnvironments(worker: [String: String]) {
         let folder = ControlSocket.folder(of: 7) { worker[$0] }
         for command in [
             [:], ["XDG_RUNTIME_DIR": "/run/user/7"], ["XDG_RUNTIME_DIR": "relative"], ["RUNTIME_DIRECTORY": "/run/x"],
         ] { #expect(Self.folders(command).contains(folder), "\(folder) from \(command)") }
     }
 
-    @Test func eachFolderIsLookedAtOnceAndTheOwnFirst() {
+    @Test func eachFolderIsSearchedOnceAndTheOwnFirst() {
         let own = ["RUNTIME_DIRECTORY": "/run/x", "XDG_RUNTIME_DIR": "/xdg"]
         #expect(
             Self.folders(own) == ["/run/x", "/xdg/martlet", "/run/martlet", "/run/user/7/martlet", "/tmp/martlet-7"])
@@ -38,7 +38,7 @@ import Threads
                 == ["/run/user/7/martlet", "/run/martlet", "/tmp/martlet-7"])
     }
 
-    @Test func whatOthersMayWriteToIsNotFollowed() throws {
+    @Test func foldersWritableByOthersAreIgnored() throws {
         let directory = try TemporaryDirectory()
         let modes: [(String, mode_t)] = [("own", 0o700), ("seen", 0o755), ("group", 0o770), ("all", 0o707)]
         for (name, mode) in modes {
@@ -54,15 +54,15 @@ import Threads
                 == ["own/1.sock", "seen/1.sock"].map { directory.file($0) })
     }
 
-    /// A worker that was killed leaves its socket, behind which nothing answers.
+    /// The socket of a killed worker remains without a listener.
     @Test(arguments: [["--live"], ["--json"]])
-    func aSocketWithoutAWorkerIsNotSilent(_ options: [String]) async throws {
+    func aSocketWithoutAWorkerIsReported(_ options: [String]) async throws {
         let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
             [options = options as [String]] in
             exit(try Self.statusOfASocketWithoutAWorker(options).rawValue)
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is found") }.count == 1, "\(lines)")
+        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is running") }.count == 1, "\(lines)")
     }
 
     private static func statusOfASocketWithoutAWorker(_ options: [String]) throws -> ExitCode {
@@ -74,8 +74,8 @@ import Threads
         return StatusCommand(options: command.options) { [.socket(path)] }.run()
     }
 
-    /// A worker that does not answer takes seconds.
-    @Test(.timeLimit(.minutes(2))) func aKeyEndsAStatusThatWaitsForAWorker() async throws {
+    /// An unresponsive worker delays the status by seconds.
+    @Test(.timeLimit(.minutes(2))) func aKeyEndsAStatusDuringASlowResponse() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("1.sock")
         let listener = try Self.onlyBound(path)
@@ -86,11 +86,11 @@ import Threads
         let connection = await DetachedThread.run { accept(listener, nil, nil) }
         defer { close(connection) }
         try status.write(line: "q")
-        // A worker that has not answered within 5 s would count as unreachable.
+        // A worker that has not responded within 5 s would count as unreachable.
         #expect(try await status.exit().status == .exited(0))
     }
 
-    /// A socket that nothing listens on.
+    /// Creates a bound socket that does not listen.
     private static func onlyBound(_ path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
@@ -106,8 +106,8 @@ import Threads
         return descriptor
     }
 
-    /// A container with a read-only file system has no folder for it.
-    @Test func withoutAFolderTheLogNamesSocketCauseAndSetting() async throws {
+    /// For example in a container with a read-only file system.
+    @Test func aMissingFolderIsLoggedWithSocketCauseAndSetting() async throws {
         let directory = try TemporaryDirectory()
         let folder = try directory.write("file", "")
         let line = try await onEpollLoop { loop in
@@ -126,7 +126,7 @@ import Threads
         #expect(root["message"]?.string == "admin listener unavailable")
         #expect(root["admin.socket"]?.string == "\(folder)/martlet/\(getpid()).sock")
         let error = try #require(root["error"]?.string)
-        #expect(error.hasPrefix("cannot make the folder \(folder)/martlet: Not a directory; "), "\(error)")
+        #expect(error.hasPrefix("cannot create the folder \(folder)/martlet: Not a directory; "), "\(error)")
         #expect(error.contains("set admin.socket to a path"))
     }
 }

@@ -14,7 +14,7 @@ import Text
 @testable import MartletCLI
 @testable import Worker
 
-/// What `/status` says, as `martlet status` reads and draws it.
+/// `/status`, as `martlet status` reads and prints it.
 @Suite struct StatusTests {
     private static func totals(_ accepted: Int, milliseconds: Int) -> WorkerTotals {
         let metrics = MetricsRegistry()
@@ -49,7 +49,7 @@ import Text
         try StatusAnswer(HTTPResponse(status: 200, body: status.json))
     }
 
-    @Test func everyMemberIsReadAsItIsWritten() throws {
+    @Test func everyMemberIsReadAsWritten() throws {
         let status = Self.complete
         let answer = try Self.answer(status)
         #expect(answer.status == status)
@@ -108,7 +108,7 @@ import Text
             """#
     }
 
-    /// A later version may add members, an earlier one reports fewer.
+    /// A later version may add members; an earlier one reports fewer.
     @Test func otherVersionsAreRead() throws {
         let text = #"{"later":[1],"worker":"host/7/9.0","phase":"resting","lanes":[{"lane":0,"load":2}]}"#
         let status = try StatusAnswer(HTTPResponse(status: 200, body: Array(text.utf8))).status
@@ -116,7 +116,7 @@ import Text
         #expect(status.lanes == [.init(number: 0)] && status.prefix == nil && status.totals == WorkerTotals())
     }
 
-    /// Counts come from another process.
+    /// The counts are from another process.
     @Test(arguments: [
         #"{"bounds_nanoseconds":[2,1],"counts":[0,0,0]}"#, #"{"bounds_nanoseconds":[1],"counts":[1]}"#,
         #"{"bounds_nanoseconds":[-1],"counts":[1,1]}"#, #"{"bounds_nanoseconds":[1],"counts":[1,9007199254740993]}"#,
@@ -153,20 +153,20 @@ import Text
         _ = try? Self.table(of: #"{"worker":"w","totals":\#(totals)}"#)
     }
 
-    /// `publish --wait` names the workers that could take its requests.
-    @Test func aWorkerOfAnotherPrefixOrBrokerIsNotMeant() throws {
+    /// `publish --wait` names the workers that may consume its requests.
+    @Test func workersOfOtherPrefixesOrBrokersAreIgnored() throws {
         let status = Self.status()
         #expect(status.uses(broker: "rabbit:5672", prefix: "push"))
         #expect(!status.uses(broker: "rabbit:5672", prefix: "staging"))
         #expect(!status.uses(broker: "rabbit:5672/staging", prefix: "push"))
-        // Version 0.1.0 and before.
+        // Versions up to 0.1.0 do not report the prefix.
         let former = try StatusAnswer(
             HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/0.1.0","broker":"rabbit:5672"}"#.utf8))
         ).status
         #expect(former.uses(broker: "rabbit:5672", prefix: "staging"))
     }
 
-    /// Behind loopback no other names are trusted, however its address is written.
+    /// A loopback listener trusts only loopback names, in any notation of the address.
     @Test(arguments: [
         ("127.0.0.1", true), ("127.1", true), ("2130706433", true), ("0x7f.1", true), ("017700000001", true),
         ("::1", true), ("0:0:0:0:0:0:0:1", true), ("::ffff:127.0.0.1", true), ("::ffff:7f00:1", true),
@@ -177,8 +177,8 @@ import Text
         #expect(Endpoint(host: host, port: 9780).isLoopback == isLoopback)
     }
 
-    /// Pushes do not need it.
-    @Test func commandsForChannelsAreNoMatterOfReadiness() throws {
+    /// Pushes do not need channel commands.
+    @Test func channelCommandsDoNotAffectReadiness() throws {
         var status = Self.status()
         #expect(try JSONDocument(status.json).root["channel_commands"] == nil)
         status.channelCommands = .init(isReplying: true, reasons: ["queue push.channels is missing"])
@@ -190,13 +190,13 @@ import Text
     }
 
     @Test(arguments: [(200, "<html>"), (404, #"{"error":"x"}"#), (200, "{}"), (200, "")])
-    func whatIsNoWorkerIsSaidToBeNone(status: Int, body: String) {
+    func foreignResponsesAreErrors(status: Int, body: String) {
         #expect(throws: StatusError.self) {
             try StatusAnswer(HTTPResponse(status: status, body: Array(body.utf8)))
         }
     }
 
-    @Test func ratesAndTimesAreThoseSinceTheLookBefore() throws {
+    @Test func ratesAndTimesCoverTheTimeSinceThePreviousSnapshot() throws {
         let (before, now) = (Self.totals(10, milliseconds: 7), Self.totals(210, milliseconds: 7))
         let line = StatusTable.Line(
             address: "x", status: .success(Self.status(totals: now)), difference: now.since(before))
@@ -210,7 +210,7 @@ import Text
         #expect(rows.last?.split(separator: " ") == ["push.requests", "12", "2", "4s", "ago"])
     }
 
-    @Test func whyAWorkerIsNotReadyStandsBelowTheTable() throws {
+    @Test func reasonsAreBelowTheTable() throws {
         let lines = [
             StatusTable.Line(
                 address: "x", status: .success(Self.status(reasons: ["no\u{1B}[2J queue"])), difference: nil),
@@ -221,20 +221,20 @@ import Text
         #expect(text.contains("host/7/0.1.0: no\u{FFFD}[2J queue\n") && text.contains("/run/y.sock: silent\n"))
     }
 
-    @Test func whatIsLeftOfAConfigurationBeforeStandsBelowTheTable() throws {
+    @Test func retiredLanesAreBelowTheTable() throws {
         var stuck: [String] = []
         for inFlight in [3, 4] {
             let lane = WorkerStatus.LaneReport(inFlight: inFlight, publishingFailure: "push.results: nacked")
             let retired = [1, 2].map { WorkerStatus.Lane(number: $0, makesProgress: true, report: lane) }
             let line = StatusTable.Line(address: "x", status: .success(Self.status(retired: retired)), difference: nil)
             stuck += StatusTable(lines: [line], seconds: 1, hasColors: false).text.split(separator: "\n")
-                .filter { $0.contains("configuration before") }.map(String.init)
+                .filter { $0.contains("previous configuration") }.map(String.init)
         }
         #expect(
             stuck
                 == [6, 8].map { count in
-                    "host/7/0.1.0: lanes of a configuration before (2) have messages to settle (\(count)): what became of "
-                        + "them cannot be published: push.results: nacked"
+                    "host/7/0.1.0: lanes of a previous configuration (2) have unsettled messages (\(count)): cannot "
+                        + "publish outcomes: push.results: nacked"
                 })
     }
 
@@ -245,7 +245,7 @@ import Text
         return rows.prefix { !$0.isEmpty }.map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    @Test func appsAtTheirLimitsStandBelowTheTable() throws {
+    @Test func limitedAppsAreBelowTheTable() throws {
         let apps = [(2, 30, 20), (3, 90, 10)].map { inFlight, limited, behind in
             LaneStatus.LimitedApp(
                 bundleID: "com.example.shop", inFlight: inFlight, waiting: 4, secondsLimited: limited,
@@ -257,11 +257,11 @@ import Text
                 breakers: [], pauses: [], limitedApps: [app])
         }
         var status = Self.status()
-        #expect(Self.rows([status], from: "AT ITS LIMITS") == [])
+        #expect(Self.rows([status], from: "LIMITED APP") == [])
         status.limitedApps = WorkerStatus.limitedApps(of: lanes)
         #expect(
-            Self.rows([status], from: "AT ITS LIMITS") == [
-                "AT ITS LIMITS SINCE BEHIND IN FLIGHT", "com.example.shop 1m 30s 20s 5",
+            Self.rows([status], from: "LIMITED APP") == [
+                "LIMITED APP SINCE BEHIND IN FLIGHT", "com.example.shop 1m 30s 20s 5",
             ])
         let metrics = MetricsRegistry()
         WorkerSnapshot(status: status, lanes: [], retired: []).write(to: metrics)
@@ -269,13 +269,13 @@ import Text
         #expect(text.contains("martlet_app_limit_behind_seconds{app=\"com.example.shop\"} 20\n"), "\(text)")
     }
 
-    @Test func whosePauseItIsStandsBesideIt() throws {
+    @Test func pausesAreShownWithTheirWorker() throws {
         let one = [Self.status(1, paused: [.everything, .key("K")]), Self.status(2, paused: [.key("K")])]
         #expect(
-            Self.rows(one, from: "HELD UP") == [
-                "HELD UP CODE SINCE WORKER WHAT",
-                "everything paused - host/1/0.1.0 martlet resume lets it go on",
-                "key K paused - all martlet resume --key K lets it go on",
+            Self.rows(one, from: "HELD") == [
+                "HELD CODE SINCE WORKER DETAIL",
+                "everything paused - host/1/0.1.0 to resume, run: martlet resume",
+                "key K paused - all to resume, run: martlet resume --key K",
             ])
     }
 
@@ -288,40 +288,40 @@ import Text
         for index in status.queues.indices { status.queues[index].shardOf = shards[status.queues[index].name] }
         #expect(
             Self.rows([status, status], from: "QUEUE") == [
-                "QUEUE MESSAGES CONSUMERS SEEN",
+                "QUEUE MESSAGES CONSUMERS CHECKED",
                 "push.requests, 3 shards 30 (20 in push.requests.2) 3 4s ago", "push.dead 1 0 4s ago",
             ])
         let json = try JSONDocument(status.json).root["queues"]?.elements.compactMap { $0["shard_of"]?.string }
         #expect(json == ["push.requests", "push.requests", "push.requests"])
     }
 
-    @Test func aQueueOfTwoBrokersIsTwo() throws {
+    @Test func queuesOfTwoBrokersAreSeparate() throws {
         let queues = [WorkerStatus.Queue(name: "push.requests", messages: 3)]
         let two = [Self.status(1), Self.status(2, queues: queues), Self.status(3, broker: "hare:5672", queues: queues)]
         #expect(
             Self.rows(two, from: "QUEUE") == [
-                "QUEUE BROKER MESSAGES CONSUMERS SEEN", "push.requests rabbit:5672 12 2 4s ago",
+                "QUEUE BROKER MESSAGES CONSUMERS CHECKED", "push.requests rabbit:5672 12 2 4s ago",
                 "push.requests hare:5672 3 0 4s ago",
             ])
     }
 
-    /// Nobody reads it, and nobody has written to it yet.
-    @Test func aQueueWithoutAnythingIsShown() throws {
+    /// A queue without consumers and messages.
+    @Test func anUnusedQueueIsShown() throws {
         let names = ["push.requests", "push.wait.30s.1"]
         let status = Self.status(queues: names.map { .init(name: $0) })
         #expect(
-            Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS SEEN", "push.requests 0 0 4s ago"])
+            Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS CHECKED", "push.requests 0 0 4s ago"])
     }
 
-    /// The command that is named is the one that ends this pause.
+    /// The command ends exactly this pause.
     @Test(arguments: [
         (PauseScope.everything, "martlet resume"), (.key("ABC123DEFG"), "martlet resume --key ABC123DEFG"),
         (.topic("com.example.app"), "martlet resume --topic com.example.app"),
     ])
-    func aPauseIsShownWithWhatEndsIt(scope: PauseScope, command: String) throws {
+    func aPauseIsShownWithItsResumeCommand(scope: PauseScope, command: String) throws {
         let line = StatusTable.Line(address: "x", status: .success(Self.status(paused: [scope])), difference: nil)
         let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
-        #expect(text.contains("\(scope)") && text.contains("  \(command) lets it go on\n"), "\(text)")
+        #expect(text.contains("\(scope)") && text.contains("  to resume, run: \(command)\n"), "\(text)")
     }
 
     @Test(arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3725, "1h 2m"), (90_061, "1d 1h")])
@@ -329,7 +329,7 @@ import Text
         #expect(ElapsedTime.text(seconds: seconds) == text)
     }
 
-    /// What Prometheus reads: gauges of what stands now, beside what is counted.
+    /// Prometheus metrics: gauges of the current status, in addition to counters.
     @Test func theStatusBecomesGauges() {
         let metrics = MetricsRegistry()
         func write(_ status: WorkerStatus) {

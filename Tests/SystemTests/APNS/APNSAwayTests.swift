@@ -38,7 +38,7 @@ extension SystemTests {
             let stranger = trouble == .stranger ? try await fixture.apns.again(isTrusted: false) : nil
             try await worker.said("APNs unreachable, consumption stopped")
             // Those of both endpoints.
-            for _ in 0..<2 { try await worker.said("pushes are held up") }
+            for _ in 0..<2 { try await worker.said("breaker opened, pushes held") }
             await fixture.testClient.pass(.seconds(Self.outageSeconds))
             // What was in flight. What APNs had answered is among the results.
             #expect(await fixture.held <= Self.inFlightMax)
@@ -46,7 +46,7 @@ extension SystemTests {
             for (message, count) in warnings.counts {
                 #expect(count <= 2 + Self.outageSeconds / 60, "\(message)")
             }
-            #expect(try worker.count(of: "pushes are held up") == 2)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 2)
             _ = try await stranger?.process.terminate()
 
             let clock = ContinuousClock()
@@ -55,7 +55,7 @@ extension SystemTests {
                 options: ["--delay-ms", "\(Self.answerMilliseconds)", "--record", fixture.directory.file("back")])
             try await back.ask("GET", "/v1/requests?wait_seconds=18")
             #expect(clock.now - start < .seconds(Self.firstPushSecondsMax))
-            let end = try await worker.said("pushes go on")
+            let end = try await worker.said("breaker closed, pushes resumed")
             #expect(end.root["duration_ms"]?.int ?? 0 >= Self.outageSeconds * 1000)
 
             let results = try await fixture.told(of: samples, within: .seconds(LongForm.pick(600, short: 60)))
@@ -67,7 +67,7 @@ extension SystemTests {
             }
             #expect(tried.map(\.id) == [])
             _ = try await worker.stop()
-            #expect(try worker.count(of: "pushes go on") == 1)
+            #expect(try worker.count(of: "breaker closed, pushes resumed") == 1)
             _ = try await fixture.testClient.takeAll(from: "\(prefix).overheard")
             try await fixture.expectNothingLeft()
             let pushes = Pushes(try fixture.recorded() + fixture.recorded(in: "back"))

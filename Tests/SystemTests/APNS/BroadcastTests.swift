@@ -113,10 +113,10 @@ extension SystemTests {
                          "push_type":"liveactivity","payload":\(Self.payload(bytes: 100))}
                         """.utf8), messageID: Sample(9).id)
             ])
-            let line = try await worker.said("pushes are held up").root
+            let line = try await worker.said("breaker opened, pushes held").root
             #expect(line["apns.reason"]?.string == reason && line["apns.route"]?.string?.contains(Self.app) == true)
             try await fixture.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", #"{"broadcast":true}"#)
-            try await worker.said("pushes go on")
+            try await worker.said("breaker closed, pushes resumed")
             // APNs looks at the channel now, and there is none.
             let result = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 2)[1].json.root
             #expect(result["reason"]?.string == "ChannelNotRegistered" && result["channel_id"]?.string == Self.newest)

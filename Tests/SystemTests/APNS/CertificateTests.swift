@@ -21,7 +21,7 @@ extension SystemTests {
                         $0.contains("\(certificate.app): 127.0.0.1:\(fixture.port) takes certificate")
                     })
                 #expect(
-                    doctor.output.contains { $0.contains("certificate \(certificate.name) holds for 30 days more") })
+                    doctor.output.contains { $0.contains("certificate \(certificate.name) is valid for 30 more days") })
             }
             let worker = try await fixture.worker()
             let samples =
@@ -55,16 +55,16 @@ extension SystemTests {
             let held = Sample.make(20, app: revoked.app)
             let others = Sample.make(20, from: 100, app: good.app) + Sample.make(20, from: 200)
             try await fixture.publish(others + held)
-            let opened = try await worker.said("pushes are held up").root
+            let opened = try await worker.said("breaker opened, pushes held").root
             #expect(opened["apns.route"]?.string == "127.0.0.1:\(fixture.port) certificate \(revoked.name)")
             #expect(opened["apns.reason"]?.string == "certificate-refused")
             #expect(opened["error"]?.string?.contains("revoked") == true)
             try await fixture.told(of: others, within: .seconds(10)).expectAcceptedAtOnce(others)
 
             try await revoked.revoke(false, at: fixture.apns)
-            try await worker.said("pushes go on")
+            try await worker.said("breaker closed, pushes resumed")
             try await fixture.told(of: held, within: .seconds(30)).expectAcceptedAtOnce(held)
-            #expect(try worker.count(of: "pushes are held up") == 1)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 1)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()

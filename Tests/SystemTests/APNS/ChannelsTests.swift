@@ -98,7 +98,7 @@ extension SystemTests {
             for (arguments, words) in [
                 (
                     ["list", "--app", "com.example.ap"],
-                    "the configuration has no app com.example.ap; did you mean com.example.app?"
+                    "app com.example.ap is not configured; did you mean com.example.app?"
                 ),
                 (
                     ["list", "--app", Self.app, "--environment", "sandbox"],

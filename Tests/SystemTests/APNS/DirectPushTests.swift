@@ -24,7 +24,7 @@ extension SystemTests {
 
             let one = try await push(files[0])
             #expect(one.exit.status == .exited(0) && one.errors == [])
-            #expect(one.output == ["accepted  \(good.id)  \(files[0]): APNs has taken it."])
+            #expect(one.output == ["accepted  \(good.id)  \(files[0]): APNs accepted the push."])
 
             let all = try await push(files[0], files[1], files[2])
             #expect(all.exit.status == .exited(1) && all.output == one.output)
@@ -55,8 +55,8 @@ extension SystemTests {
             #expect(away.exit.status == .exited(3))
             #expect(
                 away.errors == [
-                    "rejected  \(good.id)  \(files[0]): 127.0.0.1:\(fixture.port): Connection refused: look at DNS and firewalls "
-                        + "from here, and at https://developer.apple.com/system-status"
+                    "rejected  \(good.id)  \(files[0]): 127.0.0.1:\(fixture.port): Connection refused: check DNS and firewalls "
+                        + "on this host, and https://developer.apple.com/system-status"
                 ])
         }
     }

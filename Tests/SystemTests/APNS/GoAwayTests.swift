@@ -33,8 +33,8 @@ extension SystemTests {
             let ends = try await fixture.apns.counters().root["connections_by_end"]
             #expect(ends?["goaway"]?.int == ended)
             for worker in workers {
-                #expect(try worker.count(of: "the broker is not at hand") == 0)
-                let moves = "a message that was delivered again and again moves to the quarantine"
+                #expect(try worker.count(of: "broker connection lost") == 0)
+                let moves = "request redelivered repeatedly, moved to the quarantine"
                 #expect(try worker.count(of: moves) == 0)
                 _ = try await worker.stop()
             }

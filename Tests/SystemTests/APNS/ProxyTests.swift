@@ -33,7 +33,7 @@ extension SystemTests {
                 var sentence = ""
                 // The lane tests the other endpoint, too.
                 while !sentence.contains(":\(fixture.port)") {
-                    sentence = try await worker.said("pushes are held up").root["error"]?.string ?? ""
+                    sentence = try await worker.said("breaker opened, pushes held").root["error"]?.string ?? ""
                 }
                 #expect(sentence.contains("the proxy \(place) answered 403 to CONNECT 127.0.0.1:\(fixture.port)"))
                 let doctor = try await ChildProcess.run([

@@ -22,7 +22,7 @@ extension SystemTests {
             let ofRevoked = Sample.make(5, app: "com.example.revoked")
             let foreign = Sample.make(1, from: 5, app: "com.example.bound", environment: "sandbox")
             try await fixture.publish(ofRevoked + foreign)
-            for _ in 0..<2 { try await worker.said("pushes are held up") }
+            for _ in 0..<2 { try await worker.said("breaker opened, pushes held") }
 
             let others =
                 Sample.make(100, from: 100) + Sample.make(100, from: 200, environment: "sandbox")
@@ -34,10 +34,10 @@ extension SystemTests {
 
             try await revoked.revoke(false, at: fixture.apns)
             try await bound.allow(["production", "sandbox"], at: fixture.apns)
-            for _ in 0..<2 { try await worker.said("pushes go on") }
+            for _ in 0..<2 { try await worker.said("breaker closed, pushes resumed") }
             let all = used + others + ofRevoked + foreign
             try await fixture.told(of: all, within: .seconds(30)).expectAcceptedAtOnce(all)
-            #expect(try worker.count(of: "pushes are held up") == 2)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 2)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
@@ -78,7 +78,7 @@ extension SystemTests {
             let results = try await fixture.told(of: samples)
             results.expectAcceptedAtOnce(Array(samples.dropFirst()))
             #expect(results[samples[0]].map(\.outcome) == ["accepted"])
-            #expect(try worker.count(of: "pushes are held up") == 0)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 0)
             #expect(try worker.count(of: "not ready") == 0)
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())

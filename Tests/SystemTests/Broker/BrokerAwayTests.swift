@@ -18,7 +18,7 @@ extension TroubledBrokerTests {
             // that never answer. A stop in order writes them.
             try await broker.stop()
             let worker = try await fixture.startWorker()
-            let away = try await worker.said("cannot reach the broker; trying on")
+            let away = try await worker.said("broker unreachable, retrying")
             #expect(away.root["error"]?.string?.isEmpty == false)
             try await broker.start()
             await fixture.testClient.collect(fixture.queue("results"))

@@ -91,7 +91,7 @@ extension ToolTests {
 
             let well = try await Self.martlet("doctor", "--config", config)
             #expect(well.code == 0, "\(well.output)")
-            #expect(well.output.contains { $0.contains("refuses a device that no one has (BadDeviceToken)") })
+            #expect(well.output.contains { $0.contains("refuses a nonexistent device (BadDeviceToken)") })
             #expect(well.output.contains { $0.hasPrefix("ok       permissions") })
             #expect(well.output.contains { $0.hasPrefix("ok       delivery limits") })
             #expect(well.output.contains { $0.hasPrefix("ok       clock") })
@@ -123,7 +123,7 @@ extension ToolTests {
                 !texts("permissions", "failure").contains { $0.contains("doc.results") || $0.contains("doc.requests") })
             #expect(texts("delivery limits", "warning").count == 1)
             #expect(
-                texts("apns", "failure").contains { $0.contains("key DEMOKEY001 is refused (InvalidProviderToken)") })
+                texts("apns", "failure").contains { $0.contains("key DEMOKEY001 refused (InvalidProviderToken)") })
             #expect(!ill.output.joined().contains("hunter2"))
 
             // Requests without a worker, and a queue that refuses results.

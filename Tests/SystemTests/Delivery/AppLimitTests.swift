@@ -39,7 +39,7 @@ extension SystemTests {
             options.appLimits = ["com.example.campaign": "{pushes_per_second: 1000, pushes_in_flight: 50}"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("the configuration was read anew and is in force")
+            try await worker.said("configuration reloaded")
             let more = Sample.make(200, from: 30_000, app: "com.example.campaign")
             let again = clock.now
             try await fixture.publish(more)
@@ -48,7 +48,7 @@ extension SystemTests {
 
             let last = try await worker.stop().root
             #expect(last["message.requeued"]?.int == 0 && last["message.held"]?.int ?? 0 == 0)
-            #expect(try worker.count(of: "an app has more to push than its limits allow; the rest waits") >= 1)
+            #expect(try worker.count(of: "app limits reached, remaining requests delayed") >= 1)
             try await fixture.expectNothingLeft()
             let record = try await fixture.end()
             #expect(Pushes(record).notTakenOnce(campaign + others + more) == [])

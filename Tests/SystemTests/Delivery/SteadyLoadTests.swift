@@ -58,7 +58,7 @@ extension SystemTests {
 
             let samples = warmUp + earlier + later
             try await fixture.told(of: samples, within: .seconds(healSecondsMax)).expectAcceptedAtOnce(samples)
-            #expect(try worker.count(of: "pushes are held up") == 1)
+            #expect(try worker.count(of: "breaker opened, pushes held") == 1)
             let others = zip(later, laterTimes).filter { !keys[0].apps.contains($0.0.app) }
             let before = try await fixture.latencies(of: earlier, publishedAt: earlierTimes)
             let during = try await fixture.latencies(of: others.map(\.0), publishedAt: others.map(\.1))

@@ -35,10 +35,10 @@ extension TroubledBrokerTests {
 
         @Test func aBrokerThatRunsOutOfMemory() async throws {
             try await Self.underLoad("alarm", beforeWorkers: Self.raiseAlarm) { load in
-                try await load.workers[0].said("the broker is not at hand")
+                try await load.workers[0].said("broker connection lost")
                 await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
-                try await load.workers[0].said("the broker is at hand again")
+                try await load.workers[0].said("broker connection restored")
             }
         }
 
@@ -51,7 +51,7 @@ extension TroubledBrokerTests {
                 // The queue of all results drops the oldest instead.
                 try await load.fixture.testClient.bind("full.own", to: "full.results", "result.#")
                 try await load.workers[0].said(
-                    "what became of messages cannot be published; no more are taken until it can")
+                    "publishing blocked, consumption stopped")
                 await load.fixture.testClient.pass(.seconds(LongForm.pick(30, short: 2)))
                 await load.fixture.testClient.collect("full.own")
                 try await load.broker.rabbitmqctl("clear_policy", "full")

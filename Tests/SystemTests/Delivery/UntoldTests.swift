@@ -7,8 +7,8 @@ extension SystemTests {
     @Suite struct Untold {
         /// As long as it once took until a lane gave up.
         private static let outage = LongForm.pick(Duration.seconds(60), short: .seconds(14))
-        private static let stuck = "what became of messages cannot be published; no more are taken until it can"
-        private static let mended = "what became of messages is published again"
+        private static let stuck = "publishing blocked, consumption stopped"
+        private static let mended = "publishing resumed"
 
         @Test func resultsThatNoQueueTakesAreToldWhenOneDoesAndNothingIsPushedAgain() async throws {
             let fixture = try await SystemFixture("untold", SystemFixture.Options(inFlightMax: 200, lanes: 2))

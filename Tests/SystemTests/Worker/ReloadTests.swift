@@ -7,11 +7,11 @@ import Testing
 extension ChangingWorkerTests {
     /// What changes of a worker's configuration while it runs.
     @Suite struct Reload {
-        private static let taken = "the configuration was read anew and is in force"
-        private static let refused = "the configuration was read anew and is refused; the one before stays in force"
-        private static let delayed = "the configuration was read anew and cannot be put in force yet; trying on"
-        private static let restart = "what has changed here takes a restart"
-        private static let left = "the lanes before have ended"
+        private static let taken = "configuration reloaded"
+        private static let refused = "configuration rejected, keeping the previous one"
+        private static let delayed = "configuration reload delayed, retrying"
+        private static let restart = "these changes need a restart"
+        private static let left = "previous lanes stopped"
 
         /// Messages that come all the time, while the worker is changed under them.
         private final class Load {
@@ -77,7 +77,7 @@ extension ChangingWorkerTests {
 
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("the configuration says what it said")
+            try await worker.said("configuration unchanged")
 
             try await load.isOver()
             let samples = load.samples + come + sandbox
@@ -212,10 +212,10 @@ extension ChangingWorkerTests {
             try await renewed.makeKnown(at: fixture.apns)
             try fixture.replace(key.fileName, try renewed.pem)
             let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
-            #expect(delay.contains("cannot be reached"), "\(delay)")
+            #expect(delay.contains("cannot reach the broker"), "\(delay)")
             // While its lanes are yet to begin.
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
-            try await worker.said("a payload schema is read again")
+            try await worker.said("payload schema reloaded")
             try await broker.start()
             try await worker.said(Self.taken)
             await fixture.testClient.collect(fixture.queue("results"))
@@ -350,7 +350,7 @@ extension ChangingWorkerTests {
                 let leaving = try await status()
                 #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
                 #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
-                try await one.worker.said("the lanes before have ended")
+                try await one.worker.said("previous lanes stopped")
                 #expect(try await status().root["lanes_leaving"]?.count == 0)
                 try await one.publish(1)
                 _ = try await one.fixture.told(of: one.samples)
@@ -368,7 +368,7 @@ extension ChangingWorkerTests {
             options.url = "amqp://127.0.0.1:1"
             try fixture.write(options)
             let worker = try await fixture.startWorker()
-            try await worker.said("cannot reach the broker; trying on")
+            try await worker.said("broker unreachable, retrying")
             options.url = nil
             try fixture.write(options)
             worker.send(signal: SIGHUP)

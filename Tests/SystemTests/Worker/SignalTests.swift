@@ -10,7 +10,7 @@ extension ChangingWorkerTests {
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
             worker.send(signal: SIGHUP)
-            try await worker.said("the configuration says what it said")
+            try await worker.said("configuration unchanged")
             let samples = Sample.make(10)
             try await fixture.publish(samples)
             try await fixture.told(of: samples).expectAcceptedAtOnce(samples)
@@ -25,8 +25,8 @@ extension ChangingWorkerTests {
             let manager = try DatagramReceiver(path)
             let worker = try await fixture.worker(["NOTIFY_SOCKET=\(path)", "WATCHDOG_USEC=400000"])
             var heard: [String] = []
-            while !["STATUS=takes messages", "WATCHDOG=1"].allSatisfy({ word in heard.contains { $0.contains(word) } })
-            {
+            let expected = ["STATUS=consuming requests", "WATCHDOG=1"]
+            while !expected.allSatisfy({ word in heard.contains { $0.contains(word) } }) {
                 heard += manager.all()
                 try await Task.sleep(for: .milliseconds(20))
             }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Worker
 
-/// The protocol's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names of members in lower
-/// camel case, ids hexadecimal, numbers of 64 bits as text, enumerations as numbers.
+/// The protocol's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in lower camel case,
+/// hexadecimal IDs, 64-bit numbers as text, enumerations as numbers.
 @Suite struct OTLPDocumentTests {
     private static let document = OTLPDocument(serviceName: "push \"1\"", worker: "host.42", version: "1.2.3")
 
-    @Test func aSpanWithAllThatItMayHave() {
+    @Test func aSpanWithAllMembers() {
         let context = TraceContext(
             traceIDHigh: 0x4bf9_2f35_77b3_4da6, traceIDLow: 0xa3ce_929d_0e0e_4736, spanID: 0xf0, isSampled: true)
         var span = Span("process push.requests", .consumer, in: context, below: 0xf067_aa0b_a902_b7, from: 5, to: 9)

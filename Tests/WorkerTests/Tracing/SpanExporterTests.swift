@@ -9,9 +9,9 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// Spans reach a collector, and one that is away, slow or refuses costs spans and nothing else.
+/// Export of spans to a collector. If it is unreachable, slow or refuses spans, only spans are lost.
 @Suite struct SpanExporterTests {
-    @Test func whatHasEndedIsPosted() async throws {
+    @Test func completedSpansArePosted() async throws {
         try await Harness.run { harness in
             harness.export(2)
             try await harness.loop.wait { harness.collector.requests.count == 1 }
@@ -33,7 +33,7 @@ import Testing
             try await harness.loop.wait { harness.exporter.queue.droppedCount == 2 }
             harness.export(1)
             try await harness.loop.wait { harness.exporter.queue.droppedCount == 3 }
-            // Once is enough for a while.
+            // One line is enough for a while.
             try harness.expectLogged(["traces.lost"], "the collector answered 503")
 
             harness.collector.answer = .json(Array("{}".utf8))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [#""1""#, "1"])
-    func aCollectorThatRefusesSome(count: String) async throws {
+    func aCollectorThatRefusesSomeSpans(count: String) async throws {
         try await Harness.run { harness in
             let answer = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"too old"}}"#
             harness.collector.answer = .json(Array(answer.utf8))
@@ -56,12 +56,12 @@ import Testing
         }
     }
 
-    /// What it answers is foreign: anything but a number of refused spans is none.
+    /// The answer is foreign input: only a number of rejected spans counts.
     @Test(arguments: [
         "", "[]", "no JSON", #"{"partialSuccess":{}}"#, #"{"partialSuccess":{"rejectedSpans":"x"}}"#,
         #"{"partialSuccess":{"rejectedSpans":-1}}"#, #"{"partialSuccess":[1]}"#,
     ])
-    func aCollectorThatTakesAll(answer: String) async throws {
+    func aCollectorThatAcceptsAllSpans(answer: String) async throws {
         try await Harness.run { harness in
             harness.collector.answer = .json(Array(answer.utf8))
             harness.export(2)
@@ -88,12 +88,12 @@ import Testing
             harness.export(SpanBuffer.spansMax)
             harness.export(7)
             #expect(harness.exporter.queue.droppedCount == 7)
-            // A worker that ends does not wait for it.
+            // A worker that exits does not wait for the collector.
             #expect(!harness.exporter.queue.close(withinMilliseconds: 1))
         }
     }
 
-    @Test func aCollectorThatIsAway() async throws {
+    @Test func anUnreachableCollector() async throws {
         try await Harness.run { harness in
             harness.collector.close()
             harness.export(2)
@@ -115,7 +115,7 @@ private final class Harness {
             let harness = try Harness(loop)
             var failure: (any Error)?
             do { try await body(harness) } catch { failure = error }
-            // What hangs ends with the connection; a thread that goes on would write into the log of another test.
+            // Closing the connection unblocks the exporter: a running thread would write into the log of another test.
             harness.collector.close()
             try await loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
             if let failure { throw failure }
@@ -146,7 +146,7 @@ private final class Harness {
         OTLPDocument(serviceName: "push", worker: "host.42", version: "1.2.3").json(Self.spans(count))
     }
 
-    /// Checks the events that were logged since this was last asked, and what the first says.
+    /// Checks the events that were logged since the last call, and the text of the first.
     func expectLogged(
         _ events: [String], _ words: String = "", _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -3,7 +3,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// Takes dead letters out of their queue, once they are safe in a file.
+/// Removes dead letters from their queue after writing them to a file.
 struct DeadLetterDrop {
     let task: DeadLetterTask
 
@@ -11,7 +11,7 @@ struct DeadLetterDrop {
 
     func run(on loop: EpollLoop) async -> ExitCode {
         guard task.options.file != "-" else {
-            Terminal.error.line("martlet: --export of what is dropped is a file, not standard output")
+            Terminal.error.line("martlet: option --export requires a file, not standard output")
             return .usage
         }
         guard task.options.saysYes || ConfirmationPrompt.canBeAsked else {
@@ -30,16 +30,16 @@ struct DeadLetterDrop {
         guard let written else { return code }
         guard isSettled || held.isEmpty else {
             Terminal.error.line(
-                "martlet: \(task.options.file) has \(held.count); whether they are out of \(scan.queue) is not known: look there before you import it"
+                "martlet: \(task.options.file) has \(held.count) dead letters, but \(scan.queue) may still contain them: check the queue before you import the file"
                     .printable)
             return .unreachable
         }
-        say(held.count, of: scan)
+        printSummary(held.count, of: scan)
         guard held.count == written.tags.count else { return .unreachable }
         return code == .success && (task.isMissing(written.names) || written.oversized > 0) ? .failed : code
     }
 
-    private func say(_ dropped: Int, of scan: DeadLetterScan) {
+    private func printSummary(_ dropped: Int, of scan: DeadLetterScan) {
         if task.options.isJSON {
             Terminal.output.line(#"{"event":"summary","dropped":\#(dropped)}"#)
         } else {
@@ -47,7 +47,7 @@ struct DeadLetterDrop {
         }
     }
 
-    /// What is in the file and to be dropped; else nil, after an error line where one is due.
+    /// Writes the file and asks for confirmation. Returns nil and an exit code if nothing is to be dropped.
     private func choose(
         _ scan: DeadLetterScan, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> (DeadLetterExport.Written?, failure: ExitCode) {
@@ -55,12 +55,12 @@ struct DeadLetterDrop {
         let (count, file) = (written.tags.count, task.options.file)
         switch scan.end {
         case nil, .complete, .enough, .windowFull: break
-        // What was interrupted drops nothing: the file may be thrown away.
+        // After an interrupt, nothing is dropped: the operator may delete the incomplete file.
         case .tooLong, .interrupted, .lost, .worn: return (nil, task.end(of: scan))
         }
-        task.tellMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
+        task.reportMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
         if count > 0, !task.options.saysYes {
-            let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
+            let question = "\(count) dead letters written to \(file). Drop them from \(scan.queue)?"
             guard let answer = await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) else {
                 return (nil, task.end(of: scan))
             }

@@ -8,7 +8,7 @@ import Glibc
 import JSON
 import Text
 
-/// Has a person correct the body of a dead letter, and sends it.
+/// Lets an operator edit the body of a dead letter, and sends it.
 struct DeadLetterEdit {
     let task: DeadLetterTask
 
@@ -39,10 +39,10 @@ struct DeadLetterEdit {
         return code
     }
 
-    /// What a person wrote is not thrown away, nor what cannot be read.
+    /// Removes the file, unless its text was changed or cannot be read.
     private static func leave(_ file: EditedFile, unlessItIs body: [UInt8]) {
         guard (try? file.text()) != body else { return file.remove() }
-        Terminal.error.line("martlet: what you wrote is in \(file.path)".printable)
+        Terminal.error.line("martlet: your changes are in \(file.path)".printable)
     }
 
     private func edit(
@@ -54,14 +54,14 @@ struct DeadLetterEdit {
         }
         if body == first.copy.body {
             guard await sendsUnchanged(first.copy, loop, interruption) else {
-                Terminal.output.line("unchanged: nothing was sent")
+                Terminal.output.line("unchanged, nothing sent")
                 return (false, interruption.code ?? .success)
             }
         }
         return await replace(first, by: body, to: queue, loop, interruption)
     }
 
-    /// Whether an unchanged body is to be sent without its `content-encoding`, which is all that a worker refuses of it.
+    /// Whether to send an unchanged body without its `content-encoding`, if that property is the only mistake.
     private func sendsUnchanged(
         _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
@@ -74,7 +74,7 @@ struct DeadLetterEdit {
             options.saysYes = true
             let command = options.command(task.commands)
             Terminal.error.line(
-                "martlet: only content-encoding (\(coding)) is wrong; to send the body without it run \(command)"
+                "martlet: only content-encoding (\(coding)) is wrong; to send the body without it, run: \(command)"
                     .printable)
             return false
         }
@@ -82,7 +82,7 @@ struct DeadLetterEdit {
         return await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) ?? false
     }
 
-    /// Looks for it, and gives everything back.
+    /// Finds the dead letter to edit. Requeues all messages of the scan.
     private func find(
         _ loop: EpollLoop, _ interruption: Interruption
     ) async -> (DeadLetterTask.Found?, failure: ExitCode) {
@@ -92,25 +92,25 @@ struct DeadLetterEdit {
         while let next = await task.next(in: scan) {
             found.add(next)
         }
-        // Beyond the oldest that can be held nobody looks.
+        // The window was full, so that the scan did not read newer messages.
         let code = scan.end == .windowFull && found.first != nil ? .success : task.end(of: scan)
         await scan.close()
         guard code == .success else { return (nil, code) }
         guard let first = found.first else {
-            _ = task.tellMissing([], of: scan.seen, isComplete: scan.isComplete)
+            _ = task.reportMissing([], of: scan.seen, isComplete: scan.isComplete)
             return (nil, .failed)
         }
         if let advice = found.advice(task.options, task.commands) {
             Terminal.error.line("martlet: \(advice)".printable)
         } else if first.message.isOversized {
-            Terminal.error.line("martlet: its body is too large to be edited")
+            Terminal.error.line("martlet: cannot edit the dead letter: its body is too large")
         } else {
             return (first, .success)
         }
         return (nil, .failed)
     }
 
-    /// nil when the person gives up, or an error line says why not.
+    /// Returns the edited body; nil if the operator gives up or after an error line.
     private func edited(
         _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {
@@ -119,7 +119,7 @@ struct DeadLetterEdit {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
             guard interruption.code == nil else { return nil }
             guard hasSucceeded else {
-                Terminal.error.line("martlet: the editor failed: nothing was sent")
+                Terminal.error.line("martlet: the editor failed, nothing sent")
                 return nil
             }
             let text: [UInt8]
@@ -134,18 +134,18 @@ struct DeadLetterEdit {
                 "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
             Terminal.error.line(
                 SourceExcerpt.text(text, problem.position, width: Terminal.error.width, reveals: false))
-            let goesOn =
+            let editsAgain =
                 ConfirmationPrompt.canBeAsked
                 ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
-            guard let goesOn else { return nil }
-            guard goesOn else {
-                Terminal.error.line("martlet: no worker would take it: nothing was sent")
+            guard let editsAgain else { return nil }
+            guard editsAgain else {
+                Terminal.error.line("martlet: a worker would refuse the body, nothing sent")
                 return nil
             }
         }
     }
 
-    /// Publishes it, and takes the dead letter away, which must still be there.
+    /// Publishes the edited request, then removes the dead letter. Sends nothing if the dead letter has left the queue.
     private func replace(
         _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption
@@ -163,13 +163,13 @@ struct DeadLetterEdit {
             let code = task.end(of: scan)
             await scan.close()
             if code == .success {
-                Terminal.error.line("martlet: the dead letter has gone meanwhile: nothing was sent")
+                Terminal.error.line("martlet: the dead letter is no longer in the queue, nothing sent")
             }
             return (false, code == .success ? .failed : code)
         }
         var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
         message.body = body
-        // The edited body is text, whatever the property said of the old one.
+        // The edited body is uncompressed text, regardless of the old property.
         if ContentCoding.compression(in: message.contentEncoding) != nil { message.contentEncoding = nil }
         message.headers.append(MessageHeaderName.editedFrom, .string(same.copy.messageID ?? same.letter.id))
         let outcome = await scan.publish(message)
@@ -182,7 +182,7 @@ struct DeadLetterEdit {
             file: "to \(queue)", messageID: id, outcome: outcome, commands: task.commands)
         (isSent ? Terminal.output : Terminal.error).line(report.line)
         if isSent, !isHeld || !isSettled {
-            Terminal.error.line("martlet: the connection was lost: the dead letter may still be there")
+            Terminal.error.line("martlet: broker connection lost: the dead letter may still be in the queue")
             return (true, .failed)
         }
         return (isSent, report.exitCode)

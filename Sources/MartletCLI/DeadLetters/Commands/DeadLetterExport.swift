@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// Writes dead letters to a file, and leaves them where they are.
+/// Writes dead letters to a file without removing them.
 struct DeadLetterExport {
     let task: DeadLetterTask
 
@@ -13,27 +13,27 @@ struct DeadLetterExport {
 
     func run(on loop: EpollLoop) async -> ExitCode {
         var written: Written?
-        return await task.look(on: loop) { scan in
+        return await task.scanAll(on: loop) { scan in
             written = await write(scan, loop)
-        } conclusion: { _, code in
+        } completion: { _, code in
             guard let written else { return code == .success ? .failed : code }
-            Terminal.error.line("martlet: \(written.tags.count) dead letters are in \(place)".printable)
+            Terminal.error.line("martlet: \(written.tags.count) dead letters written to \(place)".printable)
             return code == .success && written.oversized > 0 ? .failed : code
         }
     }
 
     private var place: String { task.options.file == "-" ? "standard output" : task.options.file }
 
-    /// What is in the file.
+    /// The messages that were written, and the number omitted.
     struct Written {
         var tags: [DeliveryTag] = []
-        /// By which they may have been asked for.
+        /// The names by which an operator can choose the written messages.
         var names: Set<String> = []
-        /// What is not in it.
+        /// Messages omitted because their bodies are too large.
         var oversized = 0
     }
 
-    /// nil after an error line, or when the scan was cut short: nothing is sure to be in the file.
+    /// Returns nil after an error line or if the scan was cut short. The file may then be incomplete.
     func write(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> Written? {
         let path = task.options.file
         do throws(ReferenceResolver.ReadFailure) {
@@ -56,7 +56,7 @@ struct DeadLetterExport {
             guard await file.finish(scan, loop) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
-                    "martlet: \(written.oversized) are left out: their bodies have more than "
+                    "martlet: \(written.oversized) omitted: their bodies exceed "
                         + "\(DeadLetterScan.messageBytesMax) bytes")
             }
             return written
@@ -67,7 +67,7 @@ struct DeadLetterExport {
     }
 
     private func cannotWrite(_ scan: DeadLetterScan) -> Written? {
-        // Whoever asks how the scan ended says that.
+        // The caller reports how the scan ended.
         if !scan.isCutShort { Terminal.error.line("martlet: cannot write \(place)".printable) }
         return nil
     }

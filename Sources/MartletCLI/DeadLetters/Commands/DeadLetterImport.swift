@@ -7,7 +7,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Publishes what a file holds that was exported: as dead letters again, or as requests.
+/// Publishes exported dead letters from a file, as dead letters or as requests.
 actor DeadLetterImport {
     private static let deadlineSeconds = 15
 
@@ -25,7 +25,7 @@ actor DeadLetterImport {
     private var failures = FirstLines()
     private var failure: ExitCode?
 
-    /// To be called on the loop's thread.
+    /// Call it on the loop's thread.
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
@@ -52,7 +52,7 @@ actor DeadLetterImport {
         interruption.hasBegun = true
         let isRead = await publishAll()
         await publisher.close()
-        if !isRead || progress.hasGap || interruption.code != nil { sayWhereToGoOn() }
+        if !isRead || progress.hasGap || interruption.code != nil { printContinuation() }
         let verb = task.options.redrives ? "redriven" : "imported"
         if task.options.isJSON {
             Terminal.output.line(
@@ -66,22 +66,23 @@ actor DeadLetterImport {
 
     private var place: String { task.options.file == "-" ? "standard input" : task.options.file }
 
-    /// From the start everything would be appended again.
-    private func sayWhereToGoOn() {
+    /// Prints the command that continues the import. Importing from the first line would publish messages twice.
+    private func printContinuation() {
         let last = progress.last
         guard last >= task.options.firstLine else { return }
         Terminal.error.line(
-            "martlet: \(place): done up to line \(last): go on with \(command(fromLine: last + 1))".printable)
+            "martlet: \(place): completed up to line \(last); to continue, run: \(command(fromLine: last + 1))"
+                .printable)
     }
 
-    /// Repeats this invocation from a line on.
+    /// Returns this invocation with another first line.
     private func command(fromLine line: Int) -> String {
         var rest = task.options
         rest.firstLine = line
         return rest.command(task.commands)
     }
 
-    /// False after an error line when the file could not be read to its end.
+    /// Returns false after an error line if the file cannot be read to its end.
     private func publishAll() async -> Bool {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in
@@ -102,7 +103,7 @@ actor DeadLetterImport {
                     group.addTask { [number] in await self.publish(message, id, number) }
                 }
                 guard number < firstLine - 1, failure == nil, interruption.code == nil else { return true }
-                throw ReferenceResolver.ReadFailure(reason: "it ends with line \(number)")
+                throw ReferenceResolver.ReadFailure(reason: "the file ends at line \(number)")
             } catch {
                 Terminal.error.line("martlet: cannot read \(place): \(error.reason)".printable)
                 return false
@@ -110,7 +111,7 @@ actor DeadLetterImport {
         }
     }
 
-    /// nil, counted and reported, when it cannot be published.
+    /// Returns nil if the line cannot be published. The line is then counted and reported.
     private func message(_ line: [UInt8], _ place: String) -> (OutgoingMessage, id: String)? {
         let copy: RepublishableMessage
         do throws(MessageLine.Mistake) {
@@ -136,7 +137,7 @@ actor DeadLetterImport {
 
     private func refuse(_ text: String) {
         notPublished += 1
-        failures.say(text)
+        failures.report(text)
     }
 
     private func publish(_ message: OutgoingMessage, _ id: String, _ line: Int) async {
@@ -148,7 +149,7 @@ actor DeadLetterImport {
         let report = PublishReport(
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
-        // It would be again; the others would not.
+        // The broker would refuse this message again, but not the others.
         if case .refused = outcome { return progress.finish(line) }
         progress.leave(line)
         failure = report.exitCode

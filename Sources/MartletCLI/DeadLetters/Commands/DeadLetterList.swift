@@ -3,7 +3,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// Shows dead letters, a line for each.
+/// Prints dead letters, one line each.
 struct DeadLetterList {
     let task: DeadLetterTask
 
@@ -12,20 +12,21 @@ struct DeadLetterList {
     func run(on loop: EpollLoop) async -> ExitCode {
         let limit = task.options.limit ?? DeadLetterOptions.listedDefault
         var letters: [DeadLetter] = []
-        return await task.look(on: loop) { scan in
+        return await task.scanAll(on: loop) { scan in
             while letters.count < limit, let found = await task.next(in: scan) { letters.append(found.letter) }
-        } conclusion: { looked, code in
+        } completion: { totals, code in
             let now = loop.now.unixMilliseconds
             guard show(letters, nowUnixMilliseconds: now) else { return .failed }
-            if letters.count == limit, looked.seen < looked.total, !task.options.isJSON {
+            if letters.count == limit, totals.seen < totals.total, !task.options.isJSON {
                 Terminal.error.line(
-                    "martlet: the first \(limit) of those chosen among \(looked.total); more with --limit")
+                    "martlet: showing the first \(limit) matches of \(totals.total) dead letters; for more, pass --limit N"
+                )
             }
             return code
         }
     }
 
-    /// False when nobody reads it.
+    /// Returns false if standard output is closed.
     private func show(_ letters: [DeadLetter], nowUnixMilliseconds: Int64) -> Bool {
         let reveals = task.options.reveals
         guard task.options.isJSON else {

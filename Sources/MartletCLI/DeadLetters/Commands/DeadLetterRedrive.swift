@@ -9,10 +9,10 @@ import Glibc
 import JSON
 import Text
 
-/// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away. Unrouted results and
-/// waiting requests are published again in the same way, unchecked.
+/// Sends dead letters as requests: checks them again, publishes them, and removes each after the broker's confirm.
+/// Publishes unrouted results and waiting requests in the same way, unchecked.
 actor DeadLetterRedrive {
-    /// How long somebody who reads the lines of JSON is waited for after an interruption.
+    /// How long to wait after an interrupt for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop
@@ -26,18 +26,18 @@ actor DeadLetterRedrive {
     private var counts = RedriveCounts()
     private var sent = 0
     private var limiter: RateLimiter?
-    /// nil where the broker itself returns what has no queue, and in a dry run.
+    /// Only for unrouted results, except in a dry run. Elsewhere the broker returns unroutable messages itself.
     private let returns: UnroutedReturns?
-    /// Those that would be sent in a dry run.
+    /// The messages that a dry run would send.
     private var groups: DeadLetterGroups
     private var found: Set<String> = []
     private var failures = FirstLines()
-    /// Of JSON, which standard output has not taken yet.
+    /// JSON lines that are not yet written to standard output.
     private var lines: [UInt8] = []
-    /// What keeps further ones from being published as well.
+    /// The exit code of a failure that stops publishing.
     private var failure: ExitCode?
 
-    /// To be called on the loop's thread.
+    /// Call it on the loop's thread.
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
@@ -54,7 +54,7 @@ actor DeadLetterRedrive {
 
     private var options: DeadLetterOptions { task.options }
 
-    /// To be called on the loop's thread. Asks after a dry run where every message would be sent unasked.
+    /// Runs a dry run and asks for confirmation if the options would send every message. Call it on the loop's thread.
     static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode {
         guard task.options.needsConfirmation else { return await run(task, on: loop).code }
         var preview = task
@@ -68,7 +68,7 @@ actor DeadLetterRedrive {
         interruption.end()
         guard let answer else { return interruption.code ?? .failed }
         guard answer else {
-            Terminal.error.line("martlet: nothing was sent")
+            Terminal.error.line("martlet: nothing sent")
             return .failed
         }
         return await run(task, on: loop).code
@@ -117,15 +117,17 @@ actor DeadLetterRedrive {
         await conclude()
         if let id = counts.firstRefused, !options.isJSON {
             let command = options.edit(id).command(task.commands)
-            Terminal.error.line("martlet: correct a request that would fail again: \(command)".printable)
+            Terminal.error.line("martlet: to correct a request that would fail again, run: \(command)".printable)
         }
         if case .interrupted? = scan.end { return code }
-        let isMissing = sent < options.limit ?? .max && task.tellMissing(found, of: counts.seen, isComplete: isComplete)
+        let isMissing =
+            sent < options.limit ?? .max
+            && task.reportMissing(found, of: counts.seen, isComplete: isComplete)
         guard code == .success else { return code }
         return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
-    /// Goes through the scan, which is open, and closes it.
+    /// Processes the open scan, and closes it.
     private func redriveQueue() async -> ExitCode {
         let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
         await redriveAll()
@@ -135,7 +137,7 @@ actor DeadLetterRedrive {
         let isSettled = await scan.close()
         guard !isSettled, scan.acknowledgedCount > 0 else { return code }
         Terminal.error.line(
-            "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
+            "martlet: \(scan.queue): the last messages may still be in the queue; run the command again".printable)
         return code == .success ? .unreachable : code
     }
 
@@ -148,10 +150,11 @@ actor DeadLetterRedrive {
         let deadline = loop.now.monotonic + .milliseconds(Self.readerMillisecondsMax)
         await writeLines { self.interruption.code != nil && self.loop.now.monotonic >= deadline }
         guard !lines.isEmpty else { return }
-        Terminal.error.line("martlet: \(lines.count { $0 == UInt8(ascii: "\n") }) lines were read by nobody")
+        let count = lines.count { $0 == UInt8(ascii: "\n") }
+        Terminal.error.line("martlet: \(count) lines not written: standard output is not read")
     }
 
-    /// Waits for whoever reads them, in which the loop turns on; nobody else may be waiting.
+    /// Writes the lines to standard output. The loop continues while the reader is slow. Not reentrant.
     private func writeLines(unless isOver: () -> Bool) async {
         guard !lines.isEmpty else { return }
         var rest = lines
@@ -159,7 +162,7 @@ actor DeadLetterRedrive {
         let isWritten = await FileWriter.write(&rest, to: STDOUT_FILENO, on: loop, unless: isOver)
         lines = rest + lines
         guard !isWritten, rest.isEmpty, failure == nil else { return }
-        // Whoever read them has gone, and would not know what is sent from here on.
+        // The reader is gone and would not learn of further messages.
         failure = .failed
         scan.stop()
     }
@@ -186,25 +189,25 @@ actor DeadLetterRedrive {
                 }
                 if let wait = limiter?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
                 await window.makeRoom(in: &group)
-                // The wait may have ended with the scan, or the others have failed.
+                // During the wait, the scan may have ended or other messages may have failed.
                 if scan.isCutShort || failure != nil { break }
                 scan.takenCount += 1
                 if let returns, returns[message.routingKey] == nil {
                     await publish(message, next.letter.id, next.message.tag)
                     continue
                 }
-                // Not the letter, whose body would be held beside the message's.
+                // Captures only the id: the letter would keep its body in memory besides the message's.
                 group.addTask { [id = next.letter.id, tag = next.message.tag] in await self.publish(message, id, tag) }
             }
             scan.stop()
         }
     }
 
-    /// nil, counted and reported, when it stays.
+    /// Returns nil if the message stays in the queue. It is then counted and reported.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         if next.message.isOversized {
             counts.refuse("size.message_bytes", nil)
-            report(next.letter.id, "invalid", "the body is too large", code: "size.message_bytes")
+            report(next.letter.id, "invalid", "body too large", code: "size.message_bytes")
             return nil
         }
         do throws(ResendMessage.Refusal) {
@@ -240,7 +243,7 @@ actor DeadLetterRedrive {
         if outcome == .confirmed {
             guard scan.holds(tag) else {
                 counts.left += 1
-                return report(id, "left", "published, and the connection was lost before it was taken away")
+                return report(id, "left", "published, but the broker connection was lost before its removal")
             }
             scan.acknowledge(tag)
             if returns?[message.routingKey] == false {
@@ -255,28 +258,28 @@ actor DeadLetterRedrive {
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         report(id, outcome.isUnknown ? "unknown" : "failed", result.reason ?? "not published")
         if case .refused = outcome { return }
-        // Requests in the next wait queue may come from another queue.
+        // Other requests of this wait queue may belong to another request queue.
         if case .returned = outcome, options.source == .waits { return }
-        // The others would fare the same.
+        // The other messages would fail too.
         failure = result.exitCode
         scan.stop()
     }
 
-    /// Publishes a message; the first of its routing key with the question whether it has a queue.
+    /// Publishes a message. For the first message with a routing key, also determines whether a queue is bound.
     private func outcome(of message: OutgoingMessage) async -> PublishOutcome {
         guard let returns, returns[message.routingKey] == nil else { return await scan.publish(message) }
         return await returns.publishFirst(message) { await self.scan.publish($0) }
     }
 
     private static func unroutable(_ message: OutgoingMessage) -> String {
-        "no queue is bound for \(message.routingKey)"
+        "no queue bound for \(message.routingKey)"
     }
 
-    /// A line of JSON for each; for people those that were not published, some of them.
+    /// Reports an outcome: one JSON line for each message, or text for the first few that were not published.
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.
-    ///   - remedy: in place of a reason; its ids are whole.
+    ///   - remedy: replaces the reason; contains complete ids.
     private func report(
         _ id: String, _ outcome: String, _ reason: String? = nil, code: String? = nil, remedy: String? = nil
     ) {
@@ -292,7 +295,7 @@ actor DeadLetterRedrive {
             json.endObject()
             lines += Array(Terminal.output.jsonLine(String(decoding: json.bytes, as: UTF8.self)).utf8)
         } else if let text {
-            failures.say("\(id): \(text)")
+            failures.report("\(id): \(text)")
         }
     }
 }

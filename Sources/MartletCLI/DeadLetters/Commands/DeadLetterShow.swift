@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// Shows all of some dead letters; to people, one of many that are the same.
+/// Shows complete dead letters. Without `--json`, repeated ones are only counted.
 struct DeadLetterShow {
     let task: DeadLetterTask
 
@@ -14,8 +14,8 @@ struct DeadLetterShow {
         var found: Set<String> = []
         var isWritten = true
         var repeated = RepeatedLetters()
-        return await task.look(on: loop) { scan in
-            // One may have several dead letters.
+        return await task.scanAll(on: loop) { scan in
+            // Several dead letters may have the same ID.
             while isWritten, let next = await task.next(in: scan) {
                 found.formUnion(next.names)
                 guard task.options.isJSON || repeated.add(next.letter, body: next.copy.body) else { continue }
@@ -28,10 +28,10 @@ struct DeadLetterShow {
                 var bytes = Array(text.utf8)
                 isWritten = await FileWriter.write(&bytes, to: STDOUT_FILENO, on: loop, unless: { scan.isCutShort })
             }
-        } conclusion: { looked, code in
+        } completion: { totals, code in
             if isWritten { isWritten = repeated.lines.allSatisfy { Terminal.output.line($0.printable) } }
             guard isWritten, code == .success else { return code == .success ? .failed : code }
-            return task.tellMissing(found, of: looked.seen, isComplete: looked.isComplete) ? .failed : .success
+            return task.reportMissing(found, of: totals.seen, isComplete: totals.isComplete) ? .failed : .success
         }
     }
 }

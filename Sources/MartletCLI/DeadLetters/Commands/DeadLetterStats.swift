@@ -3,7 +3,7 @@ import DeadLetters
 import EventLoop
 import JSON
 
-/// Counts dead letters by what they have in common.
+/// Counts dead letters in groups.
 struct DeadLetterStats {
     let task: DeadLetterTask
 
@@ -11,16 +11,16 @@ struct DeadLetterStats {
 
     func run(on loop: EpollLoop) async -> ExitCode {
         var groups = DeadLetterGroups(by: task.options.groupedBy)
-        return await task.look(on: loop) { scan in
+        return await task.scanAll(on: loop) { scan in
             while let found = await task.next(in: scan) {
                 groups.add(found.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
             }
-        } conclusion: { looked, code in
+        } completion: { totals, code in
             let isWritten =
                 task.options.isJSON
                 ? DeadLetterText.json(groups).allSatisfy { Terminal.output.json($0) }
                 : Terminal.output.write(
-                    DeadLetterText.table(groups, of: looked.seen, in: task.place, task.options.source))
+                    DeadLetterText.table(groups, of: totals.seen, in: task.place, task.options.source))
             return isWritten ? code : .failed
         }
     }

@@ -7,72 +7,73 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// What all of the commands on dead letters, unrouted results and waiting requests begin with and end with.
+/// The common beginning and end of the commands on dead letters, unrouted results and waiting requests.
 struct DeadLetterTask: Sendable {
     let connector: BrokerConnector
     /// At least one.
     var queues: [String]
     var options: DeadLetterOptions
     let choice: DeadLetterChoice
-    /// By which requests are checked before they are sent; nil: by the contract alone.
+    /// Rules that requests are checked by before they are sent; nil: only the contract.
     var rules: RequestRules?
 
-    /// What was looked at, in all queues.
-    struct Looked {
+    /// Totals of the scans of all queues.
+    struct Totals {
         var seen = 0
         var total = 0
-        /// Whether no message was out of sight.
+        /// Whether the scans read every message.
         var isComplete = true
     }
 
-    /// Where the messages are, for people.
+    /// The name of the queues, for people.
     var place: String { options.source.place(connector.names) }
 
-    /// Completes what an operator is advised to run.
+    /// Completes commands in remedies.
     var commands: CommandAdvice { CommandAdvice(options.broker) }
 
-    /// One that was chosen.
+    /// A message that the options choose.
     struct Found {
         let message: IncomingMessage
         let copy: RepublishableMessage
         let letter: DeadLetter
     }
 
-    /// Looks at what is there, and leaves it as it is.
+    /// Scans the queues without removing messages.
     ///
     /// - Parameters:
-    ///   - look: goes through the scan.
-    ///   - conclusion: what is said once all is given back; the exit code is that of the scans' ends.
-    func look(
-        on loop: EpollLoop, _ look: (DeadLetterScan) async -> Void,
-        conclusion: (Looked, ExitCode) -> ExitCode
+    ///   - scanQueue: reads the scan of one queue.
+    ///   - completion: prints the result after all messages are requeued; receives the exit code of the scans.
+    func scanAll(
+        on loop: EpollLoop, _ scanQueue: (DeadLetterScan) async -> Void,
+        completion: (Totals, ExitCode) -> ExitCode
     ) async -> ExitCode {
         let interruption = Interruption(on: loop)
         defer { interruption.end() }
-        var (looked, code) = (Looked(), ExitCode.success)
+        var (totals, code) = (Totals(), ExitCode.success)
         switch await filled(on: loop) {
         case .failure(let failure): return failure.code
         case .success(let filled):
             for queue in filled where code == .success {
                 let scan = scan(of: queue, on: loop, interruption)
                 if let failure = await open(scan) { return failure }
-                await look(scan)
+                await scanQueue(scan)
                 code = end(of: scan)
                 await scan.close()
-                looked.seen += scan.seen
-                looked.total += scan.total
-                looked.isComplete = looked.isComplete && scan.isComplete
+                totals.seen += scan.seen
+                totals.total += scan.total
+                totals.isComplete = totals.isComplete && scan.isComplete
             }
         }
-        return conclusion(looked, code)
+        return completion(totals, code)
     }
 
-    /// Said already.
+    /// A failure that has been printed.
     struct Failure: Error {
         var code: ExitCode
     }
 
-    /// The queues that hold messages now, of several; at least one. An interruption of the caller's ends the process.
+    /// Returns the queues that hold messages, or the first queue if all are empty. The caller's interruption ends the
+    /// process.
     func filled(on loop: EpollLoop) async -> Result<[String], Failure> {
         guard queues.count > 1 else { return .success(queues) }
         let admin = connector.admin(named: options.source.command, on: loop)
@@ -82,7 +83,7 @@ struct DeadLetterTask: Sendable {
         do throws(AMQPError) {
             for queue in queues where try await admin.status(ofQueue: queue).messages > 0 { filled.append(queue) }
         } catch {
-            say(error)
+            report(error)
             await admin.close()
             return .failure(Failure(code: error.isUnreachable ? .unreachable : .failed))
         }
@@ -90,7 +91,7 @@ struct DeadLetterTask: Sendable {
         return .success(filled.isEmpty ? [queues[0]] : filled)
     }
 
-    /// - Parameter queue: nil for the only one.
+    /// - Parameter queue: nil: the first queue.
     func scan(of queue: String? = nil, on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
         DeadLetterScan(
             of: queue ?? queues[0], options.source, connector, on: loop, interruption,
@@ -98,10 +99,10 @@ struct DeadLetterTask: Sendable {
             connectionHandler: BrokerWait(loop: loop, connector: connector), publisherHandler: RefusedUserIDReport())
     }
 
-    /// Begins a scan; the exit code after an error line, when it cannot.
+    /// Opens a scan. Returns an exit code after an error line if it cannot be opened.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
-            if let target = options.target { try await scan.look(for: target) }
+            if let target = options.target { try await scan.verifyQueue(target) }
         } catch {
             return await close(scan, error)
         }
@@ -112,25 +113,25 @@ struct DeadLetterTask: Sendable {
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
-                "martlet: somebody else reads \(scan.queue): what they hold is not seen here".printable)
+                "martlet: another consumer reads \(scan.queue): messages that it holds are not visible".printable)
         }
         return nil
     }
 
     /// - Parameter ofQueue: whether the error is about a queue of the topology.
     private func close(_ scan: DeadLetterScan, _ error: AMQPError, ofQueue: Bool = false) async -> ExitCode {
-        if ofQueue { say(error) } else { Terminal.error.line(connector.line(error)) }
+        if ofQueue { report(error) } else { Terminal.error.line(connector.line(error)) }
         await scan.close()
         return error.isUnreachable ? .unreachable : .failed
     }
 
-    /// An error about a queue of the topology, with what to do.
-    private func say(_ error: AMQPError) {
+    /// Prints an error about a queue of the topology, with a remedy.
+    private func report(_ error: AMQPError) {
         let hint = error.code == .notFound ? "; \(commands.completed(TopologyAdvice.apply))" : ""
         Terminal.error.line(connector.line(error) + hint)
     }
 
-    /// The next that is chosen; nil when the scan has ended.
+    /// Returns the next chosen message; nil at the end of the scan.
     func next(in scan: DeadLetterScan) async -> Found? {
         while let message = await scan.next() {
             let copy = RepublishableMessage(message, connector.provenance(of: message))
@@ -138,34 +139,36 @@ struct DeadLetterTask: Sendable {
             switch options.source {
             case .deadLetters: break
             case .unrouted: letter.readResult(copy.body)
-            // The broker returns it there.
+            // The queue that the broker returns the request to.
             case .waits: letter.queue = message.routingKey
             }
-            if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
+            if choice.matches(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
                 return Found(message: message, copy: copy, letter: letter)
             }
         }
         return nil
     }
 
-    /// What to do where a scan ended before its time, and the exit code.
+    /// Prints a remedy if the scan ended early. Returns the exit code.
     func end(of scan: DeadLetterScan) -> ExitCode {
         func line(_ text: String) { Terminal.error.line("martlet: \(scan.queue): \(text)".printable) }
         switch scan.end {
         case nil, .complete, .enough:
             return .success
         case .windowFull where scan.window < DeadLetterScan.windowMax:
-            line("\(scan.window) \(options.source.noun)s stay and fill the window: run it again without --rate")
+            line(
+                "\(scan.window) \(options.source.noun)s stay in the queue and fill the window: "
+                    + "run the command again without --rate")
             return .failed
         case .windowFull:
             line(
-                "no more than the oldest \(DeadLetterScan.windowMax) are looked at, and there were \(scan.total): "
+                "read only the oldest \(DeadLetterScan.windowMax) of \(scan.total) messages: "
                     + options.source.roomAdvice)
             return .failed
         case .tooLong:
             line(
-                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ takes back after 30 what is "
-                    + "held: run it again for the rest")
+                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues held messages "
+                    + "after 30: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):
             return ExitCode(signal)
@@ -175,23 +178,23 @@ struct DeadLetterTask: Sendable {
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
             line(
-                "not looked at any further: a \(options.source.noun) was delivered in vain \(deliveries) times, and RabbitMQ throws it "
-                    + "away after \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
+                "scan stopped: a \(options.source.noun) had \(deliveries) failed deliveries, and RabbitMQ discards it "
+                    + "after \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: connector.virtualHost))")
             return .failed
         }
     }
 
-    /// Reports the IDs that were asked for and not found.
+    /// Reports requested IDs that were not found.
     ///
     /// - Parameters:
-    ///   - seen: messages that were read.
-    ///   - isComplete: whether these are all.
-    /// - Returns: whether some are missing.
-    @discardableResult func tellMissing(_ found: Set<String>, of seen: Int, isComplete: Bool) -> Bool {
+    ///   - seen: number of messages read.
+    ///   - isComplete: whether every message was read.
+    /// - Returns: whether an ID was not found.
+    @discardableResult func reportMissing(_ found: Set<String>, of seen: Int, isComplete: Bool) -> Bool {
         let noun = options.source.noun
         for id in missing(found).map({ DeadLetterText.operand($0) }) {
             let text =
-                isComplete ? "no \(noun) \(id) was found" : "\(noun) \(id) is not among the \(seen) that were read"
+                isComplete ? "\(noun) \(id) not found" : "\(noun) \(id) not found among the \(seen) messages read"
             Terminal.error.line("martlet: \(text)".printable)
         }
         return isMissing(found)
@@ -203,6 +206,6 @@ struct DeadLetterTask: Sendable {
 }
 
 extension DeadLetterTask.Found {
-    /// By which it can be asked for.
+    /// The names by which an operator can choose the message.
     var names: [String] { [letter.id, copy.messageID].compactMap(\.self) }
 }

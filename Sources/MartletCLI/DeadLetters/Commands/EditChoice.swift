@@ -1,10 +1,10 @@
 import Configuration
 import DeadLetters
 
-/// Which dead letter a person wants to edit: a message may have failed several times.
+/// Chooses the dead letter to edit. Several dead letters may have the same ID.
 struct EditChoice {
     private(set) var first: DeadLetterTask.Found?
-    /// Those that differ from the first.
+    /// Dead letters that differ from the first.
     private var others = 0
     /// UNIX milliseconds.
     private var newestFailedAt: Int64?
@@ -15,13 +15,13 @@ struct EditChoice {
             first = found
             return
         }
-        // One and the same may be there twice: any of them is meant.
+        // Identical dead letters are interchangeable.
         if DeadLetterMark(first.letter) != DeadLetterMark(found.letter) || first.copy.body != found.copy.body {
             others += 1
         }
     }
 
-    /// How to choose one; nil when one is.
+    /// Returns how to choose one; nil if the choice is unambiguous.
     func advice(_ options: DeadLetterOptions, _ commands: CommandAdvice) -> String? {
         guard others > 0 else { return nil }
         let newest = newestFailedAt.map { failedAt in
@@ -30,6 +30,6 @@ struct EditChoice {
             return ", the newest by \(options.command(commands))"
         }
         let id = DeadLetterText.operand(options.ids[0])
-        return "\(others + 1) dead letters have the id \(id): choose one with --where" + (newest ?? "")
+        return "\(others + 1) dead letters have the ID \(id): choose one with --where" + (newest ?? "")
     }
 }

@@ -3,7 +3,7 @@ import CommandKit
 import Configuration
 import Glibc
 
-/// A file of its own for a text that a person edits, which nobody else can read.
+/// A temporary file for a text that an operator edits. Only its owner can read it.
 struct EditedFile: Sendable {
     private static let bytesMax = 16 << 20
 
@@ -12,7 +12,7 @@ struct EditedFile: Sendable {
     init(_ text: [UInt8]) throws(ReferenceResolver.ReadFailure) {
         let folder = Environment.nonEmpty("TMPDIR") ?? "/tmp"
         let suffix = ".json"
-        // Made with mode 0600.
+        // mkstemps creates the file with mode 0600.
         var template = Array("\(folder)/martlet-XXXXXX\(suffix)".utf8CString)
         let descriptor = mkstemps(&template, Int32(suffix.utf8.count))
         guard descriptor >= 0 else {
@@ -22,11 +22,11 @@ struct EditedFile: Sendable {
         defer { close(descriptor) }
         guard text.withUnsafeBytes({ FileWriter.write($0, to: descriptor) }) else {
             remove()
-            throw ReferenceResolver.ReadFailure(reason: "it cannot be written")
+            throw ReferenceResolver.ReadFailure(reason: "write failed")
         }
     }
 
-    /// As it was saved last.
+    /// Returns the text as last saved.
     func text() throws(ReferenceResolver.ReadFailure) -> [UInt8] {
         try FileReader.bytes(of: path, bytesMax: Self.bytesMax)
     }

@@ -6,19 +6,19 @@ import EventLoop
 import Glibc
 import Threads
 
-/// The person's editor on a file.
+/// A running editor process.
 struct Editor {
     private let pid: pid_t
 
-    /// nil when it cannot be run.
+    /// Starts `$VISUAL`, `$EDITOR` or vi. Returns nil if that fails.
     ///
-    /// Through the shell, since the variable may hold options.
+    /// Uses the shell, since the variable may contain options.
     init?(_ path: String) {
         let editor = Environment.nonBlank("VISUAL") ?? Environment.nonBlank("EDITOR") ?? "vi"
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The signals that this process waits for are the editor's own business.
+        // The editor must receive the signals that this process blocks.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -31,14 +31,14 @@ struct Editor {
         self.pid = pid
     }
 
-    /// Waits until the person has closed it; false when it failed. What ends this process ends the editor, but for Ctrl-C,
-    /// which is a key like others there.
+    /// Waits until the editor has exited. Returns false if it failed. An interruption terminates the editor, except
+    /// Ctrl-C, which the editor handles as a key.
     func hasSucceeded(_ interruption: Interruption) async -> Bool {
         interruption.leavesControlC = true
         let end = InterruptionEnd(pid)
         interruption.add(end)
         if interruption.code != nil { kill(pid, SIGTERM) }
-        // It is reaped here, so that no signal can hit another process.
+        // `waitid` does not reap the process, so its ID stays valid for `kill` until `waitpid` below.
         await DetachedThread.run { [pid] in
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}

@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Glibc
 
-/// A new file for messages with all that is in them, which nobody else can read.
+/// A new file for complete messages. Only its owner can read it.
 final class ExportFile {
     private static let flushBytes = 1 << 16
 
@@ -13,7 +13,7 @@ final class ExportFile {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// - Parameter path: `-` is standard output. A file that is there already is left alone.
+    /// - Parameter path: `-` is standard output. An existing file is an error.
     init(_ path: String) throws(ReferenceResolver.ReadFailure) {
         self.path = path
         if path == "-" {
@@ -23,7 +23,7 @@ final class ExportFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let code = errno
-            let reason = code == EEXIST ? "it exists already" : String(cString: strerror(code))
+            let reason = code == EEXIST ? "file exists" : String(cString: strerror(code))
             throw ReferenceResolver.ReadFailure(reason: reason)
         }
     }
@@ -32,7 +32,7 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// False when it cannot be written, or the scan was cut short while a reader took its time.
+    /// Returns false if the write fails, or if the scan was cut short while the reader was slow.
     func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))
@@ -40,13 +40,13 @@ final class ExportFile {
         return await flush(scan, loop)
     }
 
-    /// Makes sure that all of it is on the disk.
+    /// Writes the rest and flushes it to the disk.
     func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         guard await flush(scan, loop) else { return false }
         return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
     }
 
-    /// A new file's name is on the disk only with its folder.
+    /// Flushes the folder, since the disk has a new file's name only after that.
     private func syncFolder() -> Bool {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

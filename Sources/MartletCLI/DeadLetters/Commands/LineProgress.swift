@@ -1,15 +1,15 @@
-/// Up to which line of a file everything is done, of which several are on their way at once.
+/// Tracks the lines of a file that complete out of order.
 struct LineProgress: Equatable, Sendable {
-    /// This line is done, and so are all before it.
+    /// This line and all lines before it are completed.
     private(set) var last: Int
-    /// Done, behind one that is not.
+    /// Completed lines after an incomplete one.
     private var beyond: Set<Int> = []
-    /// The first that will not be done.
+    /// The first line that failed.
     private var gap = Int.max
 
     init(after line: Int) { last = line }
 
-    /// Whether one was left out.
+    /// Whether a line failed.
     var hasGap: Bool { gap < .max }
 
     mutating func finish(_ line: Int) {
@@ -18,7 +18,7 @@ struct LineProgress: Equatable, Sendable {
         while beyond.remove(last + 1) != nil { last += 1 }
     }
 
-    /// It stays undone: nothing behind it counts any more.
+    /// Marks a line as failed. Lines after it no longer count.
     mutating func leave(_ line: Int) {
         gap = min(gap, line)
         beyond = beyond.filter { $0 < gap }

@@ -10,7 +10,7 @@ import Text
 protocol MessageQueueCommand: ConfiguredCommand {
     var options: DeadLetterOptions { get }
 
-    /// Does the work on the loop.
+    /// Runs the command on the loop.
     func execute(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode
 }
 
@@ -26,21 +26,21 @@ extension MessageQueueCommand {
                 return .usage
             }
         }
-        // Lines of JSON are for programs, which no question may stop.
+        // With `--json`, a program reads the output and cannot answer a prompt.
         guard !options.needsConfirmation || (ConfirmationPrompt.canBeAsked && !options.isJSON) else {
             let source = options.source
             var all = options
             all.choosesAll = true
             Terminal.error.line(
-                ("martlet: \(source.resendWord) without an ID, --where or --limit sends every \(source.noun); to send "
-                    + "them run \(all.command(CommandAdvice(options.broker)))").printable)
+                ("martlet: \(source.resendWord) without an ID, --where or --limit sends every \(source.noun); to do "
+                    + "so, run: \(all.command(CommandAdvice(options.broker)))").printable)
             return .usage
         }
         let connector = try options.broker.connector()
         var options = options
         let queues = options.source.queues(of: try options.broker.topology())
         if options.source != .waits, let management = ManagementAccess(try options.broker.configuration()) {
-            guard options.seekDeliveryLimit(of: queues[0], management), Self.mayReplay(options, connector, management)
+            guard options.readDeliveryLimit(of: queues[0], management), Self.mayReplay(options, connector, management)
             else {
                 return .failed
             }
@@ -65,7 +65,7 @@ extension MessageQueueCommand {
             return false
         } catch {
             Terminal.error.line(
-                "martlet: end martlet watch and martlet publish --wait before a replay; whether one runs is not seen: "
+                "martlet: stop martlet watch and martlet publish --wait before a replay; cannot check whether one runs: "
                     + error.message.printable)
             return true
         }

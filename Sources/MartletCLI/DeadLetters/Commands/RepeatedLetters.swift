@@ -1,6 +1,6 @@
 import DeadLetters
 
-/// Dead letters that say the same as one that was shown: only counted.
+/// Counts dead letters that repeat one shown before.
 struct RepeatedLetters {
     private struct Likeness: Hashable {
         var id: String
@@ -14,7 +14,7 @@ struct RepeatedLetters {
     private var counts: [Likeness: Int] = [:]
     private var order: [Likeness] = []
 
-    /// - Returns: whether it is the first of its kind.
+    /// - Returns: whether the dead letter is the first of its kind.
     mutating func add(_ letter: DeadLetter, body: [UInt8]) -> Bool {
         let likeness = Likeness(
             id: letter.id, failureClass: letter.failureClass, code: letter.code, path: letter.path,
@@ -25,7 +25,7 @@ struct RepeatedLetters {
         return true
     }
 
-    /// For people: a line for each kind of which there is more than was shown.
+    /// Lines for people: one for each kind that was repeated.
     var lines: [String] {
         order.compactMap { likeness in
             guard let count = counts[likeness], count > 1 else { return nil }

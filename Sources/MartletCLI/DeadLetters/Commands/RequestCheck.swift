@@ -4,19 +4,19 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// Whether a body is one that a worker takes, as `martlet validate` finds it.
+/// Checks whether a worker would accept a body, as `martlet validate` does.
 struct RequestCheck {
     private let check: DocumentCheck
 
-    /// - Parameter rules: of the worker's configuration; nil: the contract alone counts.
+    /// - Parameter rules: from the worker's configuration; nil: check only the contract.
     init(_ rules: RequestRules?) {
         check = DocumentCheck(ContractSchemas.notification, isOfMessages: true, rules, errorsMax: 1)
     }
 
-    /// What is wrong with it; nil when nothing is.
+    /// Returns the first mistake; nil if the body is valid.
     func problem(in body: [UInt8]) -> ValidationResult.Problem? { check.result(of: body).errors.first }
 
-    /// Why a worker would refuse the message, by its properties or its body; nil when it would read both.
+    /// Returns why a worker would refuse the message, by its properties or its body; nil if it would accept both.
     func problem(in copy: RepublishableMessage) -> ValidationResult.Problem? {
         if let violation = ContentCoding.violation(of: copy.contentEncoding) {
             return .violation(violation, JSONPosition(offset: 0, line: 1, column: 1))

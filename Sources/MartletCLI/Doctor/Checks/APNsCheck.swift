@@ -7,11 +7,11 @@ import EventLoop
 import TLS
 
 extension DoctorCheck {
-    /// One push for each app, to a device that no one has: APNs judges credential and topic before it. Where broadcasts go
-    /// elsewhere, one there, to a channel that no one has.
+    /// Sends one push per app to a nonexistent device, since APNs checks credential and topic first. Where broadcasts
+    /// have a separate endpoint, sends one there, to a nonexistent channel.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { context, loop, findings in
         guard let configuration = context.configuration else {
-            return [.unseen("apns", "the configuration has mistakes", remedy: "mend those first")]
+            return [.unseen("apns", "the configuration has mistakes", remedy: "correct them first")]
         }
         do throws(CryptoError) {
             let pools = try ConnectionPools(configuration)
@@ -32,22 +32,23 @@ extension DoctorCheck {
                 let (probe, apps) = probes[index]
                 await probe.ask(Array(apps.prefix(appsMax)), found: findings.found)
                 guard apps.count > appsMax else { return }
-                findings.found(.unseen("apns", "\(apps.count - appsMax) more apps of \(probe.name)"))
+                findings.found(.unseen("apns", "\(apps.count - appsMax) more apps at \(probe.name)"))
             }
             return []
         } catch {
-            return [.failure("apns", "\(error)", remedy: "look at apns.keys, apns.certificates and apns.endpoints")]
+            return [.failure("apns", "\(error)", remedy: "check apns.keys, apns.certificates and apns.endpoints")]
         }
     }
 
     private static let apnsAnswerSecondsMax: Int64 = 8
-    /// Of one credential in one environment.
+    /// Per credential and environment.
     private static let appsMax = 20
 }
 
 extension WorkerConfiguration {
-    /// The apps whose messages go to that environment of themselves, and which the credential serves, each with a kind of
-    /// push that it is for. A key that takes what an app's certificate is not for is not asked: that may be nothing.
+    /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
+    /// push that uses it. A key is tested only with an app's first kind: an app may never send the kinds that its
+    /// certificate does not cover.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
@@ -64,7 +65,7 @@ extension WorkerConfiguration {
     }
 }
 
-/// Asks APNs by one connection of one credential.
+/// Tests one credential over one connection to APNs.
 ///
 /// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
 final class APNsProbe: @unchecked Sendable {
@@ -73,9 +74,9 @@ final class APNsProbe: @unchecked Sendable {
         var kind: AppDirectory.Kind
     }
 
-    /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
-    private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
-    private static let nobodysChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
+    /// As long as a device token, but assigned to no device. apns-simulator refuses only tokens with this beginning.
+    private static let nonexistentToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
+    private static let nonexistentChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
 
     private let pool: APNSPool
@@ -90,15 +91,15 @@ final class APNsProbe: @unchecked Sendable {
         failure = ConnectFailure(of: pool)
     }
 
-    /// Whom it asks: `api.push.apple.com:443 with key ABC123DEFG`.
+    /// Endpoint and credential, such as `api.push.apple.com:443 with key ABC123DEFG`.
     var name: String { "\(place) with \(credential)" }
 
-    /// - Parameter found: called for each app's line as it is answered.
+    /// - Parameter found: called with each app's line when its response arrives.
     func ask(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
             found(finding.line(app: app.bundleID, credential: credential, place: place))
-            // What the other apps would hear as well.
+            // The other apps would get the same response.
             if finding.isOfAllApps { break }
         }
         pool.close()
@@ -110,10 +111,10 @@ final class APNsProbe: @unchecked Sendable {
         let push: APNSRequest =
             switch app.kind {
             case .broadcast:
-                .broadcast(channel: Self.nobodysChannel[...], bundleID: topic, id: id, payload: Self.payload)
+                .broadcast(channel: Self.nonexistentChannel[...], bundleID: topic, id: id, payload: Self.payload)
             case .device(let type):
                 .device(
-                    token: Self.nobodysToken[...], topic: topic, pushType: type, priority: type.defaultPriority,
+                    token: Self.nonexistentToken[...], topic: topic, pushType: type, priority: type.defaultPriority,
                     expiration: 0, id: id, payload: Self.payload)
             }
         return await pool.send(push)

@@ -4,31 +4,31 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// Name, connection and login, of each host.
+    /// Checks name, connection and login of each host.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
-            return [.unseen("broker", "the configuration does not say which", remedy: "mend it first")]
+            return [.unseen("broker", "the configuration names no broker", remedy: "correct it first")]
         }
         let endpoints = broker.url.endpoints
         await findings.ask(endpoints.map(\.description)) { index in
             var line = await visit(
                 endpoints[index], broker, channels: context.configuration?.consumerChannels ?? 1, loop)
-            // A worker needs one of them.
+            // A worker needs only one of the hosts.
             if line.state == .failure, endpoints.count > 1 { line.state = .warning }
             findings.found(line)
         }
         guard endpoints.count > 1, findings.lines.allSatisfy({ $0.state == .warning }) else { return [] }
         return [
             .failure(
-                "broker", "none of the \(endpoints.count) hosts takes this worker",
-                remedy: "mend one of them; a worker needs no more")
+                "broker", "none of the \(endpoints.count) hosts accepts this worker",
+                remedy: "repair one of them; a worker needs only one")
         ]
     }
 
-    /// Of a connection that is to come up, and of an answer.
+    /// Timeout for the connection, and for each response.
     static let brokerAnswerSecondsMax = 5
 
-    /// - Parameter channels: that a worker needs on one connection.
+    /// - Parameter channels: channels that a worker needs on one connection.
     private static func visit(
         _ endpoint: Endpoint, _ broker: WorkerConfiguration.Broker, channels: Int, _ loop: EventLoop
     ) async -> DoctorLine {
@@ -36,13 +36,13 @@ extension DoctorCheck {
         alone.url.endpoints = [endpoint]
         let place = endpoint.description
         guard let connector = try? BrokerConnector(alone) else {
-            return .failure("broker", "\(place): TLS cannot be set up", remedy: "look at amqp.tls")
+            return .failure("broker", "\(place): cannot set up TLS", remedy: "check amqp.tls")
         }
         let names = await NameLookup.addresses(of: endpoint)
         guard !names.isEmpty else {
             return .failure(
-                "broker", "\(place): there is no address for this name",
-                remedy: "look at the host of amqp.url, and at the name server of this machine")
+                "broker", "\(place): the name has no address",
+                remedy: "check the host of amqp.url and this machine's name server")
         }
         let begin = loop.now.monotonic
         let admin = connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
@@ -69,7 +69,7 @@ extension DoctorCheck {
 
     static func tooFewChannels(_ place: String, _ allowed: Int, needed: Int) -> DoctorLine {
         .failure(
-            "broker", "\(place): a worker needs \(needed) channels on a connection and the broker allows \(allowed)",
+            "broker", "\(place): a worker needs \(needed) channels on a connection, but the broker allows \(allowed)",
             remedy: "set channel_max = \(needed) or more in rabbitmq.conf, and restart the broker")
     }
 
@@ -80,26 +80,26 @@ extension DoctorCheck {
 
     private static func product(_ properties: FieldTable) -> String {
         let words = ["product", "version"].compactMap { properties[$0]?.stringValue }
-        return words.isEmpty ? "a broker that does not say what it is" : words.joined(separator: " ")
+        return words.isEmpty ? "unidentified broker" : words.joined(separator: " ")
     }
 
     private static func remedy(_ error: AMQPError, _ broker: WorkerConfiguration.Broker) -> String {
         switch error.code {
         case .accessRefused:
-            "look at user and password of amqp.url (guest may log in from the broker's own machine only)"
+            "check user and password of amqp.url (guest may log in only from the broker's machine)"
         case .notFound:
-            "make the virtual host, or name another at the end of amqp.url: rabbitmqctl add_vhost "
+            "correct the virtual host in amqp.url, or create it: rabbitmqctl add_vhost "
                 + Shell.quoted(broker.url.virtualHost)
-        case .protocolViolation: "is this the port of AMQP, and does it take TLS where amqp.url says amqps?"
+        case .protocolViolation: "check that this is an AMQP port, and that it uses TLS if amqp.url begins with amqps"
         case .timedOut:
-            "is this the port of AMQP? A firewall may drop packets, or the broker may be stopped or under an alarm"
+            "check that this is an AMQP port, that no firewall drops packets, and that the broker has no alarm"
         case .cannotConnect, .connectionLost:
             broker.url.usesTLS
-                ? "is the broker running, and does its certificate lead to amqp.tls.ca_file and name this host?"
-                : "is the broker running, and does it listen there?"
+                ? "check that the broker runs, and that amqp.tls.ca_file verifies its certificate for this host"
+                : "check that the broker runs and listens on this port"
         case .resourceLocked, .preconditionFailed, .connectionForced, .consumerCancelled, .refused, .closed,
             .invalidURL:
-            "the broker's own log says more"
+            "see the broker's log"
         }
     }
 }

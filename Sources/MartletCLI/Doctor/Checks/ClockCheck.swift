@@ -2,13 +2,14 @@ import BrokerManagement
 import EventLoop
 
 extension DoctorCheck {
-    /// Provider tokens hold the time, and APNs takes them for an hour. What APNs says of them is told with it.
+    /// Compares this machine's clock with the broker's: APNs accepts a provider token for an hour after the time in it.
+    /// The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
-            return [.unseen("clock", "there is no clock to compare with but that of APNs, which judges tokens")]
+            return [.unseen("clock", "no clock to compare with: amqp.management_url is not set")]
         }
         guard case .success(let theirs?) = await management.unixSeconds() else {
-            return [.unseen("clock", "the broker's management does not tell the time")]
+            return [.unseen("clock", "the broker's management API does not return the time")]
         }
         return [line(secondsAhead: loop.now.unixSeconds - theirs)]
     }
@@ -16,13 +17,13 @@ extension DoctorCheck {
     private static let skewSecondsOK: Int64 = 10
     private static let skewSecondsMax: Int64 = 600
 
-    /// - Parameter secondsAhead: of the broker's clock; below zero: behind.
+    /// - Parameter secondsAhead: difference to the broker's clock; negative: behind.
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
-        let text = "this clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"
-        let remedy = "set both by NTP; APNs refuses tokens of the future and those older than an hour"
+        let text = "this machine's clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"
+        let remedy = "synchronize both by NTP; APNs refuses tokens from the future and those older than an hour"
         return switch seconds {
-        case ...skewSecondsOK: .ok("clock", "as the broker's, within \(skewSecondsOK) s")
+        case ...skewSecondsOK: .ok("clock", "within \(skewSecondsOK) s of the broker's")
         case ...skewSecondsMax: .warning("clock", text, remedy: remedy)
         default: .failure("clock", text, remedy: remedy)
         }

@@ -5,12 +5,12 @@ extension DoctorCheck {
         guard context.mistakes.isEmpty else {
             return context.mistakes.map {
                 .failure(
-                    "configuration", $0.description, remedy: "mend it there; martlet config check looks at it alone")
+                    "configuration", $0.description, remedy: "correct it there, then run: martlet config check")
             }
         }
         let warnings = context.configuration?.warnings ?? []
         let apps = context.configuration?.apps.count ?? 0
         return [.ok("configuration", "\(context.path), with \(apps) \(apps == 1 ? "app" : "apps")")]
-            + warnings.map { .warning("configuration", $0, remedy: "leave it if it is meant so") }
+            + warnings.map { .warning("configuration", $0, remedy: "change it if it is not intended") }
     }
 }

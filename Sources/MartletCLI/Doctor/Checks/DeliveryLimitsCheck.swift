@@ -4,22 +4,22 @@ import CommandKit
 import Text
 
 extension DoctorCheck {
-    /// Whether the broker would take a message out of a queue because it was given back too often.
+    /// Checks whether the broker would remove a message from a queue because it was requeued too often.
     static let deliveryLimits = DoctorCheck(name: "delivery limits", secondsMax: 30) { context, _, _ in
         guard let topology = context.topology else {
-            return [.unseen("delivery limits", "the configuration does not say where the broker is")]
+            return [.unseen("delivery limits", "the configuration names no broker")]
         }
         guard let management = context.management else {
             return [
                 .unseen(
-                    "delivery limits", "only the management API shows them",
-                    remedy: "set amqp.management_url; declare new queues without a limit: martlet topology apply")
+                    "delivery limits", "visible only through the management API",
+                    remedy: "set amqp.management_url; to create missing queues without a limit: martlet topology apply")
             ]
         }
         let notice: @Sendable (String) -> Void = { Terminal.error.line("martlet: \($0)".printable) }
         switch await management.settledSnapshot(of: topology, onWait: notice) {
         case .failure(let failure):
-            return [.failure("delivery limits", failure.message, remedy: "look at amqp.management_url and its user")]
+            return [.failure("delivery limits", failure.message, remedy: "check amqp.management_url and its user")]
         case .success(let snapshot):
             return lines(snapshot, topology, context.advice)
         }
@@ -27,7 +27,7 @@ extension DoctorCheck {
 
     static func lines(_ snapshot: BrokerSnapshot, _ topology: Topology, _ advice: TopologyAdvice) -> [DoctorLine] {
         guard let version = snapshot.version else {
-            return [.unseen("delivery limits", "the broker does not say its version")]
+            return [.unseen("delivery limits", "the broker does not report its version")]
         }
         var lines: [DoctorLine] = []
         var unlimited: [String] = []
@@ -49,7 +49,7 @@ extension DoctorCheck {
                     remedy: snapshot.unseenLimitsAdvice(advice)))
         }
         guard !unlimited.isEmpty || !lines.isEmpty else {
-            return [.unseen("delivery limits", "none of the queues is there yet", remedy: TopologyAdvice.apply)]
+            return [.unseen("delivery limits", "none of the queues exists", remedy: TopologyAdvice.apply)]
         }
         guard !unlimited.isEmpty else { return lines }
         return [.ok("delivery limits", "none on \(unlimited.joined(separator: ", "))")] + lines

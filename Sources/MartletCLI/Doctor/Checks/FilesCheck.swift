@@ -1,8 +1,8 @@
 import Glibc
 
 extension DoctorCheck {
-    /// That other users of the machine can neither read the secrets of a worker nor change what it reads. The groups of
-    /// files are not checked. `keys` has the modes of the keys for APNs.
+    /// Checks that other users of the machine can neither read a worker's secrets nor change the files that it reads.
+    /// The groups of files are not checked. The check `keys` covers the modes of APNs keys.
     static let files = DoctorCheck(name: "files", secondsMax: 5) { context, _, _ in
         let user = geteuid()
         var warnings = context.files.flatMap { file -> [DoctorLine] in
@@ -26,13 +26,13 @@ extension DoctorCheck {
         guard warnings.isEmpty else { return warnings }
         let trusted = user == 0 ? "their owners and groups" : "root, this user and their groups"
         return [
-            .ok("files", "\(places.count) read, and only \(trusted) can change them or read secrets in them")
+            .ok("files", "\(places.count) files; only \(trusted) can change them or read their secrets")
         ]
     }
 
     static func mode(of path: String) -> UInt32? { status(of: path)?.st_mode }
 
-    /// nil when the file cannot be looked at.
+    /// nil if the file's status cannot be read.
     private static func status(of path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil

@@ -8,7 +8,7 @@ import JSONSchema
 import YAML
 
 extension DoctorCheck {
-    /// The libraries that this process has loaded, which need not be those that it was built with.
+    /// Lists the libraries that this process has loaded. They may differ from those that it was built with.
     static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _, _ in
         var versions = [
             ("librabbitmq", AMQPLibrary.version), ("nghttp2", HTTP2Library.version), ("OpenSSL", CryptoLibrary.version),
@@ -21,8 +21,8 @@ extension DoctorCheck {
         } catch {
             warnings.append(
                 .warning(
-                    "libraries", "\(error.message); nothing can ask an HTTP server",
-                    remedy: "install libcurl 4, Debian's package libcurl4, and restart workers"))
+                    "libraries", "\(error.message); HTTP requests are unavailable",
+                    remedy: "install libcurl 4 (Debian package libcurl4), and restart the workers"))
         }
         let text = versions.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         return [.ok("libraries", "martlet \(MartletVersion.current) with \(text)")] + warnings

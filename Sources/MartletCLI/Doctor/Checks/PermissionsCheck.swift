@@ -3,11 +3,11 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// What this user may do of what a worker does. Nothing is published or consumed.
+    /// Checks the permissions that a worker needs for this user. Publishes and consumes nothing.
     static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker, let topology = context.topology, let connector = try? BrokerConnector(broker)
         else {
-            return [.unseen("permissions", "the configuration does not say where the broker is")]
+            return [.unseen("permissions", "the configuration names no broker")]
         }
         let admin = connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         admin.start()
@@ -28,7 +28,7 @@ extension DoctorCheck {
         }
         var asked = 0
         do throws(AMQPError) {
-            // A login that is refused says nothing of permissions.
+            // A refused login gives no information on permissions.
             try await admin.waitUntilReady(deadlineSeconds: brokerAnswerSecondsMax)
             for exchange in permissions.writtenExchanges {
                 let mayPublish = try await seen { () async throws(AMQPError) in
@@ -47,16 +47,16 @@ extension DoctorCheck {
                 if mayConsume == false { refuse("consume from \(queue)") }
             }
         } catch {
-            return [.unseen("permissions", "the broker cannot be asked: \(error.message)")]
+            return [.unseen("permissions", "cannot query the broker: \(error.message)")]
         }
         guard findings.lines.isEmpty else { return [] }
         guard asked > 0 else {
-            return [.unseen("permissions", "there is nothing to have permission for yet", remedy: TopologyAdvice.apply)]
+            return [.unseen("permissions", "the exchanges and queues do not exist", remedy: TopologyAdvice.apply)]
         }
-        return [.ok("permissions", "\(user) may publish and consume all that a worker does (\(asked) asked for)")]
+        return [.ok("permissions", "\(user) may publish and consume as a worker needs (\(asked) checked)")]
     }
 
-    /// nil where there is nothing of that name.
+    /// nil if the exchange or queue does not exist.
     private static func seen(_ ask: () async throws(AMQPError) -> Bool) async throws(AMQPError) -> Bool? {
         do {
             return try await ask()

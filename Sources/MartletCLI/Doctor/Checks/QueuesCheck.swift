@@ -4,16 +4,16 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// Whether requests wait without a consumer, and whether a queue refuses messages.
+    /// Checks whether requests wait without a consumer, and whether a queue refuses messages.
     static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
-            return [.unseen("queues", "the configuration does not say where the broker is")]
+            return [.unseen("queues", "the configuration names no broker")]
         }
         let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
             return lines(try await target.inspector.queueConditions(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
         } catch {
-            return [.unseen("queues", "the broker cannot be asked: \(error.message)")]
+            return [.unseen("queues", "cannot query the broker: \(error.message)")]
         }
     }
 
@@ -25,8 +25,8 @@ extension DoctorCheck {
         if let unrouted = conditions.status(of: names.unroutedQueue), unrouted.messages > 0 {
             lines.append(
                 .warning(
-                    "queues", "\(unrouted.name): \(unrouted.messages) results that no queue was bound for",
-                    remedy: "bind a queue to the exchange \(names.resultsExchange) by result.#"))
+                    "queues", "\(unrouted.name): \(unrouted.messages) results without a bound queue",
+                    remedy: "bind a queue to the exchange \(names.resultsExchange) with the key result.#"))
         }
         let unseen = "whether a full queue refuses messages"
         switch conditions.management {
@@ -38,7 +38,7 @@ extension DoctorCheck {
                     remedy: snapshot.unseenLimitsAdvice(conditions.advice)))
         case .failure(let failure):
             lines.append(
-                .unseen("queues", "\(unseen): \(failure.message)", remedy: "look at amqp.management_url and its user"))
+                .unseen("queues", "\(unseen): \(failure.message)", remedy: "check amqp.management_url and its user"))
         case nil:
             lines.append(
                 .unseen("queues", "\(unseen): AMQP does not show limits", remedy: "set amqp.management_url"))

@@ -4,22 +4,24 @@ import Delivery
 extension DoctorCheck {
     static let schemas = DoctorCheck(name: "schemas", secondsMax: 10) { context, _, _ in
         guard let configuration = context.configuration else {
-            return [.unseen("schemas", "the configuration has mistakes", remedy: "mend those first")]
+            return [.unseen("schemas", "the configuration has mistakes", remedy: "correct them first")]
         }
         let files = configuration.payloadSchemas
         var lines = files.files.flatMap { file in
-            file.schema.warnings.map { DoctorLine.warning("schemas", "\(file.path): \($0)", remedy: "mend the schema") }
+            file.schema.warnings.map {
+                DoctorLine.warning("schemas", "\(file.path): \($0)", remedy: "correct the schema")
+            }
         }
         let used = Set(configuration.apps.compactMap { files.index(ofApp: $0.bundleID) })
         for index in files.files.indices where !used.contains(index) {
             lines.append(
                 .warning(
-                    "schemas", "\(files.files[index].path): no app is checked by it",
-                    remedy: "a more exact pattern of payload_schemas takes its place, or its app is not in apps"))
+                    "schemas", "\(files.files[index].path): applies to no app",
+                    remedy: "check for a more specific pattern in payload_schemas, and for its app in apps"))
         }
         let checked = configuration.apps.count { files.index(ofApp: $0.bundleID) != nil }
         return [
-            .ok("schemas", "\(files.files.count) of payloads, for \(checked) of \(configuration.apps.count) apps")
+            .ok("schemas", "\(files.files.count) for payloads, used by \(checked) of \(configuration.apps.count) apps")
         ] + lines
     }
 }

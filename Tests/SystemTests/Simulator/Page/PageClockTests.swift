@@ -17,7 +17,7 @@ extension ToolTests.Page {
         try await fixture.tab(to: "#reset")
         try await fixture.browser.press(.enter)
         try await fixture.browser.wait(
-            until: "document.querySelector('#clock-reading').textContent.includes('right')")
+            until: "document.querySelector('#clock-reading').textContent.includes('correct')")
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")
         #expect(try await fixture.push(payload) == 200)
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")

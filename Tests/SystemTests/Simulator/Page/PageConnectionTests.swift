@@ -28,12 +28,12 @@ extension ToolTests.Page {
         let client = try await fixture.startPush(#"{"aps":{"alert":"Hello"}}"#)
         try await fixture.browser.wait(until: "document.querySelector('#connection-list .grave')")
         try await fixture.browser.press(.enter)
-        try await fixture.browser.wait(until: "\(outcome) === 'Done to 1 connection.'")
+        try await fixture.browser.wait(until: "\(outcome) === 'Applied to 1 connection.'")
         try await fixture.tab(to: "#connection-list .grave")
         try await fixture.browser.press(.enter)
         try await fixture.browser.wait(until: "!document.querySelector('#connection-list li')")
         try await fixture.browser.wait(
-            until: "document.querySelector('#connection-outcome').textContent === 'Now connection 1 is cut.'")
+            until: "document.querySelector('#connection-outcome').textContent === 'Reset connection 1.'")
         _ = try await client.exit()
         try await fixture.end()
     }

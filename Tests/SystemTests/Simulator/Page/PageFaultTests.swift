@@ -17,7 +17,7 @@ extension ToolTests.Page {
         #expect(try await fixture.push(payload) == 503)
         #expect(try await fixture.push(payload, ["apns-topic: com.example.other"]) != 503)
         try await fixture.browser.wait(
-            until: "document.querySelector('#fault-list .about').textContent.includes('struck once')")
+            until: "document.querySelector('#fault-list .about').textContent.includes('applied once')")
         let words = try await fixture.browser.text("document.querySelector('#fault-list').innerText")
         #expect(words.contains("Answers 503 ServiceUnavailable"), "\(words)")
         #expect(words.contains("Requests to com.example.app · after 1 other"), "\(words)")
@@ -62,7 +62,7 @@ extension ToolTests.Page {
         try await fixture.browser.press(.enter)
         try await fixture.browser.wait(until: "document.querySelector('#fault-outcome.failed')")
         let words = try await fixture.browser.text("document.querySelector('#fault-outcome').textContent")
-        #expect(words.hasPrefix("That failed: ") && words.contains("topic"), "\(words)")
+        #expect(words.hasPrefix("Failed: ") && words.contains("topic"), "\(words)")
         #expect(try await fixture.browser.holds("!document.querySelector('#fault-list li')"))
         for scheme in Browser.Scheme.allCases {
             try await fixture.browser.prefer(scheme)

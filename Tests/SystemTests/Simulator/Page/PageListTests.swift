@@ -13,7 +13,7 @@ extension ToolTests.Page {
             "[...document.querySelectorAll('#answer option')].map((option) => option.textContent).join('; ')"
         #expect(
             try await fixture.browser.text(answers)
-                == "every answer; 410 Unregistered (2); 400 PayloadEmpty (1); 200 (1)")
+                == "all answers; 410 Unregistered (2); 400 PayloadEmpty (1); 200 (1)")
         func choose(_ id: String, _ value: String) async throws -> Int {
             try await fixture.browser.run(
                 """
@@ -32,7 +32,7 @@ extension ToolTests.Page {
         #expect(try await choose("addressee", device) == 1)
         #expect(
             try await fixture.browser.text("document.querySelector('.why').textContent")
-                == "PayloadEmpty There is no payload.")
+                == "PayloadEmpty The payload is empty.")
 
         // Past the 500 that are listed at first.
         try await fixture.load(600)
@@ -77,7 +77,7 @@ extension ToolTests.Page {
                 == "BadDeviceToken The device token is not an even number of hexadecimal digits.")
         try await fixture.simulator.ask(
             "POST", "/v1/faults", #"{"id":"f","action":{"answer":{"reason":"PayloadEmpty"}}}"#)
-        #expect(try await why { try await fixture.push(hello) } == "PayloadEmpty A fault answered so.")
+        #expect(try await why { try await fixture.push(hello) } == "PayloadEmpty A fault sent this response.")
         try await fixture.simulator.ask("DELETE", "/v1/faults")
         try await fixture.simulator.ask("PUT", "/v1/rules", #"{"background_priority_10":"InvalidPushType"}"#)
         #expect(

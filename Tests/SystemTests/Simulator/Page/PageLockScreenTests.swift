@@ -36,7 +36,7 @@ extension ToolTests.Page {
         try await fixture.tab(to: ".more")
         try await fixture.browser.press(.enter)
         #expect(try await fixture.browser.text(titles) == #"["Three","Two","One","Other"]"#)
-        #expect(try await fixture.browser.text("document.activeElement.textContent") == "Fold")
+        #expect(try await fixture.browser.text("document.activeElement.textContent") == "Collapse")
 
         for score in ["0:0", "1:0"] {
             try await fixture.push(
@@ -47,7 +47,7 @@ extension ToolTests.Page {
         #expect(
             try await fixture.browser.number("document.querySelectorAll('.card.liveactivity').length") == 1)
         let activity = try await fixture.browser.text("document.querySelector('.card.liveactivity').textContent")
-        #expect(activity.contains("1:0") && activity.contains("in place of 1 earlier one"), "\(activity)")
+        #expect(activity.contains("1:0") && activity.contains("replaces 1 earlier one"), "\(activity)")
         try await fixture.end()
     }
 

@@ -43,7 +43,7 @@ extension ToolTests.Page {
         let cut = try directory.write("cut.jsonl", try directory.read("run.jsonl").prefix(4000).description)
         try await fixture.browser.choose(file: cut, in: "#record-file")
         try await fixture.browser.wait(
-            until: "document.querySelector('#record-outcome').textContent.includes('Its last line is cut')")
+            until: "document.querySelector('#record-outcome').textContent.includes('The last line is incomplete')")
         #expect(try await fixture.browser.text("\(last).textContent") == "One")
         try await fixture.browser.choose(file: file, in: "#record-file")
         try await fixture.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")

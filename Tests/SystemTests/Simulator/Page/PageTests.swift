@@ -130,7 +130,8 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: "document.querySelector('#rows .row')")
         try await fixture.simulator.process.terminate()
         try await fixture.browser.wait(until: "!document.querySelector('#gone').hidden")
-        #expect(try await fixture.browser.text("document.querySelector('#gone').textContent").contains("is gone"))
+        #expect(
+            try await fixture.browser.text("document.querySelector('#gone').textContent").contains("is not available"))
         let directory = try TemporaryDirectory("again")
         let again = try await SimulatorProcess(
             in: directory, options: ["--admin", "127.0.0.1:\(try #require(fixture.simulator.adminPort))"])

@@ -66,7 +66,7 @@ extension ToolTests.Page {
         }
         #expect(
             try await fixture.browser.text("document.querySelector('#key-outcome').textContent")
-                == "The key DEMOKEY001 is restored.")
+                == "Key DEMOKEY001 restored.")
         try await fixture.end()
     }
 
@@ -91,7 +91,7 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: "\(listed).length === 1")
         #expect(
             try await fixture.browser.text("document.querySelector('#channel-outcome').textContent")
-                == "a+b/ is deleted.")
+                == "Channel a+b/ deleted.")
         let kept = "fetch('/v1/channels').then((answer) => answer.json()).then(({ channels }) => channels)"
         #expect(
             try await fixture.browser.text("\(kept).then((kept) => kept.map(({ id }) => id).join(' '))") == "AAAA")

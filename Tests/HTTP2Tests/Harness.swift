@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP2
 
-/// A client and a server of ours at the two ends of a connection on virtual time.
+/// An `HTTP2Client` and an `HTTP2Server`, connected on virtual time.
 final class Harness {
     let loop: VirtualLoop
     let client: RecordingClient
@@ -9,7 +9,7 @@ final class Harness {
     private let listener: ByteListener
     static let endpoint = Endpoint(host: "server", port: 443)
 
-    /// - Parameter wrap: puts another handler between the network and a side's session.
+    /// - Parameter wrap: inserts a handler between the network and a session.
     init(
         seed: UInt64 = 1, serverSettings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000),
         clientLimits: HTTP2Limits = HTTP2Limits(), serverLimits: HTTP2Limits = HTTP2Limits(),
@@ -38,7 +38,7 @@ final class Harness {
         accepted = { [unowned self] in servers.append($0) }
     }
 
-    /// Ends everything, so that the leak sanitizer finds nothing left.
+    /// Closes everything, to avoid reports of the leak sanitizer.
     deinit {
         loop.enter {
             listener.close()
@@ -52,10 +52,10 @@ final class Harness {
 
     func run(until isDone: () -> Bool) -> VirtualLoop.Ending { loop.run(limit: .seconds(600), until: isDone) }
 
-    /// Runs until the peer's settings have come.
+    /// Runs until the peer's settings have arrived.
     func open() -> Bool { run(until: { !client.settings.isEmpty }) == .done }
 
-    /// Runs until nothing more happens.
+    /// Runs until no events remain.
     func settle() { _ = run(until: { false }) }
 
     @discardableResult
@@ -64,7 +64,7 @@ final class Harness {
     }
 }
 
-/// Notes all that it is told.
+/// Records all events of a client.
 final class RecordingClient: HTTP2ClientDelegate {
     struct Response: Equatable {
         var headerBlocks = 0
@@ -119,7 +119,7 @@ final class RecordingClient: HTTP2ClientDelegate {
     override func closed(_ error: TransportError?) { closes.append(error) }
 }
 
-/// Notes requests and answers them as a test says.
+/// Records requests, and answers them as the test specifies.
 final class ScriptedServer: HTTP2ServerDelegate {
     struct Request: Equatable {
         var headers: [String] = []
@@ -159,7 +159,7 @@ final class ScriptedServer: HTTP2ServerDelegate {
     override func closed(_ error: TransportError?) { closes.append(error) }
 }
 
-/// Hands on what it receives one byte at a time.
+/// Forwards input one byte at a time.
 final class ByteByByte: ByteStreamHandler {
     private let inner: ByteStreamHandler
 
@@ -174,7 +174,7 @@ final class ByteByByte: ByteStreamHandler {
     override func closed(_ error: TransportError?) { inner.closed(error) }
 }
 
-/// Sends what it is given and notes what comes: a peer that need not speak HTTP/2.
+/// A peer that need not speak HTTP/2. Sends given bytes and records its input.
 final class RawPeer: ByteStreamHandler {
     var transport: ByteTransport?
     var received: [UInt8] = []
@@ -192,7 +192,7 @@ final class RawPeer: ByteStreamHandler {
     override func closed(_ error: TransportError?) { hasClosed = true }
 }
 
-/// A loop for a test that puts its own handlers at the ends of connections.
+/// A virtual loop for tests with their own handlers.
 final class BareHarness {
     let loop: VirtualLoop
     private var listeners: [ByteListener] = []
@@ -212,7 +212,7 @@ final class BareHarness {
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
-    /// Connects a client to something that need not speak HTTP/2.
+    /// Connects a client to a raw peer.
     func connect(_ client: RecordingClient, to peer: RawPeer, at endpoint: Endpoint = Harness.endpoint) throws {
         peers.append(peer)
         try loop.enter {
@@ -223,7 +223,7 @@ final class BareHarness {
         }
     }
 
-    /// Connects something that need not speak HTTP/2 to a server.
+    /// Connects a raw peer to a server.
     func connect(_ peer: RawPeer, to server: ScriptedServer) throws {
         peers.append(peer)
         try loop.enter {

@@ -3,8 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-/// A client of each kind and a scripted broker on virtual time, as a lane would own them.
-actor Scene {
+/// Clients of each kind and a scripted broker on virtual time.
+actor AMQPHarness {
     nonisolated let loop: VirtualLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -18,18 +18,18 @@ actor Scene {
         broker = ScriptedBroker(loop: loop, seed: seed)
     }
 
-    /// Plays `script` on virtual time; it must end within `limit`.
+    /// Runs `script` on virtual time. It must end within `limit`.
     static func play(
         seed: UInt64 = 1, limit: Duration = .seconds(7200), sourceLocation: SourceLocation = #_sourceLocation,
-        _ script: @escaping @Sendable (isolated Scene) async throws -> Void
+        _ script: @escaping @Sendable (isolated AMQPHarness) async throws -> Void
     ) {
         let loop = VirtualLoop(seed: seed)
-        let scene = Scene(loop: loop, seed: seed)
+        let harness = AMQPHarness(loop: loop, seed: seed)
         loop.enter {
-            _ = Task(executorPreference: loop) { await scene.perform(script, sourceLocation) }
+            _ = Task(executorPreference: loop) { await harness.perform(script, sourceLocation) }
         }
-        let ending = loop.run(limit: limit) { loop.isDone(scene) }
-        #expect(ending == .done, sourceLocation: sourceLocation)
+        let end = loop.run(limit: limit) { loop.isDone(harness) }
+        #expect(end == .done, sourceLocation: sourceLocation)
         #expect(loop.jobsFromOtherThreads == 0, sourceLocation: sourceLocation)
         loop.end()
     }
@@ -37,16 +37,16 @@ actor Scene {
     fileprivate nonisolated(unsafe) var isDone = false
 
     private func perform(
-        _ script: @Sendable (isolated Scene) async throws -> Void, _ sourceLocation: SourceLocation
+        _ script: @Sendable (isolated AMQPHarness) async throws -> Void, _ sourceLocation: SourceLocation
     ) async {
         do {
             try await script(self)
         } catch {
             Issue.record(error, sourceLocation: sourceLocation)
         }
-        // A connection and its channels keep each other until it is closed.
+        // A connection and its channels retain each other until the connection is closed.
         for connection in opened { await connection.close(deadlineSeconds: 1) }
-        // So do a broker and what it listens on.
+        // A broker and its listeners retain each other, too.
         broker.crash()
         isDone = true
     }
@@ -55,7 +55,7 @@ actor Scene {
     private var consumerHandlers: [ObjectIdentifier: TestConsumerHandler] = [:]
     private var sessionHandlers: [ObjectIdentifier: TestSessionHandler] = [:]
 
-    /// The handler that a consumer is started with.
+    /// Returns the handler with which a consumer is started.
     func handler(of consumer: Consumer) -> TestConsumerHandler {
         let id = ObjectIdentifier(consumer)
         let handler = consumerHandlers[id] ?? TestConsumerHandler()
@@ -63,7 +63,7 @@ actor Scene {
         return handler
     }
 
-    /// The handler that a connection, a publisher or administration is started with.
+    /// Returns the handler with which a connection, a publisher or administration is started.
     func handler(of session: AnyObject) -> TestSessionHandler {
         let id = ObjectIdentifier(session)
         let handler = sessionHandlers[id] ?? TestSessionHandler()
@@ -97,7 +97,7 @@ actor Scene {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         keepDeliveries(of: consumer)
-        handler(of: consumer).onStatus = note("consumer")
+        handler(of: consumer).onStatus = record("consumer")
         start(consumer.connection, "consumer")
         consumer.start(handler(of: consumer))
         return consumer
@@ -126,47 +126,47 @@ actor Scene {
         return consumer
     }
 
-    /// What happened so far; used on the scene's loop only.
-    final class Notes: @unchecked Sendable {
+    /// The recorded events. Used only on the harness's loop.
+    final class EventLog: @unchecked Sendable {
         var count = 0
         var texts: [String] = []
         var results: [String?] = []
     }
 
-    func acknowledgeAtOnce(_ consumer: Consumer) {
+    func acknowledgeImmediately(_ consumer: Consumer) {
         acknowledging = consumer
         handler(of: consumer).onDelivery = { [unowned self] delivery in
-            assumeIsolated { scene in
-                scene.deliveries.append(delivery)
-                scene.acknowledging?.acknowledge(delivery.tag)
+            assumeIsolated { harness in
+                harness.deliveries.append(delivery)
+                harness.acknowledging?.acknowledge(delivery.tag)
             }
         }
     }
 
     private var acknowledging: Consumer?
 
-    /// Deliveries that came back to their queue.
-    func countReturns() -> Notes {
-        let notes = Notes()
-        broker.onPutBack = { _, _ in notes.count += 1 }
-        return notes
+    /// Counts deliveries that are requeued.
+    func countReturns() -> EventLog {
+        let log = EventLog()
+        broker.onPutBack = { _, _ in log.count += 1 }
+        return log
     }
 
-    func countLosses(of consumer: Consumer) -> Notes {
-        let notes = Notes()
-        handler(of: consumer).onChannelLost = { notes.count += 1 }
-        return notes
+    func countLosses(of consumer: Consumer) -> EventLog {
+        let log = EventLog()
+        handler(of: consumer).onChannelLost = { log.count += 1 }
+        return log
     }
 
-    func noteFailures(of connection: BrokerConnection) -> Notes {
-        let notes = Notes()
+    func recordFailures(of connection: BrokerConnection) -> EventLog {
+        let log = EventLog()
         let handler: TestSessionHandler = handler(of: connection)
         handler.onStatus = { status in
-            if case .waiting(let error, _) = status { notes.texts.append("\(error.code): \(error.message)") }
+            if case .waiting(let error, _) = status { log.texts.append("\(error.code): \(error.message)") }
         }
-        // Unless it is started with this handler.
+        // Has no effect if the connection is already started with this handler.
         connection.start(handler)
-        return notes
+        return log
     }
 
     func makePublisher(_ change: (inout PublisherConfiguration) -> Void = { _ in }) -> Publisher {
@@ -175,7 +175,7 @@ actor Scene {
         let publisher = Publisher(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         let handler: TestSessionHandler = handler(of: publisher)
-        handler.onStatus = note("publisher")
+        handler.onStatus = record("publisher")
         start(publisher.connection, "publisher")
         publisher.start(handler)
         return publisher
@@ -184,32 +184,32 @@ actor Scene {
     func makeAdmin() -> BrokerAdmin {
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
         start(admin.connection, "admin")
-        admin.start(TestSessionHandler(onStatus: note("admin")))
+        admin.start(TestSessionHandler(onStatus: record("admin")))
         return admin
     }
 
-    /// Starts the connection of a channel and notes its failures.
+    /// Starts the connection of a channel and records its failures.
     private func start(_ connection: BrokerConnection, _ name: String) {
         opened.append(connection)
         let handler: TestSessionHandler = handler(of: connection)
         handler.onStatus = { [unowned self] status in
-            if case .waiting = status { assumeIsolated { $0.note(name, status) } }
+            if case .waiting = status { assumeIsolated { $0.record(name, status) } }
         }
         connection.start(handler)
     }
 
-    /// Notes the states of a consumer from now on.
-    func note(_ name: String, _ consumer: Consumer) {
-        handler(of: consumer).onStatus = note(name)
+    /// Records the states of a consumer from now on.
+    func record(_ name: String, _ consumer: Consumer) {
+        handler(of: consumer).onStatus = record(name)
     }
 
-    private func note(_ name: String) -> (BrokerStatus) -> Void {
+    private func record(_ name: String) -> (BrokerStatus) -> Void {
         { [unowned self] status in
-            if status != .disconnected { assumeIsolated { $0.note(name, status) } }
+            if status != .disconnected { assumeIsolated { $0.record(name, status) } }
         }
     }
 
-    private func note(_ name: String, _ status: BrokerStatus) {
+    private func record(_ name: String, _ status: BrokerStatus) {
         let text =
             switch status {
             case .idle: "idle"
@@ -223,14 +223,14 @@ actor Scene {
         states.append("\(name) \(text)")
     }
 
-    /// Puts messages of these texts into a queue.
+    /// Publishes messages with these texts to a queue.
     func fill(_ texts: [String], into queue: String = "in") {
         for text in texts {
             _ = broker.publish(routingKey: queue, messageID: text, body: Array(text.utf8))
         }
     }
 
-    /// What lies in a queue.
+    /// Returns the texts of the ready messages in a queue.
     func texts(in queue: String) -> [String] {
         broker.queue(queue)?.ready.map { String(decoding: $0.body, as: UTF8.self) } ?? []
     }
@@ -262,16 +262,16 @@ actor Scene {
 
     func closeWithoutWaiting(_ channel: ChannelHandler) {
         closing = channel
-        Task(executorPreference: loop) { await self.closeNoted() }
+        Task(executorPreference: loop) { await self.closePending() }
     }
 
     private var closing: ChannelHandler?
 
-    private func closeNoted() async {
+    private func closePending() async {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
+    /// Publishes each delivery to the queue "out", again until it is confirmed, and then acknowledges the delivery.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in
@@ -293,22 +293,22 @@ actor Scene {
         }
     }
 
-    /// Publishes without waiting; `outcomes` has it when it is over.
+    /// Publishes without waiting. `outcomes` contains the outcome afterward.
     func publish(_ message: OutgoingMessage, _ publisher: Publisher, as name: String? = nil) {
         let id = name ?? message.messageID
-        Task(executorPreference: loop) { await self.publishAndNote(message, id) }
+        Task(executorPreference: loop) { await self.publishAndRecord(message, id) }
         pending[id] = publisher
     }
 
     private var pending: [String: Publisher] = [:]
     private(set) var outcomes: [String: PublishOutcome] = [:]
 
-    private func publishAndNote(_ message: OutgoingMessage, _ id: String) async {
+    private func publishAndRecord(_ message: OutgoingMessage, _ id: String) async {
         guard let publisher = pending[id] else { return }
         outcomes[id] = await publisher.publish(message)
     }
 }
 
 extension VirtualLoop {
-    fileprivate func isDone(_ scene: Scene) -> Bool { scene.isDone }
+    fileprivate func isDone(_ harness: AMQPHarness) -> Bool { harness.isDone }
 }

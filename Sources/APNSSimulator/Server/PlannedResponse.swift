@@ -1,20 +1,21 @@
 import HTTP2
 
-/// What becomes of a request that has arrived whole.
-enum RequestFate {
+/// The planned response to a complete request.
+enum PlannedResponse {
     /// - Parameters:
-    ///   - isAuthenticated: whether whoever sent it has proved who they are.
-    ///   - detail: what exactly the rules have against it.
+    ///   - isAuthenticated: whether a provider token or a certificate authenticated the request.
+    ///   - detail: the exact cause of a refusal.
     case answer(Answer, isAuthenticated: Bool, detail: RefusalDetail? = nil)
-    /// Nothing, ever.
+    /// Sends no answer.
     case silence
+    /// Resets the stream.
     case reset(HTTP2ErrorCode)
 
     var answer: Answer? {
         if case .answer(let answer, _, _) = self { answer } else { nil }
     }
 
-    /// Whether it is an answer to somebody who has proved who they are.
+    /// Whether this is an answer to an authenticated request.
     var isAuthenticated: Bool {
         if case .answer(_, let isAuthenticated, _) = self { isAuthenticated } else { false }
     }
@@ -24,9 +25,9 @@ enum RequestFate {
     }
 }
 
-/// A request that waits for the time at which its fate comes about.
+/// A request that waits until its response is due.
 struct WaitingRequest {
     var connection: SimulatorConnection
     var stream: HTTP2Stream
-    var fate: RequestFate
+    var response: PlannedResponse
 }

@@ -2,21 +2,22 @@ import APNSProtocol
 import Crypto
 import TLS
 
-/// What a process is started with: the state, the server's certificate, and the demonstration that either comes from.
-/// Reads and writes files, so it is made before the loop runs.
-struct World: Sendable {
+/// The data that the process starts with: the state, the server's TLS identity, and the demonstration behind them.
+///
+/// The initializer reads and writes files, so it runs before the event loop does.
+struct StartupData: Sendable {
     let document: StateDocument
     let tls: TLSContext
-    /// nil when both state and certificate were given.
+    /// nil if the options name both a state file and a certificate, and no directory to write to.
     let demonstration: Demonstration?
-    /// Whether the team that the state knows is the demonstration's.
+    /// Whether the state is the demonstration's.
     let isDemonstrationState: Bool
 
     init(_ options: Options, nowMilliseconds: Int64) throws(SimulatorError) {
         let isDemonstrationState = options.stateFile == nil
         let needsDemonstration =
             isDemonstrationState || options.certificateFile == nil || options.demonstrationDirectory != nil
-        demonstration = try SimulatorError.telling(.unavailable, "cannot make keys: ") { () throws(CryptoError) in
+        demonstration = try SimulatorError.converting(.unavailable, "cannot create keys: ") { () throws(CryptoError) in
             needsDemonstration ? try Demonstration.make() : nil
         }
         self.isDemonstrationState = isDemonstrationState
@@ -33,7 +34,7 @@ struct World: Sendable {
         self.document = document
         tls = try Self.tls(options, demonstration)
         if let directory = options.demonstrationDirectory {
-            // A state of its own has its own keys: only what the client is to trust is written beside it.
+            // A state file has its own keys, so only the server's certificates are written.
             let files = isDemonstrationState ? DemonstrationFile.allCases : DemonstrationFile.ofServer
             try demonstration?.write(files, to: directory)
         }
@@ -45,7 +46,7 @@ struct World: Sendable {
         if let path = options.stateFile {
             return try StateFile(path: path, sinceMilliseconds: nowMilliseconds - Demonstration.dayMilliseconds).read()
         }
-        return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
+        return try SimulatorError.converting(.unavailable) { () throws(CryptoError) in
             StateDocument(state: try demonstration?.state(nowMilliseconds: nowMilliseconds) ?? SimulatorState())
         }
     }
@@ -61,21 +62,21 @@ struct World: Sendable {
                 certificateChainPEM: demonstration.server.certificatePEM,
                 privateKeyPEM: demonstration.server.privateKeyPEM)
         } else {
-            throw SimulatorError(.usage, "there is no certificate to serve with")
+            throw SimulatorError(.usage, "a server certificate is required")
         }
         var configuration = TLSServerConfiguration(
             identity: identity, applicationProtocols: ["h2"],
             requiresApplicationProtocol: options.applicationProtocol == .required)
-        // APNs asks every client for a certificate, and takes none for an answer.
+        // APNs requests a certificate from every client, but does not require one.
         configuration.asksForAnyClientCertificate = true
-        return try SimulatorError.telling(.badInput, "cannot use the server's certificate: ") {
+        return try SimulatorError.converting(.badInput, "cannot use the server's certificate: ") {
             () throws(CryptoError) in try TLSContext(server: configuration)
         }
     }
 }
 
 extension Demonstration {
-    /// Writes files into a directory, which is made if it is missing, over those that are there.
+    /// Writes files to a directory. Creates the directory if it is missing, and replaces existing files.
     func write(_ files: [DemonstrationFile], to directory: String) throws(SimulatorError) {
         try TextFile.makeDirectory(directory)
         for file in files {

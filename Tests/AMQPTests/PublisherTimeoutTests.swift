@@ -1,0 +1,189 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import AMQP
+
+/// A broker that accepts or confirms messages late or never.
+@Suite struct PublisherTimeoutTests {
+    @Test func messagesWaitDuringAnAlarm() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = harness.makePublisher()
+            harness.broker.raiseAlarm("low on memory")
+            // The broker reports an alarm only on a connection that publishes.
+            #expect(await publisher.publish(AMQPHarness.message("a")) == .confirmed)
+            await harness.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
+            harness.publish(AMQPHarness.message("b"), publisher)
+            await harness.pass(.seconds(20))
+            #expect(publisher.waitingCount == 1)
+            harness.broker.clearAlarm()
+            await harness.wait("outcome") { harness.outcomes.count == 1 }
+            #expect(harness.outcomes == ["b": .confirmed])
+            #expect(publisher.status == .ready)
+            await publisher.close()
+        }
+    }
+
+    /// The broker answers unread messages only after the alarm.
+    @Test func aLongAlarmDoesNotCloseTheChannel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            harness.broker.behaviour.confirmDelayMilliseconds = 50_000...50_000
+            harness.publish(AMQPHarness.message("a"), publisher)
+            await harness.wait("a to be sent") { publisher.unconfirmedCount == 1 }
+            await harness.pass(.seconds(1))
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.raiseAlarm("low on memory")
+            await harness.pass(.seconds(45))
+            harness.broker.clearAlarm()
+            await harness.wait("the end of the alarm") { publisher.status == .ready }
+            #expect(await publisher.publish(AMQPHarness.message("b")) == .confirmed)
+            await harness.wait("the confirm") { publisher.unconfirmedCount == 0 }
+            #expect(!harness.states.contains("publisher waiting: timedOut"))
+            await publisher.close()
+        }
+    }
+
+    @Test func anAlarmOutlivesTheChannel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = try await harness.readyPublisher()
+            harness.broker.raiseAlarm("low on memory")
+            // The first publish is blocked, and later closes the channel.
+            _ = await publisher.publish(AMQPHarness.message("a", exchange: "missing"))
+            await harness.pass(.seconds(5))
+            harness.broker.clearAlarm()
+            #expect(await publisher.publish(AMQPHarness.message("b")) == .confirmed)
+            #expect(publisher.status == .ready)
+            await publisher.close()
+        }
+    }
+
+    @Test func anAlarmEndsWithTheConnection() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = harness.makePublisher()
+            harness.broker.raiseAlarm("low on memory")
+            _ = await publisher.publish(AMQPHarness.message("a"))
+            await harness.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
+            harness.loop.network.connections[0].cut()
+            harness.broker.clearAlarm()
+            #expect(await publisher.publish(AMQPHarness.message("b")) == .confirmed)
+            #expect(publisher.status == .ready)
+            await publisher.close()
+        }
+    }
+
+    @Test func aLongAlarmIsTheReasonOfTheOutcome() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = harness.makePublisher { $0.publishTimeoutSeconds = 3 }
+            harness.broker.raiseAlarm("low on disk")
+            _ = await publisher.publish(AMQPHarness.message("a"))
+            await harness.wait("blocked") { publisher.status == .blocked(reason: "low on disk") }
+            guard case .notSent(let error) = await publisher.publish(AMQPHarness.message("b")) else {
+                return fail("sent")
+            }
+            #expect(error.message.contains("low on disk"))
+            await publisher.close()
+        }
+    }
+
+    @Test func aMissingConfirmIsUnknownAndReplacesTheChannel() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            harness.publish(AMQPHarness.message("a"), publisher)
+            await harness.wait("a to be sent") { publisher.unconfirmedCount == 1 }
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            for number in 1...4 {
+                await harness.pass(.seconds(4))
+                #expect(await publisher.publish(AMQPHarness.message("\(number)")) == .confirmed)
+            }
+            guard case .unknown(let error) = harness.outcomes["a"] else { return fail("confirmed") }
+            #expect(error.code == .timedOut)
+            #expect(publisher.unconfirmedCount == 1)
+            #expect(publisher.status == .ready)
+            await harness.expectAnotherChannel(of: publisher, within: .seconds(5))
+        }
+    }
+
+    /// The behavior of RabbitMQ 3.10 while a queue's leader is cut off from the other nodes.
+    @Test func aChannelWithoutConfirmsIsReplacedOnceAConfirmIsLate() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            harness.publish(AMQPHarness.message("before"), publisher)
+            await harness.pass(.milliseconds(500))
+            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            // Sent before the previous message is confirmed.
+            guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else { return fail("confirmed") }
+            #expect(harness.outcomes["before"] == .confirmed)
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            await harness.expectAnotherChannel(of: publisher, within: .seconds(1))
+        }
+    }
+
+    /// The behavior of a RabbitMQ 3.10 channel that waits 7 s per message for a node that was cut off.
+    @Test func aChannelThatRefusesSlowlyIsReplacedWithItsConnection() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            harness.broker.behaviour.opensRefusingChannels = true
+            harness.broker.behaviour.refusalSeconds = 7
+            let publisher = try await harness.readyPublisher()
+            harness.broker.behaviour.opensRefusingChannels = false
+            for number in 0..<40 { harness.publish(AMQPHarness.message("\(number)"), publisher) }
+            // Refused after 7, 14 and 21 s, so for more than 10 s. The close is not answered in time.
+            await harness.wait("all outcomes", limit: .seconds(22)) { harness.outcomes.count == 40 }
+            #expect(harness.outcomes.values.count { $0 == .nacked } == 3)
+            await harness.wait("another connection", limit: .seconds(5)) { harness.broker.logins == 2 }
+            #expect(await publisher.publish(AMQPHarness.message("b")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func eachConfirmHasItsOwnTimeout() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("out")
+            let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.publish(AMQPHarness.message("a"), publisher)
+            await harness.pass(.seconds(5))
+            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            #expect(await publisher.publish(AMQPHarness.message("another")) == .confirmed)
+            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.publish(AMQPHarness.message("b"), publisher)
+            await harness.pass(.seconds(6))
+            #expect(Array(harness.outcomes.keys) == ["a"])
+            await harness.pass(.seconds(5))
+            #expect(harness.outcomes.count == 2)
+            await publisher.close()
+        }
+    }
+}
+
+extension AMQPHarness {
+    /// Expects another channel on the same connection, where messages are confirmed.
+    fileprivate func expectAnotherChannel(of publisher: Publisher, within limit: Duration) async {
+        await wait("another channel", limit: limit) { states.contains("publisher waiting: timedOut") }
+        #expect(publisher.unconfirmedCount == 0)
+        #expect(await publisher.publish(Self.message("b")) == .confirmed)
+        #expect(broker.logins == 1)
+        await publisher.close()
+    }
+}
