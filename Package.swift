@@ -1,21 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/check/profile` counts it.
-/// Only the compiler that has written the file is sure to read it.
+/// The profile of a worker under load, which guides the optimization of release builds (decision 28).
+/// `deploy/check/profile` writes it. Another version of the compiler may be unable to read it.
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
     let profileFlags = [
         "-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile,
-        // Private functions are known by the name of an object file: wherever it is built.
+        // The profile identifies private functions by the name of their object file. Strips its folder, which varies.
         "-Xllvm", "-static-func-strip-dirname-prefix=99",
     ]
 #else
     let profileFlags: [String] = []
 #endif
 
-/// Every Swift target is built with these; a warning fails the build.
+/// Settings of all Swift targets. A warning fails the build.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -23,11 +23,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    // Tests run in debug builds, which keep the runtime's checks (decision 7).
+    // Release builds omit the runtime's exclusivity checks. Tests run in debug builds, which keep them (decision 7).
     .unsafeFlags(["-enforce-exclusivity=unchecked"] + profileFlags, .when(configuration: .release)),
 ]
 
-/// A library of the distribution, reached through its module map; the only importers are named in the architecture page.
+/// A C library of the distribution, imported through its module map. The architecture page lists the targets that
+/// import it.
 func clibrary(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
@@ -36,7 +37,7 @@ func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
-/// `data` are files that are read from where they are, here and by tests.
+/// `data`: files in the target's folder that programs or tests read in place.
 func command(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
     .executableTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
@@ -45,14 +46,14 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] =
     .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
 
-/// The meta-schemas that schemas may refer to, as json-schema.org publishes them.
+/// The meta-schemas that schemas may reference, as published by json-schema.org.
 let metaSchemas: [Resource] = [
     "draft-07", "draft2020-12", "draft2020-12-core", "draft2020-12-applicator", "draft2020-12-unevaluated",
     "draft2020-12-validation", "draft2020-12-meta-data", "draft2020-12-format-annotation",
     "draft2020-12-format-assertion", "draft2020-12-content",
 ].map { .embedInCode("MetaSchemas/\($0).json") }
 
-/// libFuzzer brings its own `main`, so the fuzzer is only there for the build of `deploy/check/fuzz`.
+/// libFuzzer provides its own `main`, so only the build of `deploy/check/fuzz` contains the fuzzer.
 let fuzzer: [Target] =
     Context.environment["MARTLET_FUZZ"] == nil
     ? []
@@ -263,7 +264,8 @@ let package = Package(
     ] + fuzzer
 )
 
-/// The test targets to build, with spaces between; else all. `deploy/test` builds those alone that it runs under a sanitizer.
+/// The test targets to build, separated by spaces (default: all). `deploy/test` sets this variable to the suites that
+/// it runs under a sanitizer.
 if let suites = Context.environment["MARTLET_SUITES"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
 }

@@ -4,11 +4,11 @@
 
 #define LIBRARY "libcurl.so.4"
 
-// Tells those who make packages what is loaded on demand, since the binary is not linked to it.
+// An ELF note that declares the library to packaging tools: it is loaded on demand, not linked.
 // https://uapi-group.org/specifications/specs/elf_dlopen_metadata/
 #define DEPENDENCIES \
   "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"http\",\"priority\":\"recommended\"," \
-  "\"description\":\"Asks HTTP servers: the management API, status, traces\"}]"
+  "\"description\":\"HTTP client for the management API, status and traces\"}]"
 __attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
   unsigned name_bytes, text_bytes, type;
   char name[4], text[sizeof DEPENDENCIES];

@@ -1,7 +1,7 @@
 #ifndef MARTLET_CLINUX_H
 #define MARTLET_CLINUX_H
 
-// What Glibc's module leaves out.
+// Headers that Swift's Glibc module omits.
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The processors that the calling thread may run on. Glibc declares its call for this only with _GNU_SOURCE, which clashes
-// with Swift's Glibc module, and syscall() is variadic. The kernel returns the bytes that it has written.
+// Returns the number of processors that the calling thread may use, or 0 after an error. Glibc declares
+// sched_getaffinity only with _GNU_SOURCE, which clashes with Swift's Glibc module, and syscall() is variadic. The
+// system call returns the number of bytes written.
 static inline int martlet_allowed_processors(void) {
     unsigned long mask[128] = {0};
     long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);

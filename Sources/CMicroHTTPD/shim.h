@@ -3,9 +3,9 @@
 
 #include <microhttpd.h>
 
-// Starting a daemon is variadic. This one has no thread and no listening socket: its connections are handed to it and a
-// loop runs it when its epoll descriptor has something. It says nothing on standard error, leaves percent-escapes as they
-// are, and wants a Host header.
+// Starts a daemon; MHD_start_daemon is variadic. The daemon has no thread and no listening socket: the caller adds
+// connections, and runs the daemon when its epoll descriptor is readable. It writes nothing to standard error, leaves
+// percent-escapes to `unescape`, and requires a Host header.
 static inline struct MHD_Daemon *martlet_start_daemon(
     unsigned int connections_max, size_t connection_memory_bytes_max, MHD_AccessHandlerCallback handle,
     void *(*begin)(void *, const char *, struct MHD_Connection *), MHD_RequestCompletedCallback completed,
@@ -19,7 +19,7 @@ static inline struct MHD_Daemon *martlet_start_daemon(
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 }
 
-// Asking is variadic.
+// The functions that read information are variadic. These wrappers return -1 or NULL after an error.
 static inline int martlet_epoll_descriptor(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info ? info->epoll_fd : -1;

@@ -17,21 +17,21 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// EVP_EC_gen is a macro over a variadic function; neither reaches Swift.
+// EVP_EC_gen is a macro over a variadic function. Swift imports neither.
 static inline EVP_PKEY *martlet_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
 
-// A NULL passphrase callback makes OpenSSL ask on the terminal and wait; this one answers that there is no passphrase.
+// Reports that there is no passphrase. With a NULL callback, OpenSSL would prompt on the terminal and block.
 static inline int martlet_no_passphrase(char *buffer, int size, int writing, void *context) {
     (void)buffer; (void)size; (void)writing; (void)context;
     return -1;
 }
 
-// The SSL_OP constants are casts within macros, which Swift does not see.
+// The SSL_OP constants are macros with casts, which Swift does not import.
 static inline void martlet_ctx_disable_extras(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
 }
 
-// The rest are macros over SSL_ctrl, SSL_CTX_ctrl and BIO_set_flags, which Swift does not see either.
+// The remaining functions wrap macros over SSL_ctrl, SSL_CTX_ctrl and BIO_set_flags, which Swift does not import.
 
 static inline int martlet_ctx_set_versions(SSL_CTX *context, int min, int max) {
     return SSL_CTX_set_min_proto_version(context, min) && SSL_CTX_set_max_proto_version(context, max);
@@ -39,7 +39,7 @@ static inline int martlet_ctx_set_versions(SSL_CTX *context, int min, int max) {
 static inline void martlet_ctx_disable_session_cache(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
-// Takes over the reference to the certificate when it returns 1.
+// Takes ownership of the certificate if it returns 1.
 static inline int martlet_ctx_add0_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
 }

@@ -1,6 +1,7 @@
 #include "CSwiftJobs.h"
 
-/* The runtime's own hook (swift/Runtime/Concurrency.h): called with each job for the global pool, and how to put it there. */
+/* A hook of the Swift runtime (swift/Runtime/Concurrency.h). It receives each job for the global pool, and the original
+ * function, which enqueues the job there. */
 typedef void (*enqueue_globally)(void *job) __attribute__((swiftcall));
 extern void (*swift_task_enqueueGlobal_hook)(void *job, enqueue_globally original) __attribute__((swiftcall));
 

@@ -1,13 +1,14 @@
 #ifndef MARTLET_CVALGRIND_H
 #define MARTLET_CVALGRIND_H
 
-// Only who counts instructions needs valgrind: without its header all builds, and what counts says that it cannot.
+// valgrind is needed only to count instructions. Without its header everything builds, and the counter reports an
+// error.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #define MARTLET_CALLGRIND 1
 #endif
 
-// Not a macro, which would be a constant in Swift: one of two ways would be dead code, and a warning.
+// A function, since Swift would import a macro as a constant and warn about the unreachable branch.
 static inline int martlet_has_callgrind(void) {
 #ifdef MARTLET_CALLGRIND
     return 1;
@@ -16,7 +17,7 @@ static inline int martlet_has_callgrind(void) {
 #endif
 }
 
-// The request is a macro of inline assembler, which does nothing outside of valgrind.
+// Toggles the collection of callgrind, a macro of inline assembler. Has no effect outside valgrind.
 static inline void martlet_callgrind_toggle_collect(void) {
 #ifdef MARTLET_CALLGRIND
     CALLGRIND_TOGGLE_COLLECT;

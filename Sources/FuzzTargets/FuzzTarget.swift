@@ -1,15 +1,16 @@
 import JSON
 import JSONSchema
 
-/// What reads bytes from outside: each takes any bytes and must end, soon and without a trap.
+/// A parser of untrusted input. Each accepts any bytes, and must return soon and without a trap.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The JSON parser.
     case json
-    /// The schema compiler, and the schema applied to itself.
+    /// The schema compiler. Validates the compiled schema's own text too.
     case compile
-    /// A schema, a zero byte, and a value to be checked.
+    /// The validator. The input is a schema, a zero byte, and an instance.
     case validate
 
+    /// Parses the bytes. Traps if a check fails.
     public func run(_ bytes: UnsafeRawBufferPointer) {
         switch self {
         case .json:
@@ -33,13 +34,14 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         try? CompiledSchema(document, options: SchemaOptions(assertsFormat: true))
     }
 
-    /// Both ways of asking agree.
+    /// Checks that `firstViolation` and `violations` agree.
     private static func check(_ value: JSONValue, _ validator: SchemaValidator) {
         let isValid = validator.firstViolation(in: value) == nil
         precondition(isValid == validator.violations(in: value).isEmpty)
     }
 
-    /// Every value is what its source says when that is read alone. Without recursion, as what it checks.
+    /// Checks that each value, at most 1000, equals the value of its source text parsed separately. Like the parser, it
+    /// does not recurse.
     private static func visitAll(in document: JSONDocument) {
         var waiting = [document.root]
         var left = 1000

@@ -1,15 +1,15 @@
-/* baseline-relay: what a worker is measured against. It consumes messages, publishes a result for each with confirm, and
- * acknowledges them. No APNs, no JSON.
+/* baseline-relay: a minimal relay that benchmarks compare workers with. It consumes messages, publishes a result for each
+ * with a publisher confirm, and acknowledges the message. It uses neither APNs nor a JSON parser.
  *
- * usage: baseline-relay MESSAGES [--prefetch COUNT] [--port PORT] [--in QUEUE] [--out QUEUE]
+ * Usage: baseline-relay MESSAGES [--prefetch COUNT] [--port PORT] [--in QUEUE] [--out QUEUE]
  *
- * One connection, one channel, one thread. Each message of the one queue (bench.in unless told otherwise) becomes a
- * persistent message in the other (bench.out) whose body is a JSON object of about 210 bytes with the UUID copied from
- * after "id":" in the message; once the broker has confirmed it, the message is acknowledged. As all happens in order on
- * one channel, publish number and delivery tag are the same number, and a confirm for many becomes one acknowledgement
- * for the same many.
+ * It has one thread, one connection and one channel. Each message of the input queue (default: bench.in) becomes a
+ * persistent message in the output queue (default: bench.out). The body is a JSON object of about 210 bytes with the UUID
+ * that follows "id":" in the message. The program acknowledges a message after the broker has confirmed its result. The
+ * channel keeps the order, so publish numbers equal delivery tags, and a confirm of several publishes becomes one
+ * acknowledgment of several deliveries.
  *
- * Ends after so many messages and prints rate, CPU time and memory.
+ * Exits after MESSAGES messages, and prints rate, CPU time and memory.
  */
 #define _GNU_SOURCE
 #include <amqp.h>
@@ -33,7 +33,7 @@ struct options {
   const char *in, *out;
 };
 
-/* Which messages are confirmed: all below `low`, and those marked. */
+/* The confirmed messages: all with tags below `low`, and those in `marks`. */
 struct progress {
   int64_t confirmed, low;
   char *marks;
@@ -65,14 +65,14 @@ static struct options read_options(int count, char **arguments) {
     else if (!strcmp(arguments[i], "--port")) options.port = atoi(value);
     else if (!strcmp(arguments[i], "--in")) options.in = value;
     else if (!strcmp(arguments[i], "--out")) options.out = value;
-    else die("what is %s?", arguments[i]);
+    else die("unknown option: %s", arguments[i]);
   }
   return options;
 }
 
 static amqp_connection_state_t connect_and_consume(const struct options *options) {
   amqp_connection_state_t connection = amqp_new_connection();
-  if (amqp_socket_open(amqp_tcp_socket_new(connection), "127.0.0.1", options->port)) die("no broker");
+  if (amqp_socket_open(amqp_tcp_socket_new(connection), "127.0.0.1", options->port)) die("cannot connect to the broker");
   amqp_rpc_reply_t login = amqp_login(connection, "/", 0, frame_bytes_max, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest");
   if (login.reply_type != AMQP_RESPONSE_NORMAL) die("login refused");
   amqp_channel_open(connection, channel);
@@ -86,7 +86,7 @@ static amqp_connection_state_t connect_and_consume(const struct options *options
 static void publish_result(amqp_connection_state_t connection, const char *queue, amqp_bytes_t request) {
   static const char before_id[] = "\"id\":\"";
   char *found = memmem(request.bytes, request.len, before_id, strlen(before_id));
-  if (!found) die("no id");
+  if (!found) die("message without an id");
   char *id = found + strlen(before_id), body[result_bytes_max];
   int length = snprintf(body, sizeof body,
                         "{\"id\":\"%.*s\",\"status\":200,\"reason\":\"\",\"topic\":\"com.example.MyApp\",\"device_token\":"
@@ -99,14 +99,15 @@ static void publish_result(amqp_connection_state_t connection, const char *queue
       .message_id = {uuid_bytes, id}};
   amqp_bytes_t result = {(size_t)length, body};
   if (amqp_basic_publish(connection, channel, amqp_empty_bytes, amqp_cstring_bytes(queue), 0, 0, &properties, result))
-    die("publish failed");
+    die("cannot publish a result");
 }
 
-/* Takes the confirm that has arrived instead of a delivery. */
+/* Reads a confirm that arrived instead of a delivery, and acknowledges the confirmed messages. */
 static void acknowledge_confirmed(amqp_connection_state_t connection, struct progress *progress) {
   amqp_frame_t frame;
   if (amqp_simple_wait_frame(connection, &frame)) die("connection lost");
-  if (frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD) die("not confirmed");
+  if (frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
+    die("publish not confirmed");
   amqp_basic_ack_t *confirm = frame.payload.method.decoded;
   int64_t last = (int64_t)confirm->delivery_tag;
   amqp_basic_ack(connection, channel, confirm->delivery_tag, confirm->multiple);

@@ -1,9 +1,10 @@
-/* baseline-sink: the least that an APNs on one thread could cost: TLS, HTTP/2, one answer a request, and nothing checked.
+/* baseline-sink: a minimal APNs server that benchmarks compare the simulator with. On one thread, it accepts TLS and
+ * HTTP/2, answers each request, and validates nothing else.
  *
- * usage: baseline-sink CERTIFICATE.pem KEY.pem
+ * Usage: baseline-sink CERTIFICATE.pem KEY.pem
  *
- * Listens on a free port of 127.0.0.1, which it prints, until SIGTERM. A POST to /3/device/ with a body is answered 200
- * with the apns-id that it came with; what it counts, it prints at its end.
+ * Listens on a free port of 127.0.0.1, prints the port, and runs until SIGTERM. Answers 200 with the request's apns-id to a
+ * POST to /3/device/ that has a body, else 400. Prints its counters at the end.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@
 
 enum {
   output_bytes = 65536,
-  /* What nghttp2 makes at most at once: a frame and its header. */
+  /* The most that one call of nghttp2_session_mem_send returns: a frame and its header. */
   frame_bytes = 16384 + 9,
   input_bytes = 65536,
   id_bytes_max = 64,
@@ -35,7 +36,7 @@ enum {
 };
 
 struct stream {
-  struct stream *next; /* in the connection's list, or in that of the free ones */
+  struct stream *next; /* in the connection's list, or in free_streams */
   struct stream *previous;
   size_t body_bytes;
   bool is_post, is_device_path;
@@ -63,8 +64,8 @@ static struct stream *free_streams;
 static volatile sig_atomic_t ends;
 static unsigned long long accepted, refused;
 
-static void die(const char *what) {
-  fprintf(stderr, "baseline-sink: %s\n", what);
+static void die(const char *message) {
+  fprintf(stderr, "baseline-sink: %s\n", message);
   exit(1);
 }
 
@@ -89,7 +90,7 @@ static uint64_t mix(uint64_t word) {
 }
 
 static struct id parse_id(const char *text, size_t count) {
-  struct id id = {0, 1}; /* two zeros would mark a free place */
+  struct id id = {0, 1}; /* two zeros mark a free entry of the table */
   for (size_t i = 0; i < count; i++) {
     unsigned char digit = (unsigned char)text[i];
     if (digit == '-') continue;
@@ -151,7 +152,7 @@ static int begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, voi
   return 0;
 }
 
-static int take_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name, size_t name_bytes,
+static int handle_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name, size_t name_bytes,
                        const uint8_t *value, size_t value_bytes, uint8_t flags, void *connection) {
   (void)flags, (void)connection;
   struct stream *stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
@@ -167,7 +168,7 @@ static int take_header(nghttp2_session *http2, const nghttp2_frame *frame, const
   return 0;
 }
 
-static int take_body(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *bytes, size_t count,
+static int handle_body(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *bytes, size_t count,
                      void *connection) {
   (void)flags, (void)bytes, (void)connection;
   struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
@@ -188,7 +189,7 @@ static void answer(struct connection *connection, int32_t id, struct stream *str
   mark_changed(connection);
 }
 
-static int take_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *connection) {
+static int handle_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *connection) {
   bool carries_request = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
   if (!carries_request || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
   struct stream *stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
@@ -210,8 +211,8 @@ static void watch(struct connection *connection, uint32_t events) {
   connection->events = events;
 }
 
-/* Whether everything went out. */
-static bool write_out(struct connection *connection) {
+/* Returns whether all output was written. */
+static bool write_output(struct connection *connection) {
   while (connection->output_start < connection->output_end) {
     int count = SSL_write(connection->tls, connection->output + connection->output_start,
                           (int)(connection->output_end - connection->output_start));
@@ -228,18 +229,18 @@ static bool write_out(struct connection *connection) {
   return true;
 }
 
-/* Sends all that nghttp2 has, in as few TLS records as possible. */
-static void pump(struct connection *connection) {
+/* Sends the pending output of nghttp2 in as few TLS records as possible. */
+static void send_pending(struct connection *connection) {
   while (!connection->is_dead) {
     const uint8_t *bytes;
-    if (output_bytes - connection->output_end < frame_bytes && !write_out(connection)) return;
+    if (output_bytes - connection->output_end < frame_bytes && !write_output(connection)) return;
     ssize_t count = nghttp2_session_mem_send(connection->http2, &bytes);
     if (count < 0) connection->is_dead = true;
     if (count <= 0) break;
     memcpy(connection->output + connection->output_end, bytes, (size_t)count);
     connection->output_end += (size_t)count;
   }
-  if (connection->is_dead || !write_out(connection)) return;
+  if (connection->is_dead || !write_output(connection)) return;
   watch(connection, EPOLLIN);
   if (!nghttp2_session_want_read(connection->http2) && !nghttp2_session_want_write(connection->http2))
     connection->is_dead = true;
@@ -257,8 +258,8 @@ static void open_connection(struct connection *connection) {
   mark_changed(connection);
 }
 
-/* Whether the handshake is over. */
-static bool shake_hands(struct connection *connection) {
+/* Returns whether the handshake is complete. */
+static bool continue_handshake(struct connection *connection) {
   int result = SSL_accept(connection->tls);
   if (result == 1) {
     open_connection(connection);
@@ -272,9 +273,9 @@ static bool shake_hands(struct connection *connection) {
   return false;
 }
 
-static void read_in(struct connection *connection) {
+static void read_input(struct connection *connection) {
   static uint8_t input[input_bytes];
-  if (!connection->is_open && !shake_hands(connection)) return;
+  if (!connection->is_open && !continue_handshake(connection)) return;
   while (true) {
     int count = SSL_read(connection->tls, input, sizeof input);
     if (count <= 0) {
@@ -337,9 +338,9 @@ static void make_tls_context(const char *certificate, const char *key) {
 static void make_callbacks(void) {
   if (nghttp2_session_callbacks_new(&callbacks)) die("out of memory");
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, begin_headers);
-  nghttp2_session_callbacks_set_on_header_callback(callbacks, take_header);
-  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, take_body);
-  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, take_frame);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, handle_header);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, handle_body);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, handle_frame);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, end_stream);
 }
 
@@ -348,7 +349,7 @@ static int start_listening(void) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t count = sizeof address;
   if (bind(listener, (struct sockaddr *)&address, count) || listen(listener, backlog)) die("cannot listen");
-  if (getsockname(listener, (struct sockaddr *)&address, &count)) die("has no port");
+  if (getsockname(listener, (struct sockaddr *)&address, &count)) die("cannot read the port");
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event)) die("cannot watch the port");
   printf("%d\n", ntohs(address.sin_port));
@@ -358,8 +359,8 @@ static int start_listening(void) {
 
 static void handle(struct connection *connection) {
   if (connection->is_open && connection->events & EPOLLOUT) mark_changed(connection);
-  read_in(connection);
-  if (connection->is_dead) mark_changed(connection); /* closed after all events of this turn */
+  read_input(connection);
+  if (connection->is_dead) mark_changed(connection); /* closed after the events of this iteration */
 }
 
 static void end(int signal) {
@@ -392,7 +393,7 @@ int main(int count, char **arguments) {
       struct connection *connection = changed;
       changed = connection->next_changed;
       connection->is_changed = false;
-      if (!connection->is_dead) pump(connection);
+      if (!connection->is_dead) send_pending(connection);
       if (connection->is_dead) close_connection(connection);
     }
   }

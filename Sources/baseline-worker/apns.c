@@ -26,7 +26,7 @@ struct apns {
   void *context;
 };
 
-static int header_came(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
+static int handle_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
                        const uint8_t *value, size_t value_length, uint8_t flags, void *context) {
   (void)flags, (void)context;
   if (name_length != 7 || memcmp(name, ":status", 7) || value_length != 3) return 0;
@@ -44,7 +44,7 @@ static int stream_closed(nghttp2_session *session, int32_t stream, uint32_t code
   return 0;
 }
 
-static int frame_came(nghttp2_session *session, const nghttp2_frame *frame, void *context) {
+static int handle_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context) {
   (void)session;
   struct apns *apns = context;
   if (frame->hd.type == NGHTTP2_SETTINGS && !(frame->hd.flags & NGHTTP2_FLAG_ACK)) apns->has_settings = true;
@@ -65,9 +65,9 @@ static ssize_t read_payload(nghttp2_session *session, int32_t stream, uint8_t *t
 static void begin_session(struct apns *apns) {
   nghttp2_session_callbacks *callbacks;
   nghttp2_session_callbacks_new(&callbacks);
-  nghttp2_session_callbacks_set_on_header_callback(callbacks, header_came);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, handle_header);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, stream_closed);
-  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frame_came);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, handle_frame);
   nghttp2_session_client_new(&apns->session, callbacks, apns);
   nghttp2_session_callbacks_del(callbacks);
   nghttp2_submit_settings(apns->session, 0, NULL, 0);
@@ -75,8 +75,8 @@ static void begin_session(struct apns *apns) {
 
 struct apns *apns_connect(int port, const char *authority_file, const char *authorization, const char *push_type,
                           void (*answered)(struct message *message, void *context), void *context) {
-  struct apns *apns = claim(1, sizeof *apns);
-  apns->output = claim(1, output_bytes);
+  struct apns *apns = allocate(1, sizeof *apns);
+  apns->output = allocate(1, output_bytes);
   apns->authorization = authorization;
   apns->authorization_length = strlen(authorization);
   apns->push_type = push_type;
@@ -89,15 +89,15 @@ struct apns *apns_connect(int port, const char *authority_file, const char *auth
   SSL_CTX_set_alpn_protos(settings, (const unsigned char *)"\2h2", 3);
   SSL_CTX_set_mode(settings, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, NULL);
-  if (!SSL_CTX_load_verify_locations(settings, authority_file, NULL)) die("no authority in %s", authority_file);
+  if (!SSL_CTX_load_verify_locations(settings, authority_file, NULL)) die("cannot read certificates from %s", authority_file);
   struct sockaddr_in address = {
       .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   apns->socket = socket(AF_INET, SOCK_STREAM, 0);
-  if (connect(apns->socket, (struct sockaddr *)&address, sizeof address)) die("no APNs");
+  if (connect(apns->socket, (struct sockaddr *)&address, sizeof address)) die("cannot connect to APNs");
   apns->tls = SSL_new(settings);
   SSL_set_fd(apns->tls, apns->socket);
   SSL_set_tlsext_host_name(apns->tls, "localhost");
-  if (SSL_connect(apns->tls) != 1) die("no TLS with APNs");
+  if (SSL_connect(apns->tls) != 1) die("TLS handshake with APNs failed");
   fcntl(apns->socket, F_SETFL, O_NONBLOCK);
   begin_session(apns);
   return apns;
@@ -115,10 +115,10 @@ void apns_push(struct apns *apns, struct message *message) {
   static const char before_token[] = "/3/device/";
   const size_t before = sizeof before_token - 1;
   char path[path_bytes_max], topic[topic_bytes_max];
-  if (before + message->device_token.length > sizeof path) die("a device token that is too long");
+  if (before + message->device_token.length > sizeof path) die("device token is too long");
   memcpy(path, before_token, before);
   memcpy(path + before, message->device_token.start, message->device_token.length);
-  if (message->app.length + apns->topic_suffix_length > sizeof topic) die("an app whose name is too long");
+  if (message->app.length + apns->topic_suffix_length > sizeof topic) die("app name is too long");
   memcpy(topic, message->app.start, message->app.length);
   memcpy(topic + message->app.length, apns->topic_suffix, apns->topic_suffix_length);
   const uint8_t varies = NGHTTP2_NV_FLAG_NO_INDEX;
@@ -137,7 +137,7 @@ void apns_push(struct apns *apns, struct message *message) {
   };
   nghttp2_data_provider body = {.source.ptr = message, .read_callback = read_payload};
   if (nghttp2_submit_request(apns->session, NULL, fields, sizeof fields / sizeof *fields, &body, message) < 0)
-    die("no stream");
+    die("cannot open a stream");
   apns->pushed++;
 }
 
@@ -145,19 +145,19 @@ void apns_read(struct apns *apns) {
   static uint8_t bytes[4 * record_bytes_max];
   int count;
   while ((count = SSL_read(apns->tls, bytes, sizeof bytes)) > 0)
-    if (nghttp2_session_mem_recv(apns->session, bytes, (size_t)count) < 0) die("APNs broke the rules of HTTP/2");
-  if (SSL_get_error(apns->tls, count) != SSL_ERROR_WANT_READ) die("APNs is gone");
+    if (nghttp2_session_mem_recv(apns->session, bytes, (size_t)count) < 0) die("APNs violated HTTP/2");
+  if (SSL_get_error(apns->tls, count) != SSL_ERROR_WANT_READ) die("connection to APNs lost");
 }
 
 bool apns_flush(struct apns *apns) {
   const uint8_t *frames;
   ssize_t made;
   while ((made = nghttp2_session_mem_send(apns->session, &frames)) > 0) {
-    if (apns->output_length + (size_t)made > output_bytes) die("no room for a push");
+    if (apns->output_length + (size_t)made > output_bytes) die("output buffer is full: cannot add a push");
     memcpy(apns->output + apns->output_length, frames, (size_t)made);
     apns->output_length += (size_t)made;
   }
-  if (made < 0) die("no HTTP/2 frame");
+  if (made < 0) die("nghttp2 cannot serialize a frame");
   size_t written = 0;
   while (written < apns->output_length) {
     size_t left = apns->output_length - written;

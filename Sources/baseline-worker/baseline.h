@@ -1,13 +1,13 @@
-/* What the parts of baseline-worker share. */
-#ifndef FLOOR_H
-#define FLOOR_H
+/* Declarations shared by the parts of baseline-worker. */
+#ifndef BASELINE_H
+#define BASELINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { uuid_bytes = 36, prefetch_max = 65535 };
 
-/* A piece of a message's body. */
+/* A part of a message's body. */
 struct text {
   const char *start;
   size_t length;
@@ -23,8 +23,8 @@ struct message {
   int status;
 };
 
-/* Zeroed memory; ends the program when there is none. */
-void *claim(size_t count, size_t size);
+/* Allocates zeroed memory. Ends the program if there is none. */
+void *allocate(size_t count, size_t size);
 
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 

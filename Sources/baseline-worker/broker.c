@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Frames and methods: AMQP 0-9-1, sections 2.3.5 and 1.8; confirms: RabbitMQ's extension. */
+/* Frames and methods of AMQP 0-9-1, sections 2.3.5 and 1.8. Publisher confirms are an extension of RabbitMQ. */
 enum { frame_method = 1, frame_header = 2, frame_body = 3, frame_heartbeat = 8, frame_end = 0xce };
 enum { frame_head_bytes = 7, frame_bytes_min = 8 };
 enum { class_basic = 60 };
@@ -27,15 +27,15 @@ struct broker {
   char *input, *output;
   size_t input_length, output_length;
 
-  /* Rings with room for more than can be in flight: at a tag or number modulo their size. */
+  /* Ring buffers with more slots than the messages that can be in flight. The index is a tag or number modulo the size. */
   uint64_t mask;
   struct message *messages; /* by delivery tag */
   uint64_t *tag_of_publish; /* by publish number */
   char *is_confirmed;       /* by delivery tag */
 
-  uint64_t delivering, delivered, taken;
+  uint64_t delivering, delivered, returned;
   uint64_t published, all_confirmed_below, acknowledged;
-  /* Publish numbers that a confirm for many has not reached. */
+  /* A cumulative confirm confirms the publish numbers from this one on; all earlier ones are confirmed. */
   uint64_t unconfirmed_from;
 };
 
@@ -94,23 +94,23 @@ static void consume(struct broker *broker, const char *queue) {
 }
 
 struct broker *broker_connect(int port, int prefetch, const char *in, const char *exchange) {
-  struct broker *broker = claim(1, sizeof *broker);
+  struct broker *broker = allocate(1, sizeof *broker);
   size_t slots = 2;
   while (slots <= (size_t)prefetch) slots *= 2;
   *broker = (struct broker){.exchange = exchange, .mask = slots - 1, .all_confirmed_below = 1, .unconfirmed_from = 1};
-  broker->input = claim(1, input_bytes);
-  broker->output = claim(1, output_bytes);
-  broker->messages = claim(slots, sizeof *broker->messages);
-  broker->tag_of_publish = claim(slots, sizeof *broker->tag_of_publish);
-  broker->is_confirmed = claim(slots, 1);
+  broker->input = allocate(1, input_bytes);
+  broker->output = allocate(1, output_bytes);
+  broker->messages = allocate(slots, sizeof *broker->messages);
+  broker->tag_of_publish = allocate(slots, sizeof *broker->tag_of_publish);
+  broker->is_confirmed = allocate(slots, 1);
   amqp_connection_state_t connection = amqp_new_connection();
-  if (amqp_socket_open(amqp_tcp_socket_new(connection), "127.0.0.1", port)) die("no broker");
+  if (amqp_socket_open(amqp_tcp_socket_new(connection), "127.0.0.1", port)) die("cannot connect to the broker");
   amqp_rpc_reply_t login = amqp_login(connection, "/", 0, frame_bytes_max, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest");
   if (login.reply_type != AMQP_RESPONSE_NORMAL) die("login refused");
   amqp_channel_open(connection, channel);
   amqp_confirm_select(connection, channel);
   amqp_basic_qos(connection, channel, 0, (uint16_t)prefetch, 0);
-  if (amqp_get_rpc_reply(connection).reply_type != AMQP_RESPONSE_NORMAL) die("no channel");
+  if (amqp_get_rpc_reply(connection).reply_type != AMQP_RESPONSE_NORMAL) die("cannot open a channel");
   broker->socket = amqp_get_sockfd(connection);
   fcntl(broker->socket, F_SETFL, O_NONBLOCK);
   consume(broker, in);
@@ -122,32 +122,32 @@ uint64_t broker_acknowledged(const struct broker *broker) { return broker->ackno
 
 static struct message *message_at(const struct broker *broker, uint64_t tag) { return &broker->messages[tag & broker->mask]; }
 
-static void confirmed(struct broker *broker, uint64_t number, int with_all_before) {
-  uint64_t first = with_all_before ? broker->unconfirmed_from : number;
+static void confirm(struct broker *broker, uint64_t number, int includes_earlier) {
+  uint64_t first = includes_earlier ? broker->unconfirmed_from : number;
   for (uint64_t each = first; each <= number; each++)
     broker->is_confirmed[broker->tag_of_publish[each & broker->mask] & broker->mask] = 1;
-  if (with_all_before || number == broker->unconfirmed_from) broker->unconfirmed_from = number + 1;
+  if (includes_earlier || number == broker->unconfirmed_from) broker->unconfirmed_from = number + 1;
 }
 
-static void method_came(struct broker *broker, const char *method) {
+static void handle_method(struct broker *broker, const char *method) {
   uint16_t class_id = read_16(method), method_id = read_16(method + 2);
   const char *arguments = method + 4;
   if (class_id == class_basic && method_id == basic_deliver) {
     broker->delivering = read_64(arguments + 1 + (uint8_t)arguments[0]);
   } else if (class_id == class_basic && method_id == basic_ack) {
-    confirmed(broker, read_64(arguments), arguments[8] & 1);
+    confirm(broker, read_64(arguments), arguments[8] & 1);
   } else {
     die("the broker sent class %d, method %d", class_id, method_id);
   }
 }
 
-static void header_came(struct broker *broker, const char *header) {
+static void handle_header(struct broker *broker, const char *header) {
   struct message *message = message_at(broker, broker->delivering);
   *message = (struct message){.delivery_tag = broker->delivering, .length = read_64(header + 4)};
-  if (!(message->body = malloc(message->length))) die("out of memory"); /* no need to zero it */
+  if (!(message->body = malloc(message->length))) die("out of memory"); /* the body frames overwrite it completely */
 }
 
-static void body_came(struct broker *broker, const char *bytes, size_t count) {
+static void handle_body(struct broker *broker, const char *bytes, size_t count) {
   struct message *message = message_at(broker, broker->delivering);
   memcpy(message->body + message->received, bytes, count);
   message->received += count;
@@ -158,16 +158,16 @@ void broker_read(struct broker *broker) {
   while (1) {
     ssize_t count = read(broker->socket, broker->input + broker->input_length, input_bytes - broker->input_length);
     if (count < 0 && errno == EAGAIN) return;
-    if (count <= 0) die("the broker is gone");
+    if (count <= 0) die("connection to the broker lost");
     broker->input_length += (size_t)count;
     char *at = broker->input, *end = broker->input + broker->input_length;
     while (end - at >= frame_bytes_min) {
       size_t size = read_32(at + 3);
       if ((size_t)(end - at) < size + frame_bytes_min) break;
       char *payload = at + frame_head_bytes;
-      if (*at == frame_method) method_came(broker, payload);
-      else if (*at == frame_header) header_came(broker, payload);
-      else if (*at == frame_body) body_came(broker, payload, size);
+      if (*at == frame_method) handle_method(broker, payload);
+      else if (*at == frame_header) handle_header(broker, payload);
+      else if (*at == frame_body) handle_body(broker, payload, size);
       else if (*at != frame_heartbeat) die("the broker sent a frame of type %d", *at);
       at += size + frame_bytes_min;
     }
@@ -176,26 +176,26 @@ void broker_read(struct broker *broker) {
   }
 }
 
-/* What stands behind `key`, a string without escapes. */
+/* Returns the string after `key`. The string must not contain escapes. */
 static struct text find_string(const struct message *message, const char *key) {
   char *found = memmem(message->body, message->length, key, strlen(key));
-  if (!found) die("a message without %s", key);
+  if (!found) die("message without %s", key);
   char *start = found + strlen(key), *end = memchr(start, '"', (size_t)(message->body + message->length - start));
-  if (!end) die("a message that is cut");
+  if (!end) die("message is truncated");
   return (struct text){start, (size_t)(end - start)};
 }
 
 struct message *broker_next_delivery(struct broker *broker) {
   static const char before_payload[] = "\"payload\":";
-  if (broker->taken == broker->delivered) return NULL;
-  struct message *message = message_at(broker, ++broker->taken);
+  if (broker->returned == broker->delivered) return NULL;
+  struct message *message = message_at(broker, ++broker->returned);
   message->id = find_string(message, "\"id\":\"");
   message->app = find_string(message, "\"app\":\"");
   message->device_token = find_string(message, "\"device_token\":\"");
-  if (message->id.length != uuid_bytes) die("an id that is no UUID");
+  if (message->id.length != uuid_bytes) die("message id is not a UUID");
   /* The payload is the last member. */
   char *payload = memmem(message->body, message->length, before_payload, strlen(before_payload));
-  if (!payload) die("a message without a payload");
+  if (!payload) die("message without a payload");
   payload += strlen(before_payload);
   message->payload = (struct text){payload, (size_t)(message->body + message->length - 1 - payload)};
   return message;
@@ -205,13 +205,13 @@ void broker_publish_result(struct broker *broker, struct message *message) {
   char *size, routing_key[short_string_bytes_max + 1], body[result_bytes_max];
   int key_length = snprintf(routing_key, sizeof routing_key, "result.accepted.%.*s", (int)message->app.length,
                             message->app.start);
-  if (key_length > short_string_bytes_max) die("an app whose name is too long");
+  if (key_length > short_string_bytes_max) die("app name is too long");
   int length = snprintf(body, sizeof body,
                         "{\"id\":\"%.*s\",\"outcome\":\"accepted\",\"status\":%d,\"app\":\"%.*s\",\"device_token\":\"%.*s\","
                         "\"attempts\":1,\"finished_at\":1763683200000}",
                         uuid_bytes, message->id.start, message->status, (int)message->app.length, message->app.start,
                         (int)message->device_token.length, message->device_token.start);
-  if (length >= (int)sizeof body || broker->output_length + sizeof body * 2 > output_bytes) die("no room for a result");
+  if (length >= (int)sizeof body || broker->output_length + sizeof body * 2 > output_bytes) die("output buffer is full: cannot add a result");
   char *at = begin_method(broker->output + broker->output_length, basic_publish, &size);
   at = write_short_string(write_16(at, 0), broker->exchange, strlen(broker->exchange));
   at = write_short_string(at, routing_key, (size_t)key_length);
@@ -242,7 +242,7 @@ void broker_acknowledge_confirmed(struct broker *broker) {
 bool broker_flush(struct broker *broker) {
   if (broker->output_length == 0) return true;
   ssize_t count = write(broker->socket, broker->output, broker->output_length);
-  if (count < 0 && errno != EAGAIN) die("the broker is gone");
+  if (count < 0 && errno != EAGAIN) die("connection to the broker lost");
   if (count <= 0) return false;
   broker->output_length -= (size_t)count;
   memmove(broker->output, broker->output + count, broker->output_length);

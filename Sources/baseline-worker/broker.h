@@ -1,4 +1,4 @@
-/* AMQP 0-9-1's data path, read and written by hand; librabbitmq logs in and no more. */
+/* A connection to the broker. librabbitmq only logs in; this code reads and writes the AMQP 0-9-1 frames itself. */
 #ifndef BROKER_H
 #define BROKER_H
 
@@ -11,15 +11,16 @@ struct broker;
 struct broker *broker_connect(int port, int prefetch, const char *in, const char *exchange);
 int broker_socket(const struct broker *broker);
 
-/* Reads what has come. The next whole delivery, its parts found; NULL when there is no further one yet. */
+/* Reads the available input. */
 void broker_read(struct broker *broker);
+/* Returns the next complete delivery with its members located, or NULL if there is none yet. */
 struct message *broker_next_delivery(struct broker *broker);
 
-/* Both append to what broker_flush writes. */
+/* Both functions append to the output that broker_flush writes. */
 void broker_publish_result(struct broker *broker, struct message *message);
 void broker_acknowledge_confirmed(struct broker *broker);
 
-/* Whether all was written. */
+/* Returns whether all output was written. */
 bool broker_flush(struct broker *broker);
 
 uint64_t broker_acknowledged(const struct broker *broker);

@@ -1,14 +1,15 @@
-/* baseline-worker: the least that a worker could cost with these libraries. It consumes messages, pushes each over TLS and
- * HTTP/2, publishes the result with confirm, and acknowledges the message then.
+/* baseline-worker: a minimal worker that benchmarks compare Martlet with; it uses the same libraries. It consumes messages,
+ * pushes each over TLS and HTTP/2, publishes the result with a publisher confirm, and then acknowledges the message.
  *
- * usage: baseline-worker MESSAGES --apns PORT --authority FILE --authorization-file FILE
+ * Usage: baseline-worker MESSAGES --apns PORT --authority FILE --authorization-file FILE
  *                     [--prefetch COUNT] [--port PORT] [--in QUEUE] [--exchange NAME] [--push-type alert|voip]
  *
- * One thread, one connection to each side, one write a turn. No JSON is read: the members are found by a search for
- * their keys, the payload as the last. No validation, no second try, no second connection: whatever goes wrong ends it.
- * Results go to the exchange that a worker's go to, with the app in their routing key: what that costs is the broker's.
+ * It has one thread and one connection to each peer, and writes once per iteration to each. It does not parse JSON: it
+ * searches for the keys of members, and expects the payload as the last member. It validates nothing and retries nothing;
+ * any error ends the program. Results go to the exchange of a worker, with the app in the routing key, so the broker does
+ * the same work as for a worker.
  *
- * Ends after so many messages and prints rate, CPU time and memory.
+ * Exits after MESSAGES messages, and prints rate, CPU time and memory.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ void die(const char *format, ...) {
   exit(2);
 }
 
-void *claim(size_t count, size_t size) {
+void *allocate(size_t count, size_t size) {
   void *memory = calloc(count, size);
   if (!memory) die("out of memory");
   return memory;
@@ -51,7 +52,7 @@ static double seconds(clockid_t clock) {
 
 static struct options read_options(int count, char **arguments) {
   struct options options = {.prefetch = 1000, .port = 5672, .in = "push.requests", .exchange = "push.results", .push_type = "alert"};
-  if (count < 2 || count % 2 != 0) die("usage: see the first lines of its source");
+  if (count < 2 || count % 2 != 0) die("expected MESSAGES and options with values; see Sources/baseline-worker/main.c");
   options.messages = strtoull(arguments[1], NULL, 10);
   for (int i = 2; i < count; i += 2) {
     const char *value = arguments[i + 1];
@@ -63,14 +64,15 @@ static struct options read_options(int count, char **arguments) {
     else if (!strcmp(arguments[i], "--in")) options.in = value;
     else if (!strcmp(arguments[i], "--exchange")) options.exchange = value;
     else if (!strcmp(arguments[i], "--push-type")) options.push_type = value;
-    else die("what is %s?", arguments[i]);
+    else die("unknown option: %s", arguments[i]);
   }
-  if (!options.apns || !options.authority || !options.authorization_file) die("an option is missing");
-  if (options.prefetch < 1 || options.prefetch > prefetch_max) die("--prefetch is too large");
+  if (!options.apns || !options.authority || !options.authorization_file)
+    die("missing option: --apns, --authority or --authorization-file");
+  if (options.prefetch < 1 || options.prefetch > prefetch_max) die("--prefetch must be from 1 to %d", prefetch_max);
   return options;
 }
 
-/* The value of the header field `authorization`, without a line's end. */
+/* Returns the value of the header field `authorization`, without a newline. */
 static const char *read_authorization(const char *path) {
   static char value[4096];
   FILE *file = fopen(path, "r");
@@ -86,13 +88,13 @@ static void work(struct broker *broker, struct apns *apns, uint64_t messages) {
   while (1) {
     struct message *message;
     while (apns_is_open(apns) && (message = broker_next_delivery(broker))) apns_push(apns, message);
-    bool apns_waits = !apns_flush(apns);
+    bool apns_has_output = !apns_flush(apns);
     broker_acknowledge_confirmed(broker);
-    bool broker_waits = !broker_flush(broker);
-    if (broker_acknowledged(broker) >= messages && !broker_waits) return;
+    bool broker_has_output = !broker_flush(broker);
+    if (broker_acknowledged(broker) >= messages && !broker_has_output) return;
     struct pollfd sockets[] = {
-        {broker_socket(broker), (short)(POLLIN | (broker_waits ? POLLOUT : 0)), 0},
-        {apns_socket(apns), (short)(POLLIN | (apns_waits ? POLLOUT : 0)), 0},
+        {broker_socket(broker), (short)(POLLIN | (broker_has_output ? POLLOUT : 0)), 0},
+        {apns_socket(apns), (short)(POLLIN | (apns_has_output ? POLLOUT : 0)), 0},
     };
     poll(sockets, 2, -1);
     if (sockets[0].revents) broker_read(broker);

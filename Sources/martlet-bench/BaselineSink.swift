@@ -1,18 +1,20 @@
 import Glibc
 import TestKit
 
-/// `baseline-sink`, the least that an APNs could cost, as a process.
+/// A running `baseline-sink`, the minimal APNs server.
 struct BaselineSink {
     let process: ChildProcess
     let port: Int
 
-    /// - Parameter directory: where a simulator has left its certificate.
+    /// Starts the server.
+    ///
+    /// - Parameter directory: contains the certificate and key of a simulator.
     init(in directory: TemporaryDirectory) async throws {
         process = try await ChildProcess([
             Products.executable("baseline-sink"), directory.file("server.pem"), directory.file("server-key.pem"),
         ])
         guard let port = Int(try await process.output.line { _ in true }) else {
-            throw ProcessError("baseline-sink has no port")
+            throw ProcessError("baseline-sink has not printed its port")
         }
         self.port = port
     }

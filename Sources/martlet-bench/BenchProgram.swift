@@ -1,24 +1,24 @@
-/// Who is measured: the baselines, and Martlet.
+/// A measured program: a baseline, h2load or Martlet.
 enum BenchProgram: String, CaseIterable {
     case baselineRelay = "baseline-relay"
     case baselineWorker = "baseline-worker"
     case h2load
     case martlet
 
-    /// Who takes messages from a queue.
+    /// The programs that consume messages from a queue.
     static let consumers: [BenchProgram] = [.baselineRelay, .baselineWorker, .martlet]
 
-    /// nil: no baseline of a worker.
+    /// The C program; nil for h2load and Martlet.
     var baseline: Baseline? { Baseline(rawValue: rawValue) }
 
-    /// Its name as the first column of a table.
+    /// The name, padded to the first column of a table.
     var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
     static let cellWidth = 15
 }
 
 extension [BenchProgram] {
-    /// Another one is first in each turn, so that none has always the same place.
+    /// Returns the programs, rotated by one place with each sample, so that each program runs first equally often.
     ///
-    /// - Parameter turn: from 1 on.
-    func order(ofTurn turn: Int) -> [BenchProgram] { indices.map { self[($0 + turn - 1) % count] } }
+    /// - Parameter sample: counts from 1.
+    func order(ofSample sample: Int) -> [BenchProgram] { indices.map { self[($0 + sample - 1) % count] } }
 }

@@ -5,14 +5,14 @@ import EventLoop
 protocol Benchmark: Command {
     /// Measures and prints a report, on an event loop of the main thread.
     ///
-    /// - Throws: why it could not measure, or how the figures are worse than they may be.
+    /// - Throws: An error if the measurement fails or a figure exceeds its limit.
     func measure() async throws
 }
 
 extension Benchmark {
     func run() -> ExitCode {
         #if DEBUG
-            MartletBench.note("built for debugging: the figures say nothing")
+            MartletBench.log("warning: this is a debug build; its figures are meaningless")
         #endif
         do {
             return try EpollLoop.run { _ in await measured() }
@@ -31,7 +31,7 @@ extension Benchmark {
     }
 
     private static func failed(_ error: any Error) -> ExitCode {
-        MartletBench.note("martlet-bench: \(error)")
+        MartletBench.log("martlet-bench: \(error)")
         return .failed
     }
 }

@@ -1,12 +1,12 @@
 import Glibc
 import TestKit
 
-/// Charts side by side as one SVG.
+/// An SVG image with charts in a row.
 struct ChartSheet {
     private static let captionHeight = 40.0
 
     private let charts: [LineChart]
-    /// Stands below them.
+    /// The text below the charts.
     private let caption: String?
 
     init(_ charts: LineChart..., caption: String? = nil) {

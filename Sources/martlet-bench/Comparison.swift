@@ -1,16 +1,16 @@
 import JSON
 
-/// What programs cost that did the same in turns, for people and for programs.
+/// The measurements of programs that did the same work, as a table and as JSON.
 struct Comparison {
     let benchmark: String
-    /// What they were given to do.
+    /// The work, as text.
     let description: String
-    /// The same, for programs.
+    /// The work, as members of the JSON report.
     let settings: KeyValuePairs<String, Int>
     let unit: Measurement.Unit
-    /// In the order of the first turn; all but Martlet are its yardsticks.
+    /// The programs in the order of the first sample. All except Martlet are baselines.
     let programs: [BenchProgram]
-    /// What Martlet is to cost at most, in terms of each yardstick's processor time.
+    /// The limit of Martlet's processor time, as a multiple of each baseline's.
     var costMax: Double?
     private var samples: [BenchProgram: [Measurement]] = [:]
 
@@ -25,24 +25,24 @@ struct Comparison {
         self.programs = programs
     }
 
-    /// Measures each program so many times.
+    /// Measures each program `count` times, in alternation.
     ///
-    /// - Parameter measure: with a number that no other sample has.
-    mutating func takeTurns(
+    /// - Parameter measure: Measures one sample. Its `round` is unique.
+    mutating func collectSamples(
         _ count: Int, _ measure: (BenchProgram, _ round: Int) async throws -> Measurement
     ) async throws {
         for sample in 1...count {
-            for (place, program) in programs.order(ofTurn: sample).enumerated() {
+            for (place, program) in programs.order(ofSample: sample).enumerated() {
                 let measurement = try await measure(program, (sample - 1) * programs.count + place + 1)
                 samples[program, default: []].append(measurement)
-                MartletBench.note("\(sample)/\(count)  \(line(program, measurement))")
+                MartletBench.log("\(sample)/\(count)  \(line(program, measurement))")
             }
         }
     }
 
     func median(_ program: BenchProgram) -> Measurement { .median(samples[program] ?? []) }
 
-    private func cost(beside baseline: BenchProgram) -> Double {
+    private func cost(relativeTo baseline: BenchProgram) -> Double {
         median(.martlet).processorMicroseconds / median(baseline).processorMicroseconds
     }
 
@@ -53,18 +53,18 @@ struct Comparison {
         \(header(median(.martlet)))
         \(programs.map { line($0, median($0)) }.joined(separator: "\n"))
 
-        \(yardsticks.map(comparison).joined(separator: "\n"))
+        \(baselines.map(comparison).joined(separator: "\n"))
         """
     }
 
-    private var yardsticks: [BenchProgram] { programs.filter { $0 != .martlet } }
+    private var baselines: [BenchProgram] { programs.filter { $0 != .martlet } }
 
     private func comparison(with baseline: BenchProgram) -> String {
         let rate = Figures.decimal(median(.martlet).perSecond / median(baseline).perSecond, places: 2)
-        let cost = Figures.decimal(cost(beside: baseline), places: 2)
-        let goal = costMax.map { "; at most \(Figures.decimal($0, places: 1)) is the goal" } ?? ""
+        let cost = Figures.decimal(cost(relativeTo: baseline), places: 2)
+        let goal = costMax.map { " (goal: at most \(Figures.decimal($0, places: 1)))" } ?? ""
         return
-            "Martlet reaches \(rate) of \(baseline.rawValue)'s rate and costs \(cost) times its processor time\(goal)."
+            "Martlet has \(rate) times the rate of \(baseline.rawValue), and \(cost) times its processor time\(goal)."
     }
 
     func header(_ figures: Measurement) -> String {
@@ -83,15 +83,15 @@ struct Comparison {
             json.key(name)
             json.int(Int64(value))
         }
-        for baseline in yardsticks {
-            json.member("cost_in_terms_of_\(baseline.rawValue)", cost(beside: baseline), places: 2)
+        for baseline in baselines {
+            json.member("cost_in_terms_of_\(baseline.rawValue)", cost(relativeTo: baseline), places: 2)
         }
         write(to: &json)
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// A member for each program.
+    /// Writes a member for each program.
     func write(to json: inout JSONWriter) {
         for program in programs {
             json.key(program.rawValue)

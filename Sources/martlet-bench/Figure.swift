@@ -1,13 +1,13 @@
 import JSON
 
-/// A figure with what it is called in a table and in JSON.
+/// A figure with its title in tables and its key in JSON.
 struct Figure {
     let title: String
     let key: String
     let value: Double
     let places: Int
 
-    /// Of the column that all tables have it in.
+    /// The width of its column in all tables.
     private var width: Int { max(Self.widthMin, title.count + Self.gap) }
     private static let widthMin = 9
     private static let gap = 3

@@ -1,6 +1,6 @@
 import JSON
 
-/// Figures as people read them.
+/// Functions that compute and format figures.
 enum Figures {
     static func median(_ figures: [Double]) -> Double {
         let sorted = figures.sorted()
@@ -8,7 +8,7 @@ enum Figures {
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
 
-    /// As `%.*f` would write it.
+    /// Formats the figure as `%.*f` does.
     static func decimal(_ figure: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         let rounded = Int((figure * Double(scale)).rounded())
@@ -19,7 +19,7 @@ enum Figures {
             + fraction
     }
 
-    /// The figure at the right edge of a column.
+    /// Formats the figure at the right edge of a column.
     static func cell(_ figure: Double, places: Int, width: Int) -> String {
         let text = decimal(figure, places: places)
         return String(repeating: " ", count: max(0, width - text.count)) + text
@@ -27,7 +27,7 @@ enum Figures {
 }
 
 extension JSONWriter {
-    /// An object of figures, each to so many places.
+    /// Writes an object of figures, each rounded to `places` decimal places.
     mutating func figures(_ figures: KeyValuePairs<String, Double>, places: Int) {
         beginObject()
         for (name, figure) in figures { member(name, figure, places: places) }

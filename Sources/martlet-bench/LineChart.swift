@@ -1,11 +1,11 @@
 import Glibc
 
-/// Lines over an axis, as SVG: with a logarithmic scale where the figures span more than it takes to see the small ones.
+/// An SVG line chart. An axis is logarithmic if its values span a range in which small ones would be invisible.
 struct LineChart {
     struct Line {
         var name: String
         var isDashed = false
-        /// Lines of one group have one colour.
+        /// Lines of a group have the same color.
         var group: String
         var points: [(x: Double, y: Double)]
     }
@@ -13,16 +13,16 @@ struct LineChart {
     static let height = 540.0
     private static let plot = (left: 80.0, top: 126.0, bottom: 470.0)
     private static let marginRight = 40.0
-    /// Told apart by most who do not see all colours (Okabe and Ito).
-    private static let colours = ["#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
-    /// Of the largest to the smallest.
+    /// Colors that are distinguishable with most color vision deficiencies (Okabe and Ito).
+    private static let colors = ["#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+    /// The largest ratio of the values on a linear axis.
     private static let linearSpanMax = 12.0
 
     let title: String
     let xLabel: String
     let yLabel: String
     let width: Double
-    /// Each with a place of its own at the same distance, if they are given; else x is an axis as y is.
+    /// The categories of the x axis, at equal distances; nil: a numeric axis, as y is.
     let xValues: [Double]?
     var lines: [Line] = []
 
@@ -30,11 +30,11 @@ struct LineChart {
         (self.title, self.xLabel, self.yLabel, self.width, self.xValues) = (title, xLabel, yLabel, width, xValues)
     }
 
-    /// Of `width` and `height`, as a part of a picture.
+    /// An SVG fragment of `width` by `height`.
     var svg: String {
         let points = lines.flatMap(\.points)
         let x =
-            xValues.map { Axis(places: $0, from: Self.plot.left, to: right) }
+            xValues.map { Axis(categories: $0, from: Self.plot.left, to: right) }
             ?? Axis(points.map(\.x), from: Self.plot.left, to: right)
         let y = Axis(points.map(\.y), from: Self.plot.bottom, to: Self.plot.top)
         return """
@@ -50,14 +50,15 @@ struct LineChart {
     private func grid(_ x: Axis, _ y: Axis) -> String {
         let left = Self.plot.left
         let rows = y.ticks.map { tick in
-            """
-            <line x1="\(left)" x2="\(right)" y1="\(number(y.place(tick)))" y2="\(number(y.place(tick)))" stroke="#ddd"/>\
-            <text x="\(left - 10)" y="\(number(y.place(tick) + 5))" text-anchor="end">\(label(tick))</text>
-            """
+            let height = number(y.position(of: tick))
+            return """
+                <line x1="\(left)" x2="\(right)" y1="\(height)" y2="\(height)" stroke="#ddd"/>\
+                <text x="\(left - 10)" y="\(number(y.position(of: tick) + 5))" text-anchor="end">\(label(tick))</text>
+                """
         }
         let columns = x.ticks.map { tick in
             """
-            <text x="\(number(x.place(tick)))" y="\(Self.plot.bottom + 24)" text-anchor="middle">\(label(tick))</text>
+            <text x="\(number(x.position(of: tick)))" y="\(Self.plot.bottom + 24)" text-anchor="middle">\(label(tick))</text>
             """
         }
         let labels = """
@@ -68,8 +69,8 @@ struct LineChart {
     }
 
     private func path(of line: Line, _ x: Axis, _ y: Axis) -> String {
-        let places = line.points.map { (number(x.place($0.x)), number(y.place($0.y))) }
-        let dots = places.map { #"<circle cx="\#($0.0)" cy="\#($0.1)" r="4" fill="\#(colour(of: line))"/>"# }
+        let places = line.points.map { (number(x.position(of: $0.x)), number(y.position(of: $0.y))) }
+        let dots = places.map { #"<circle cx="\#($0.0)" cy="\#($0.1)" r="4" fill="\#(color(of: line))"/>"# }
         return """
             <polyline points="\(places.map { "\($0.0),\($0.1)" }.joined(separator: " "))" fill="none" \(stroke(of: line))/>\
             \(line.isDashed ? "" : dots.joined())
@@ -87,18 +88,18 @@ struct LineChart {
     }
 
     private func stroke(of line: Line) -> String {
-        #"stroke="\#(colour(of: line))" stroke-width="2.5""# + (line.isDashed ? #" stroke-dasharray="7 6""# : "")
+        #"stroke="\#(color(of: line))" stroke-width="2.5""# + (line.isDashed ? #" stroke-dasharray="7 6""# : "")
     }
 
-    private func colour(of line: Line) -> String {
+    private func color(of line: Line) -> String {
         var groups: [String] = []
         for line in lines where !groups.contains(line.group) { groups.append(line.group) }
-        return Self.colours[(groups.firstIndex(of: line.group) ?? 0) % Self.colours.count]
+        return Self.colors[(groups.firstIndex(of: line.group) ?? 0) % Self.colors.count]
     }
 
     private func number(_ figure: Double) -> String { Figures.decimal(figure, places: 1) }
 
-    /// With a comma before every three digits.
+    /// Formats the figure with commas between thousands.
     private func label(_ figure: Double) -> String {
         guard figure >= 1 || figure == 0 else { return Figures.decimal(figure, places: 1) }
         let digits = Array(Figures.decimal(figure, places: 0))
@@ -108,24 +109,23 @@ struct LineChart {
         }
     }
 
-    /// Where figures stand, and which are named.
+    /// The positions of figures, and the labeled ticks.
     private struct Axis {
         let ticks: [Double]
         private let isLogarithmic: Bool
-        private let isOfPlaces: Bool
+        private let isCategorical: Bool
         private let from: Double
         private let to: Double
         private let (lowest, highest): (Double, Double)
 
-        /// With a place for each of these.
-        init(places: [Double], from: Double, to: Double) {
-            (ticks, isLogarithmic, isOfPlaces) = (places, false, true)
+        init(categories: [Double], from: Double, to: Double) {
+            (ticks, isLogarithmic, isCategorical) = (categories, false, true)
             (self.from, self.to) = (from, to)
-            (lowest, highest) = (0, Double(max(1, places.count - 1)))
+            (lowest, highest) = (0, Double(max(1, categories.count - 1)))
         }
 
         init(_ figures: [Double], from: Double, to: Double) {
-            isOfPlaces = false
+            isCategorical = false
             (self.from, self.to) = (from, to)
             let most = Swift.max(figures.max() ?? 1, 1e-3)
             let least = Swift.max(Swift.min(figures.min() ?? most, most), most / 1e6)
@@ -145,8 +145,8 @@ struct LineChart {
             (lowest, highest) = (ticks.first ?? 0, ticks.last ?? 1)
         }
 
-        func place(_ figure: Double) -> Double {
-            let figure = isOfPlaces ? Double(ticks.firstIndex(of: figure) ?? 0) : figure
+        func position(of figure: Double) -> Double {
+            let figure = isCategorical ? Double(ticks.firstIndex(of: figure) ?? 0) : figure
             func scale(_ figure: Double) -> Double { isLogarithmic ? log10(Swift.max(figure, lowest)) : figure }
             let span = scale(highest) - scale(lowest)
             return from + (to - from) * (span > 0 ? (scale(figure) - scale(lowest)) / span : 0.5)

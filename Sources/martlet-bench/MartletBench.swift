@@ -1,22 +1,22 @@
 import CommandKit
 import Glibc
 
-/// Benchmarks of the whole and of its parts. Figures count only within one run: see the baseline beside them.
+/// Benchmarks of workers, of the simulator and of their parts. Only figures of the same run are comparable.
 @main struct MartletBench {
     static func main() { exit(Program.bench.run(Array(CommandLine.arguments.dropFirst())).rawValue) }
 
-    /// Progress, for people.
-    static func note(_ text: String) { Terminal.error.line(text) }
+    /// Writes a line to standard error.
+    static func log(_ text: String) { Terminal.error.line(text) }
 }
 
 extension Program {
     static let bench = Program(
         name: "martlet-bench", version: "0.1.0", summary: "measures Martlet beside a baseline",
         introduction: """
-            Measures beside a baseline: a C program that does the least that the work could cost. Both in turns; the median
-            of all samples counts. Figures of other runs say little.
+            Compares Martlet with a baseline: a minimal C program that does the same work. The programs run in alternation, and
+            reports have the medians of all samples. Do not compare figures of different runs.
 
-            Build first: deploy/build, as it is shipped; for instructions: deploy/check/simulate 100.
+            Build it with deploy/build. For the command instructions, build it with deploy/check/simulate 100.
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,
@@ -24,7 +24,8 @@ extension Program {
             RelayClientCommand.self, PushClientCommand.self, CountedLaneCommand.self,
         ],
         exitCodes: [
-            (.success, "measured"), (.failed, "something failed, or costs more than it may"), (.usage, "wrong usage"),
+            (.success, "success"), (.failed, "an error occurred, or a figure exceeds its limit"),
+            (.usage, "usage error"),
         ],
         hasDocumentOptions: true)
 }

@@ -1,6 +1,6 @@
-/// What one sample of one program cost, by unit of its work: a message or a request.
+/// The cost of one sample of one program, per unit of work: a message or a request.
 struct Measurement: Sendable {
-    /// Who else worked meanwhile.
+    /// A process on the other side of the measured program.
     enum Peer: String, CaseIterable, Sendable {
         case broker
         case simulator
@@ -13,18 +13,18 @@ struct Measurement: Sendable {
     }
 
     var perSecond: Double
-    /// Of the program alone, in microseconds a unit.
+    /// The processor time of the program without its peers, in microseconds per unit.
     var processorMicroseconds: Double
-    /// Its parts, which the kernel tells apart by ticks, though it counts all of it exactly.
+    /// The user and system parts of the processor time. The kernel splits them by sampling; their sum is exact.
     var userMicroseconds: Double
     var systemMicroseconds: Double
     var peerMicroseconds: [Peer: Double]
-    /// From the start of the process to its end.
+    /// The peak resident memory from the start of the process to its end.
     var peakMegabytes: Double
-    /// Of a unit, where the program tells.
+    /// The latency of a unit; nil if the program does not report it.
     var latency: Percentiles?
 
-    /// The median of each figure apart.
+    /// Returns the median of each figure.
     static func median(_ samples: [Measurement]) -> Measurement {
         func median(_ figure: (Measurement) -> Double) -> Double { Figures.median(samples.map(figure)) }
         let peers = samples.first.map { Array($0.peerMicroseconds.keys) } ?? []

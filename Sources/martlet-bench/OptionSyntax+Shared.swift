@@ -1,17 +1,17 @@
 import CommandKit
 
-/// Options of several benchmarks.
+/// Options that several benchmarks share.
 extension OptionSyntax {
     static let json = OptionSyntax(name: "json", help: "print JSON instead of a table")
     static let quick = OptionSyntax(
-        name: "quick", help: "a small amount of work, one sample: whether it works, not how fast")
+        name: "quick", help: "run one small sample to test the benchmark; its figures are meaningless")
 
     static func samples(_ standard: Int) -> OptionSyntax {
-        OptionSyntax(name: "samples", value: "N", help: "of each program (\(standard))")
+        OptionSyntax(name: "samples", value: "N", help: "samples of each program (\(standard))")
     }
 
     static func messages(_ standard: Int) -> OptionSyntax {
-        OptionSyntax(name: "messages", value: "N", help: "of a sample (\(standard))")
+        OptionSyntax(name: "messages", value: "N", help: "messages per sample (\(standard))")
     }
 
     static func plot(_ help: String) -> OptionSyntax { OptionSyntax(name: "plot", value: "FILE", help: help) }

@@ -1,8 +1,8 @@
 import TestKit
 
-/// One run of a program that ends by itself after so much work, looked at from outside.
+/// The resource usage of a program that exits after a given amount of work.
 struct ProgramRun: Sendable {
-    /// How long one may take.
+    /// The time limit of a run.
     private static let secondsMax = 600
 
     let perSecond: Double
@@ -11,8 +11,8 @@ struct ProgramRun: Sendable {
     var peerTimes: [Measurement.Peer: Duration] = [:]
     var latency: Percentiles?
 
-    /// Runs a program that says `NAME: COUNT UNITS RATE …` at its end, as the baselines do.
-    static func of(_ command: [String]) async throws -> ProgramRun {
+    /// Runs a program whose last line of output is `NAME: COUNT UNITS RATE …`, as that of the baselines.
+    static func running(_ command: [String]) async throws -> ProgramRun {
         let program = try await ChildProcess(command)
         let (exit, peakBytes) = try await program.exitAndPeak(within: .seconds(secondsMax))
         let output = await program.output.allLines()
@@ -28,8 +28,8 @@ struct ProgramRun: Sendable {
         (self.perSecond, self.usage, self.peakBytes, self.latency) = (perSecond, usage, peakBytes, latency)
     }
 
-    /// Adds what others used while `run` did.
-    static func watching(
+    /// Adds the processor time that the peers used during `run`.
+    static func measuringPeers(
         _ peerTimes: () async -> [Measurement.Peer: Duration], _ run: () async throws -> ProgramRun
     ) async throws -> ProgramRun {
         let before = await peerTimes()
@@ -38,17 +38,17 @@ struct ProgramRun: Sendable {
         return result
     }
 
-    /// What each of `count` units cost.
+    /// Returns the cost per unit.
     ///
-    /// - Parameter warmUp: a run of so many units less: what both cost, such as to start and to connect, is left out.
-    /// - Throws: when that costs nothing that could be told from chance.
+    /// - Parameter warmUp: A run of `count` fewer units. Its cost, such as that of the start, is subtracted.
+    /// - Throws: `ProcessError` if the difference is not positive, since there are too few units.
     func measurement(of count: Int, beyond warmUp: ProgramRun?) throws(ProcessError) -> Measurement {
         func each(_ time: Duration, _ before: Duration?) -> Double {
             (time - (before ?? .zero)).microseconds / Double(count)
         }
         let exact = each(usage.time, warmUp?.usage.time)
-        guard exact > 0 else { throw ProcessError("\(count) are too few to measure anything") }
-        // Of few units a part may come out below nothing, as two runs never cost the same.
+        guard exact > 0 else { throw ProcessError("cannot measure \(count) units: too few") }
+        // With few units, the variation between runs can make a part negative.
         let user = min(max(0, each(usage.userTime, warmUp?.usage.userTime)), exact)
         return Measurement(
             perSecond: perSecond, processorMicroseconds: exact, userMicroseconds: user,

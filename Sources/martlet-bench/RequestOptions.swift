@@ -1,9 +1,9 @@
 import APNSProtocol
 import CommandKit
 
-/// What the command line asks for of requests to an APNs.
+/// The options of benchmarks that send requests to an APNs server.
 struct RequestOptions {
-    /// Device tokens that requests go to, in turns.
+    /// The number of device tokens. Requests cycle through them.
     static let devices = 10_000
     private static let requestsMax = 10_000_000
 
@@ -14,13 +14,13 @@ struct RequestOptions {
     var streams = 100
     var payloadBytes = BenchMessage.payloadBytes
     var wantsJSON = false
-    /// Whether it fails when the simulator costs too much; a few requests say nothing.
-    var judges = true
+    /// Whether the benchmark fails if the simulator exceeds its limit; false with `--quick`.
+    var enforcesLimits = true
 
     init() {}
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
-        if parsed.has("quick") { (requests, samples, warmUp, judges) = (20_000, 1, 2000, false) }
+        if parsed.has("quick") { (requests, samples, warmUp, enforcesLimits) = (20_000, 1, 2000, false) }
         requests = try parsed.integer("requests", upTo: Self.requestsMax) ?? requests
         samples = try parsed.integer("samples", upTo: 1000) ?? samples
         warmUp = try parsed.integer("warm-up", upTo: 1_000_000) ?? warmUp
@@ -31,29 +31,30 @@ struct RequestOptions {
             ?? payloadBytes
         wantsJSON = parsed.has("json")
         guard warmUp + requests <= Self.requestsMax else {
-            throw UsageError("requests and those to warm up are \(Self.requestsMax) together at most")
+            throw UsageError("--requests plus --warm-up must be at most \(Self.requestsMax)")
         }
         guard connections <= min(requests, warmUp) else {
-            throw UsageError("\(connections) connections want as many requests, and as many to warm up")
+            throw UsageError("--requests and --warm-up must be at least \(connections), the number of connections")
         }
     }
 
-    /// The options of the load; each benchmark adds its own.
+    /// The options of the load. Each benchmark adds others.
     static let syntax: [OptionSyntax] = {
         let standard = RequestOptions()
         return [
-            OptionSyntax(name: "requests", value: "N", help: "of a sample (\(standard.requests))"),
-            OptionSyntax(name: "warm-up", value: "N", help: "requests before it begins (\(standard.warmUp))"),
-            OptionSyntax(name: "connections", value: "N", help: "of the client (\(standard.connections))"),
-            OptionSyntax(name: "streams", value: "N", help: "of each connection at once (\(standard.streams))"),
-            OptionSyntax(name: "payload-bytes", value: "N", help: "of a request (\(standard.payloadBytes))"),
+            OptionSyntax(name: "requests", value: "N", help: "requests per sample (\(standard.requests))"),
+            OptionSyntax(name: "warm-up", value: "N", help: "requests before each sample (\(standard.warmUp))"),
+            OptionSyntax(name: "connections", value: "N", help: "connections of the client (\(standard.connections))"),
+            OptionSyntax(name: "streams", value: "N", help: "concurrent streams per connection (\(standard.streams))"),
+            OptionSyntax(
+                name: "payload-bytes", value: "N", help: "payload size of a request (\(standard.payloadBytes))"),
         ]
     }()
 
-    /// What all programs that are compared are given to do.
+    /// The work of each compared program.
     var description: String {
         """
-        \(requests) requests a sample to \(Self.devices) devices, payloads of \(payloadBytes) bytes, \(connections) \
+        \(requests) requests per sample to \(Self.devices) devices, payloads of \(payloadBytes) bytes, \(connections) \
         connections with \(streams) streams each, TLS; median of \(samples)
         """
     }

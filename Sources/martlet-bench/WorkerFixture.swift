@@ -2,12 +2,12 @@ import AMQP
 import JSON
 import TestKit
 
-/// A private broker and the simulator, with all declared that a worker needs between them.
+/// A private broker and the simulator, with the topology and configuration of a worker.
 struct WorkerFixture {
     static let requests = "push.requests"
     static let results = "push.results"
 
-    /// The first of its nodes.
+    /// The broker, or the first node of a cluster.
     let broker: PrivateBroker
     private let otherNodes: [PrivateBroker]
     private let shards: [String]
@@ -21,12 +21,12 @@ struct WorkerFixture {
     var authorityFile: String { directory.file("ca.pem") }
 
     /// - Parameters:
-    ///   - apps: bundle IDs.
-    ///   - keys: of the apps, in turns; the first is the demonstration's.
-    ///   - shards: of the queue of requests.
-    ///   - nodes: of the broker, 1 or 3.
-    ///   - options: more of the simulator's command line.
-    ///   - more: lines of the worker's configuration.
+    ///   - apps: The bundle IDs of the apps.
+    ///   - keys: The number of keys, assigned to the apps in rotation. The first is the simulator's demonstration key.
+    ///   - shards: The number of shards of the request queue.
+    ///   - nodes: The number of broker nodes, 1 or 3.
+    ///   - options: Additional options of the simulator.
+    ///   - more: Additional lines of the worker's configuration.
     init(
         apps: [String] = BenchMessage.bundleIDs(1), keys: Int = 1, shards: Int = 1, nodes: Int = 1,
         simulator options: [String] = [], more: String = ""
@@ -65,28 +65,28 @@ struct WorkerFixture {
     func end(_ worker: ChildProcess) async throws {
         let exit = try await worker.terminate()
         guard exit.status == .exited(0) else {
-            throw ProcessError("the worker ended with \(exit.status): \(worker.errors.linesSoFar.suffix(5))")
+            throw ProcessError("worker exited with \(exit.status): \(worker.errors.linesSoFar.suffix(5))")
         }
     }
 
-    /// What all but the program that is measured have used by now.
+    /// Returns the processor time that each peer of the measured program has used.
     func peerTimes() async -> [Measurement.Peer: Duration] {
         var ofBroker = await broker.processorTime()
         for node in otherNodes { ofBroker += await node.processorTime() }
         return [.broker: ofBroker, .simulator: simulator.processorTime]
     }
 
-    /// Takes away what is left of requests and results.
+    /// Removes all requests and results.
     func purge() async throws {
         for queue in [Self.requests, Self.results] + shards { try await testClient.purge(queue) }
     }
 
-    /// A file with the value of an `authorization` header.
+    /// Writes a file with the value of an `authorization` header, and returns its path.
     func writeAuthorization() throws -> String { try directory.write("authorization", apns.authorization()) }
 
-    /// Publishes so many requests.
+    /// Publishes `count` requests.
     ///
-    /// - Parameter inShards: as a producer does that leaves the choice of the queue to the broker; only where there are any.
+    /// - Parameter inShards: Whether to publish to the exchange of the shards; ignored without shards.
     func fill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
         let isDirect = shards.isEmpty || !inShards
         try await testClient.publish(count) { number in
@@ -96,22 +96,22 @@ struct WorkerFixture {
         }
     }
 
-    /// Empties all queues, then fills that of the requests.
+    /// Empties all queues, then fills the request queue.
     func refill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
         try await purge()
         try await fill(count, template, inShards: inShards)
     }
 
-    /// How many pushes the simulator has taken by now.
+    /// Returns the number of pushes that the simulator has accepted.
     func acceptedCount() async throws -> Int { try await apns.counters().root["accepted"]?.int ?? 0 }
 
-    /// Makes sure that of so many requests none is left and each has its result.
-    func expectDone(_ count: Int) async throws {
-        var left = 0
-        for queue in [Self.requests] + shards { left += try await testClient.count(in: queue) }
-        let told = try await testClient.count(in: Self.results)
-        guard left == 0, told == count else {
-            throw ProcessError("\(left) requests are left, and \(told) results were told")
+    /// Checks that no request remains and that there are `count` results.
+    func expectCompleted(_ count: Int) async throws {
+        var remaining = 0
+        for queue in [Self.requests] + shards { remaining += try await testClient.count(in: queue) }
+        let results = try await testClient.count(in: Self.results)
+        guard remaining == 0, results == count else {
+            throw ProcessError("\(remaining) requests remain, and \(results) of \(count) results were published")
         }
     }
 }

@@ -1,10 +1,10 @@
 import FuzzTargets
 import Glibc
 
-/// What libFuzzer, whose `main` this program has, gives inputs to; `FUZZ_TARGET` names the target.
+/// The target that receives the inputs of libFuzzer, which also provides `main`. `FUZZ_TARGET` names it.
 private let target: FuzzTarget = {
     guard let name = getenv("FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name)) else {
-        fatalError("FUZZ_TARGET is one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")
+        fatalError("FUZZ_TARGET must be one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return target
 }()

@@ -2,22 +2,23 @@ import FuzzTargets
 import Glibc
 import Testing
 
-/// What fuzzing has found to be worth a try (`deploy/check/fuzz`), again: under the address sanitizer leaks show as well.
+/// Replays the fuzzing corpus (`deploy/check/fuzz`). Under the address sanitizer, this also finds leaks.
 @Suite struct CorpusTests {
     @Test(arguments: FuzzTarget.allCases)
-    func everyInputEnds(_ target: FuzzTarget) throws {
+    func everyInputCompletes(_ target: FuzzTarget) throws {
         let inputs = try #require(Self.inputs(of: target))
         #expect(inputs.count > 100)
         for input in inputs { input.withUnsafeBytes { target.run($0) } }
     }
 
-    /// Of a text without a value, and the other way round.
+    /// Inputs without a schema, without an instance, or with several zero bytes.
     @Test(arguments: ["", "\0", "{}\0", "\0{}", "{}\0{}\0{}"])
-    func oddInputsEnd(_ input: String) {
+    func incompleteInputsComplete(_ input: String) {
         for target in FuzzTarget.allCases { Array(input.utf8).withUnsafeBytes { target.run($0) } }
     }
 
-    /// A file holds the inputs of a target: for each its length in decimal, a line end, and its bytes.
+    /// Reads the inputs of a target. The file contains each input as its length in decimal, a newline, and its bytes.
+    /// Returns nil if the file is missing or malformed.
     private static func inputs(of target: FuzzTarget, file: StaticString = #filePath) -> [[UInt8]]? {
         let folder = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         guard let stream = fopen("\(folder)/Corpus/\(target.rawValue)", "r") else { return nil }

@@ -1,7 +1,11 @@
-"""Checks rendered objects of Kubernetes: python manifests.py [--queries RULES-FILE] FILE
+"""Checks rendered Kubernetes objects: their schemas, their references to other objects, and the security of pods.
 
-Each has a schema, Kubernetes' own or one of deploy/kubernetes/schemas, and what it says of others is there. Prints what
-is found, a line each, and exits with 1 if anything is. --queries writes what autoscalers ask of Prometheus, as rules.
+Usage: python manifests.py [--queries RULES-FILE] FILE
+
+  --queries   write the Prometheus queries of autoscalers to a file, as recording rules
+
+Schemas are those of Kubernetes and of deploy/kubernetes/schemas. Prints a line for each finding.
+Exit status: 0 if nothing was found, 1 if something was or the file has no objects, 2 for a usage error.
 """
 
 import argparse
@@ -14,11 +18,11 @@ import jsonschema
 import kubernetes_validate
 import yaml
 
-# The oldest with containers that run beside others from the start by default, and the newest that the package knows.
+# The oldest version that enables sidecar containers by default, and the newest version that the package supports.
 VERSIONS = ("1.29", kubernetes_validate.latest_version())
 SCHEMAS = pathlib.Path(__file__).resolve().parents[1] / "kubernetes" / "schemas"
-# Made by hand: the head of production/kustomization.yaml says how.
-SECRETS_BY_HAND = {"apns-keys", "rabbitmq", "rabbitmq-autoscaler"}
+# Secrets that operators create with the commands in production/kustomization.yaml.
+EXTERNAL_SECRETS = {"apns-keys", "rabbitmq", "rabbitmq-autoscaler"}
 
 found: list[str] = []
 
@@ -44,7 +48,7 @@ def check_schema(name: str, thing: dict, own: dict[str, dict]) -> None:
     for version in VERSIONS:
         try:
             with warnings.catch_warnings():
-                # That it has no schema is a warning only.
+                # A missing schema is only a warning.
                 warnings.simplefilter("error")
                 kubernetes_validate.validate(thing, version, strict=True)
         except kubernetes_validate.ValidationError as error:
@@ -60,44 +64,44 @@ def pod_of(thing: dict) -> dict | None:
 def check_pod(name: str, template: dict, claims: list[dict], things: list[dict]) -> None:
     spec = template["spec"]
     names = {kind: {t["metadata"]["name"] for t in things if t["kind"] == kind} for kind in ("ConfigMap", "Secret")}
-    names["Secret"] |= SECRETS_BY_HAND
+    names["Secret"] |= EXTERNAL_SECRETS
     for volume in spec.get("volumes", []):
         if "configMap" in volume and volume["configMap"]["name"] not in names["ConfigMap"]:
-            found.append(f"{name}: there is no ConfigMap {volume['configMap']['name']}")
+            found.append(f"{name}: missing ConfigMap {volume['configMap']['name']}")
         if "secret" in volume and volume["secret"]["secretName"] not in names["Secret"]:
-            found.append(f"{name}: there is no Secret {volume['secret']['secretName']}")
+            found.append(f"{name}: missing Secret {volume['secret']['secretName']}")
         if len(volume) != 2:
-            found.append(f"{name}: volume {volume['name']} is of more than one kind, or of none")
+            found.append(f"{name}: volume {volume['name']} must have exactly one type")
     volumes = {volume["name"] for volume in spec.get("volumes", [])} | {claim["metadata"]["name"] for claim in claims}
     context = spec.get("securityContext", {})
     if "fsGroup" in context and claims and context.get("fsGroupChangePolicy") != "OnRootMismatch":
-        found.append(f"{name}: each mount opens all that it keeps to a group")
+        found.append(f"{name}: each mount changes the group of all files; set fsGroupChangePolicy: OnRootMismatch")
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     if not context.get("runAsNonRoot") or context.get("seccompProfile", {}).get("type") != "RuntimeDefault":
-        found.append(f"{name}: it may run as root, or with every system call")
+        found.append(f"{name}: set runAsNonRoot: true and seccompProfile.type: RuntimeDefault")
     for container in spec.get("initContainers", []) + spec["containers"]:
         own = container.get("securityContext", {})
         if own.get("allowPrivilegeEscalation") is not False or own.get("capabilities", {}).get("drop") != ["ALL"]:
-            found.append(f"{name}: container {container['name']} has privileges")
+            found.append(f"{name}: container {container['name']} can escalate privileges or has capabilities")
         if not container.get("resources", {}).get("limits", {}).get("memory"):
-            found.append(f"{name}: container {container['name']} has no limit of memory")
+            found.append(f"{name}: container {container['name']} has no memory limit")
         for mount in container.get("volumeMounts", []):
             if mount["name"] not in volumes:
-                found.append(f"{name}: container {container['name']} mounts {mount['name']}, which is not there")
+                found.append(f"{name}: container {container['name']} mounts a missing volume: {mount['name']}")
             if "subPath" in mount:
-                found.append(f"{name}: {mount['mountPath']} never changes, since it is mounted by subPath")
+                found.append(f"{name}: {mount['mountPath']} is mounted with subPath, so it is never updated")
 
 
 def check_selector(name: str, labels: dict, things: list[dict], pods: list[dict]) -> None:
     candidates = [pod["metadata"]["labels"] for pod in pods]
-    # Pods of operators, by the labels that these give them.
+    # Pods that an operator creates, with the operator's labels.
     candidates += [
         {"app.kubernetes.io/name": thing["metadata"]["name"], "app.kubernetes.io/component": "rabbitmq"}
         for thing in things
         if thing["kind"] == "RabbitmqCluster"
     ]
     if not any(labels.items() <= candidate.items() for candidate in candidates):
-        found.append(f"{name}: it selects {labels}, which no pod has")
+        found.append(f"{name}: no pod has the selected labels {labels}")
 
 
 def check_references(name: str, thing: dict, things: list[dict], pods: list[dict]) -> None:
@@ -108,18 +112,18 @@ def check_references(name: str, thing: dict, things: list[dict], pods: list[dict
 
     def want(kind: str, wanted: str) -> None:
         if not has(kind, wanted):
-            found.append(f"{name}: there is no {kind} {wanted}")
+            found.append(f"{name}: missing {kind} {wanted}")
 
     match thing["kind"]:
         case "Deployment" | "StatefulSet":
             if not spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items():
-                found.append(f"{name}: it does not select its own pods")
+                found.append(f"{name}: the selector does not match the labels of the pod template")
         case "Service":
             check_selector(name, spec["selector"], things, pods)
         case "PodDisruptionBudget":
-            # The schema takes any text.
+            # The schema allows any string.
             if spec.get("unhealthyPodEvictionPolicy") not in ("AlwaysAllow", "IfHealthyBudget", None):
-                found.append(f"{name}: there is no policy {spec['unhealthyPodEvictionPolicy']}")
+                found.append(f"{name}: unknown unhealthyPodEvictionPolicy {spec['unhealthyPodEvictionPolicy']}")
             check_selector(name, spec["selector"]["matchLabels"], things, pods)
         case "NetworkPolicy":
             check_selector(name, spec["podSelector"]["matchLabels"], things, pods)
@@ -131,29 +135,29 @@ def check_references(name: str, thing: dict, things: list[dict], pods: list[dict
             labels = spec["selector"]["matchLabels"]
             chosen = [s for s in services if labels.items() <= s["metadata"]["labels"].items()]
             ports = {port["name"] for service in chosen for port in service["spec"]["ports"]}
-            # Services of clusters are made by the operator.
+            # The operator creates the service of a RabbitMQ cluster.
             if not has("RabbitmqCluster", labels.get("app.kubernetes.io/name", "")):
                 for endpoint in spec["endpoints"]:
                     if endpoint["port"] not in ports:
-                        found.append(f"{name}: no service that it selects has a port {endpoint['port']}")
+                        found.append(f"{name}: no selected service has a port {endpoint['port']}")
         case "ScaledObject":
             want("Deployment", spec["scaleTargetRef"]["name"])
             if any("replicas" in t["spec"] for t in things if t["kind"] == "Deployment"):
-                found.append(f"{name}: each apply undoes what it does, since the deployment says replicas")
+                found.append(f"{name}: the deployment sets replicas, so each apply undoes the scaling")
             for trigger in spec["triggers"]:
                 if "authenticationRef" in trigger:
                     want("TriggerAuthentication", trigger["authenticationRef"]["name"])
         case "User":
             secret = spec.get("importCredentialsSecret", {}).get("name")
-            if secret is not None and secret not in SECRETS_BY_HAND and not has("Secret", secret):
-                found.append(f"{name}: there is no Secret {secret}")
+            if secret is not None and secret not in EXTERNAL_SECRETS and not has("Secret", secret):
+                found.append(f"{name}: missing Secret {secret}")
         case "Permission":
             want("User", spec["userReference"]["name"])
         case "Binding":
             destination = spec.get("destinationType", "queue").capitalize()
             for kind, key in (("Exchange", "source"), (destination, "destination")):
                 if not any(t["kind"] == kind and t["spec"].get("name") == spec[key] for t in things):
-                    found.append(f"{name}: there is no {kind} named {spec[key]}")
+                    found.append(f"{name}: missing {kind} named {spec[key]}")
     if "rabbitmqClusterReference" in spec:
         want("RabbitmqCluster", spec["rabbitmqClusterReference"]["name"])
 
@@ -171,7 +175,7 @@ def main() -> int:
     for thing in things:
         name = f"{thing['kind']} {thing['metadata']['name']}"
         if name in seen:
-            found.append(f"{name}: it is there twice")
+            found.append(f"{name}: duplicate object")
         seen.add(name)
         check_schema(name, thing, own)
         template = pod_of(thing)

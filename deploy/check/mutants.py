@@ -1,4 +1,7 @@
-"""Mutants of a Swift file for deploy/check/mutate: what changes where, and a text with all of them behind their numbers."""
+"""Finds the mutants of a Swift file for deploy/check/mutate, and writes a file that contains all of them.
+
+Each mutant has a number. A condition on that number selects it at run time.
+"""
 import collections
 import re
 
@@ -17,19 +20,19 @@ public func word(_ number: Int, _ value: String) -> String { mutant == number ? 
 STATEMENT = (
     r"\s*(?:case [^\n]*?: |default: )?"
     r"((?:_ = )?(?:try[?!]? )?(?:await )?"
-    # Neither a declaration nor a check of what never happens.
+    # Excludes declarations and checks of programming errors.
     r"(?!(?:init|init\?|subscript|\w*\.?assertOnLoop|assert|precondition|preconditionFailure|fatalError)\()"
     r"(?:return|continue|break|[\w.?!]+[\w.?!\[\]]*(?:\(| [-+|&]?= )).*)"
 )
 
 
-# What room is kept changes only what something costs; and a limit that lies one further is named in tests by its name.
+# A reserved capacity affects only performance. Tests use named limits by name, so they cannot detect a limit changed by one.
 COSTS_ONLY = re.compile(r"[cC]apacity")
 LIMIT = re.compile(r"\b(?:let|var) \w+(?:Max|Min|Seconds|Milliseconds|Bytes|Bits|Percent|Count)\w*(?:: \w+)? = [^{]*$")
 
 
 def operator(n):
-    """An operator of its own for a mutant of one."""
+    """Returns the operator that replaces the original one in mutant n."""
     return "".join(chr(0x2200 + int(digit, 16)) for digit in f"{n:04x}")
 
 
@@ -66,12 +69,12 @@ class Source:
         return match[0][0] + within + match[0][-1] if len(match[0]) > 1 else " "
 
     def line(self, position):
-        """The line's number, its text, and where in it."""
+        """Returns the number and text of the line at a position, and the column."""
         begin = self.text.rfind("\n", 0, position) + 1
         return self.text.count("\n", 0, begin) + 1, self.text[begin : self.text.find("\n", position)], position - begin
 
     def conditions(self):
-        """The parts between commas of what stands behind if, guard, while and where; what stands before a `?`."""
+        """Yields the ranges of conditions: the comma-separated parts after if, guard, while and where, and those before `?`."""
         for match in re.finditer(r"\b(if|guard|while|where) ", self.code):
             depth, begin, position = 0, match.end(), match.end()
             while position < len(self.code):
@@ -92,8 +95,8 @@ class Source:
             yield match.span(1)
 
     def statements(self):
-        """Calls, assignments and jumps that stand alone, unless a function ends with them."""
-        stack, depths = ["{"], ["{"]  # at the beginning of each line: all that is open
+        """Yields the ranges of calls, assignments and jumps that are statements, except a function's final value."""
+        stack, depths = ["{"], ["{"]  # the open brackets at the beginning of each line
         for mark in re.findall(r"[\[({})\]\n]", self.code):
             if mark == "\n":
                 depths.append("".join(stack))
@@ -109,14 +112,14 @@ class Source:
             following = lines[last + 1] if last + 1 < len(lines) else ""
             is_value = re.match(r" {,4}}", following) and (
                 match and match[1].startswith("return ") or index and re.search(r"(->|\bvar\b).*\{$", lines[index - 1]))
-            goes_on = re.match(r"\s*[-.?:&|+=*/<>]", following) or re.search(r"[=?:,]$", line)
+            continues = re.match(r"\s*[-.?:&|+=*/<>]", following) or re.search(r"[=?:,]$", line)
             is_empty = match and match[1] == "break" and re.match(r"\s*(?:case |default:)", line)
-            if match and not is_value and not goes_on and not is_empty and depths[index][-1] == "{":
+            if match and not is_value and not continues and not is_empty and depths[index][-1] == "{":
                 yield offset + match.start(1), offset + sum(len(text) + 1 for text in lines[index : last + 1]) - 1
             offset += len(line) + 1
 
     def mutants(self):
-        """Those that something could notice."""
+        """Yields the mutants that a test could detect."""
         for begin, end, around, changed in self.all_mutants():
             _, line, _ = self.line(begin)
             is_number = self.text[begin:end].isdigit()
@@ -124,7 +127,7 @@ class Source:
                 yield begin, end, around, changed
 
     def all_mutants(self):
-        """Where each begins and ends, what is written around it, and what is changed: twice for a condition."""
+        """Yields begin, end, the text around the mutant, and its changes; a condition has two changes."""
         for begin, end in self.conditions():
             yield begin, end, ("condition({n}, ", ")"), ["→ true", "→ false"]
         for match in re.finditer(r"(?<=\s)(?<!func )([-<>=!&|+]{1,2})(?=\s)", self.code):
@@ -138,7 +141,7 @@ class Source:
         for match in re.finditer(r'UInt8\(ascii: ".*?"\)', self.code):
             yield *match.span(), ("character({n}, ", ")"), ["→ another"]
         for begin, end in self.strings:
-            # Not where it only names the keyword that an error is about.
+            # Excludes names of keywords in errors.
             is_name = re.search(r"(keyword: |of: |location\()$", self.code[begin - 9 : begin])
             is_name = is_name or self.code.startswith(", at: ", end)
             if not is_name and re.fullmatch(r'"[^\s\\"]*"', self.text[begin:end]):
@@ -147,7 +150,7 @@ class Source:
             yield begin, end, ("if !mutate({n}) {{ ", " }}"), ["left out"]
 
     def number(self, n):
-        """Numbers the mutants from n on: what each changes, and declarations of the operators that they need."""
+        """Numbers the mutants, starting with n. Returns their changes, and declarations of the operators that they need."""
         changes, operators = [], []
         for begin, end, around, changed in self.mutants():
             if around:
@@ -156,20 +159,20 @@ class Source:
             else:
                 self.edits[n] = [(begin, end, (2, 0), operator(n))]
                 operators.append(declaration(n, self.text[begin:end]))
-            # An operator with a little of what stands around it.
-            what = self.text[begin:end] if around else self.text[begin - 12 : end + 8]
-            what = " ".join(what.split())
+            # An operator is shown with some characters before and after it.
+            shown = self.text[begin:end] if around else self.text[begin - 12 : end + 8]
+            shown = " ".join(shown.split())
             line, text, _ = self.line(begin)
-            changes += [(n, f"{line}: {what} {change}   | {text.strip()}") for change in changed]
+            changes += [(n, f"{line}: {shown} {change}   | {text.strip()}") for change in changed]
             n += len(changed)
         return changes, operators
 
     def write(self, path, dropped):
-        """Writes the file with its mutants, and notes where each of them comes to stand."""
+        """Writes the file with its mutants, and records the position of each."""
         pieces, self.places = [], collections.defaultdict(list)
         for n, edits in self.edits.items():
             pieces += [(*edit, n) for edit in edits if n not in dropped]
-        # At one place what ends comes before what begins; of what begins there the longest first.
+        # At one position, ends precede beginnings, and longer ranges begin before shorter ones.
         pieces.sort(key=lambda piece: (piece[0], piece[2]))
         out, line, column, position = ["import Mutant; "], 1, 1 + len("import Mutant; "), 0
         for begin, end, _, text, n in pieces + [(len(self.text), len(self.text), 0, "", None)]:
@@ -180,14 +183,14 @@ class Source:
                 line += piece.count("\n")
                 column = len(piece.rsplit("\n", 1)[-1].encode()) + (1 if "\n" in piece else column)
             position = max(position, end)
-        # A file that stays as it was is not compiled again.
+        # An unchanged file is not written, so it is not compiled again.
         if path.read_text() != "".join(out):
             path.write_text("".join(out))
 
     def blame(self, line, column, text):
-        """The mutants that an error of the compiler is about: mostly the nearest one."""
+        """Returns the mutants that cause a compiler error: usually the nearest one."""
         places, begins = self.places, {n: self.text[edits[0][0] :] for n, edits in self.edits.items()}
-        # A class's own initializer ends, without a word, with its superclass's: the error stands where it begins.
+        # A class's initializer implicitly calls that of its superclass at its end; the error is reported at its beginning.
         end = line + 60 if "implicitly generated" in text else line
         statements = {n for n in places if self.edits[n][0][3].startswith("if !") and places[n][0][0] <= end}
         name = re.search(r"'(?:self\.)?(\w+)' (?:used before|not initialized|.*before being initialized)", text)
@@ -195,7 +198,7 @@ class Source:
             return {n for n in statements if end - 60 < places[n][0][0]
                     and re.match(rf"(self\.)?{name[1]}\b|return", begins[n])}  # fmt: skip
         if re.search("missing return|on all paths|without initializing", text):
-            before = self.text.split("\n")[:line]  # a function begins as far to the right as it ends
+            before = self.text.split("\n")[:line]  # a function's first and last lines have the same indentation
             head = re.match(r"\s*", before[-1])[0] + r"\S.*(\b(func|init|var|subscript)\b|\{)"
             first = max((i for i, text in enumerate(before) if re.match(head, text)), default=0)
             jumps = r"return|self =|[\w.]+ = " if "without" in text else "return|self ="

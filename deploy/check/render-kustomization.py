@@ -1,6 +1,9 @@
-"""Renders a kustomization as kubectl apply --kustomize would: python render-kustomization.py FOLDER
+"""Prints a kustomization as kubectl apply --kustomize would render it.
 
-By the library that kubectl itself uses, which Debian has in no package.
+Usage: python render-kustomization.py FOLDER
+
+Uses the library of kubectl, for which Debian has no package.
+Exit status: 0 on success, 1 if the kustomization is invalid.
 """
 
 import asyncio

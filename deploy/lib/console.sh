@@ -1,36 +1,44 @@
-# What the scripts of this folder say and how: sourced by them, not run.
+# Messages, progress and errors of the scripts in this folder. Source this file; do not run it.
 # shellcheck shell=bash
 
-# Colours only where somebody looks at them (https://no-color.org).
-colour() { # FILE-DESCRIPTOR
+# Sets the color variables: escape sequences if the descriptor is a terminal, else empty (https://no-color.org).
+set_colors() { # FILE-DESCRIPTOR
   if [ -t "$1" ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-dumb}" != dumb ]; then
     bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m' erase=$'\r\e[K'
   else
-    # shellcheck disable=SC2034  # used by those who source this file
+    # shellcheck disable=SC2034  # used by the scripts that source this file
     bold='' dim='' red='' green='' plain='' erase=''
   fi
 }
-colour 2
+set_colors 2
 
-say() { printf '%s\n' "$*" >&2; }
+print_line() { printf '%s\n' "$*" >&2; }
 fail() {
   printf '%s%s: %s%s\n' "$red" "${0##*/}" "$*" "$plain" >&2
   exit 1
 }
+usage_error() {
+  printf '%s%s: %s%s\n' "$red" "${0##*/}" "$*" "$plain" >&2
+  exit 2
+}
+# Checks that an option is followed by its values.
+require_values() { # COUNT OPTION [VALUE]...
+  [ $# -ge $(($1 + 2)) ] || usage_error "option $2 needs $1 value$([ "$1" = 1 ] || echo s)"
+}
 
-# Runs a long command whose output goes to a file, and shows that it moves: on a terminal one line with the seconds and
-# the last progress mark such as [12/80]; elsewhere one line now and then. What went wrong is shown from the file.
-# A signal that ends the script ends the command and all that it started first.
+# Runs a long command with its output in a log file, and shows its progress. On a terminal, one line shows the seconds and
+# the last progress mark, such as [12/80]; elsewhere a line is printed every 30 s. Prints the end of the log if the command
+# fails. A signal that ends the script first ends the command and its children.
 step() { # LABEL LOG-FILE COMMAND...
   local label=$1 log=$2 started=$SECONDS status=0 shown=10 seconds=0 traps command
   shift 2
   mkdir -p "$(dirname "$log")"
   traps=$(trap -p INT TERM HUP)
-  set -m # a process group of its own
+  set -m # puts the command into its own process group
   "$@" > "$log" 2>&1 < /dev/null &
   command=$!
   set +m
-  # shellcheck disable=SC2064  # the values of now are meant
+  # shellcheck disable=SC2064  # expand $command now
   trap "kill -TERM -- -$command 2> /dev/null; wait $command; exit 130" INT TERM HUP
   while kill -0 "$command" 2> /dev/null; do
     seconds=$((SECONDS - started))
@@ -38,9 +46,9 @@ step() { # LABEL LOG-FILE COMMAND...
       printf '%s%s … %s%s s %s%s' "$erase" "$label" "$dim" "$seconds" "$(progress_mark "$log")" "$plain" >&2
     elif [ "$seconds" -ge "$shown" ]; then
       shown=$((seconds + 30))
-      say "$label … $seconds s $(progress_mark "$log")"
+      print_line "$label … $seconds s $(progress_mark "$log")"
     fi
-    # A second's pause, ended early when the command ends.
+    # Waits one second, or until the command ends.
     sleep 1 &
     wait -n "$command" $! 2> /dev/null || true
     kill $! 2> /dev/null || true
@@ -61,8 +69,8 @@ step() { # LABEL LOG-FILE COMMAND...
   fi
   return "$status"
 }
-# How far it is by its log, or that it waits until another build of the same folder is done.
-progress_mark() {
+# Prints the last progress mark of a log, or the process id of another build that SwiftPM waits for.
+progress_mark() { # LOG-FILE
   tail -c 2000 "$1" | grep -oE '\[[0-9]+/[0-9]+\]|Another instance of SwiftPM \(PID: [0-9]+\)' | tail -n 1 |
-    sed -E 's/^Another .*PID: ([0-9]+)\)/(waits for another build: process \1)/'
+    sed -E 's/^Another .*PID: ([0-9]+)\)/(waiting for another build: process \1)/'
 }

@@ -1,7 +1,7 @@
-# Builds and runs the simulation alone, optimised: sourced by deploy/check/simulate and deploy/check/regressions.
+# Builds and runs only the simulation, optimized. deploy/check/simulate and deploy/check/regressions source this file.
 # shellcheck shell=bash
 
-# The tests of Delivery and what they are made of, in a package of its own; maybe another target with them.
+# Writes a package of DeliveryTests, an optional second target, and their dependencies.
 simulation_package() { # FOLDER [TARGET]
   {
     cat Package.swift
@@ -14,7 +14,7 @@ package.targets = package.targets.filter { needed.contains($0.name) }
 package.products = []
 END
   } > "$1/Package.swift.new"
-  # The same text again would have all be planned anew.
+  # A newer file with the same text would make SwiftPM plan the build again.
   cmp -s "$1/Package.swift.new" "$1/Package.swift" || mv "$1/Package.swift.new" "$1/Package.swift"
   rm -f "$1/Package.swift.new"
 }
@@ -23,7 +23,7 @@ simulation_build() { # FOLDER LABEL
   step "$2" "$1/build.log" swift build --package-path "$1" -c release --build-tests -Xswiftc -enable-testing
 }
 
-# Seeds, one after the other; the lines that name those that fail. Takes the place of the shell that it is called in.
+# Runs COUNT seeds, one after the other; the output names each seed that fails. Replaces the calling shell.
 simulation_run() { # FOLDER FIRST COUNT
   local runner
   runner=("$1"/.build/release/*PackageTests.xctest)

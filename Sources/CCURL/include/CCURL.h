@@ -1,10 +1,11 @@
 #ifndef MARTLET_CCURL_H
 #define MARTLET_CCURL_H
 
-// For types and constants. Its functions are reached by those below only: nothing is linked to libcurl.
+// Only for types and constants. Call libcurl only through the functions below, since nothing is linked to it.
 #include <curl/curl.h>
 
-// Loads libcurl and starts it. NULL, or why that failed; then nothing else may be called. To be called once.
+// Loads and initializes libcurl. Returns NULL, or an error message; after an error, no other function may be called.
+// Must be called once.
 const char *martlet_curl_load(void);
 
 CURL *martlet_curl_easy_init(void);
@@ -13,19 +14,20 @@ CURLcode martlet_curl_easy_perform(CURL *handle);
 void martlet_curl_easy_cleanup(CURL *handle);
 const char *martlet_curl_easy_strerror(CURLcode code);
 
-// Setting an option is variadic: one function for each type that options have here.
+// curl_easy_setopt is variadic, which Swift cannot call. One function for each type of option:
 CURLcode martlet_curl_set_long(CURL *handle, CURLoption option, long value);
 CURLcode martlet_curl_set_text(CURL *handle, CURLoption option, const char *value);
 CURLcode martlet_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *value);
-// libcurl makes a copy of the bytes.
+// libcurl copies the bytes.
 CURLcode martlet_curl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count);
-// The bytes must stay where they are until the transfer has ended.
+// The bytes must stay valid until the transfer has ended.
 CURLcode martlet_curl_set_body(CURL *handle, const void *bytes, size_t count);
-// Each is called with a part of what comes, and returns how many bytes of it were taken: fewer end the transfer.
+// Sets the functions that receive the response's header lines and body. Each returns the number of bytes consumed;
+// fewer than given abort the transfer.
 CURLcode martlet_curl_set_receivers(
     CURL *handle, size_t (*head)(char *, size_t, size_t, void *), size_t (*body)(char *, size_t, size_t, void *),
     void *closure);
-// Asking is variadic.
+// Returns the value, or 0 after an error. curl_easy_getinfo is variadic.
 long martlet_curl_get_long(CURL *handle, CURLINFO info);
 
 struct curl_slist *martlet_curl_slist_append(struct curl_slist *list, const char *text);

@@ -3,15 +3,15 @@
 
 #pragma clang assume_nonnull begin
 
-/* Takes a job on the thread of a loop that the Swift runtime would have given to its global pool. */
+/* Receives a job that the Swift runtime would enqueue in its global pool, on the thread of `loop`. */
 typedef void (*martlet_take_job)(void *loop, void *job);
 
-/* For all loops of the process. */
+/* Sets the function that receives the jobs of all loops in the process. */
 void martlet_take_unbound_jobs(martlet_take_job take);
-/* NULL: to none. */
+/* Assigns the calling thread to a loop. NULL ends the assignment. */
 void martlet_thread_belongs_to(void *_Nullable loop);
 
-/* Asks the processor for the memory there, which is used soon. No address does harm. */
+/* Prefetches memory that is used soon. Invalid addresses are harmless. */
 static inline void martlet_prefetch(const void *address) { __builtin_prefetch(address); }
 
 #pragma clang assume_nonnull end

@@ -1,7 +1,7 @@
 import TestKit
 
-/// Has our client of AMQP and `baseline-relay` do the same with the same queues in turns. Each is a process of its own, which
-/// ends once all is done.
+/// Compares Martlet's AMQP client with `baseline-relay` on the same queues. Each sample runs in a new process, which
+/// exits when all messages are relayed.
 struct AMQPClient {
     private let options: EndToEndOptions
 
@@ -10,27 +10,27 @@ struct AMQPClient {
     }
 
     func run() async throws -> Comparison {
-        MartletBench.note("Starting a private broker")
+        MartletBench.log("Starting a private broker")
         let fixture = try await WorkerFixture()
         var comparison = Comparison(
             "amqp",
             """
-            \(options.messages) messages of \(options.messageBytes) bytes a sample, \(options.inFlight) in flight, \
+            \(options.messages) messages of \(options.messageBytes) bytes per sample, \(options.inFlight) in flight, \
             quorum queues; median of \(options.samples)
             """,
             [
                 "messages": options.messages, "message_bytes": options.messageBytes, "in_flight": options.inFlight,
             ], unit: .message, programs: [.baselineRelay, .martlet])
-        try await comparison.takeTurns(options.samples) { program, round in
+        try await comparison.collectSamples(options.samples) { program, round in
             func run(_ messages: Int, round: Int) async throws -> ProgramRun {
                 try await fixture.refill(messages, options.message(round: round))
                 let command =
                     try program.baseline?.command(messages, options, fixture)
                     ?? RelayClient.command(messages, options, fixture.broker.port)
-                let run = try await ProgramRun.watching({ [.broker: await fixture.broker.processorTime()] }) {
-                    try await .of(command)
+                let run = try await ProgramRun.measuringPeers({ [.broker: await fixture.broker.processorTime()] }) {
+                    try await .running(command)
                 }
-                try await fixture.expectDone(messages)
+                try await fixture.expectCompleted(messages)
                 return run
             }
             let warmUp = options.warmUp > 0 ? try await run(options.warmUp, round: 2 * round) : nil

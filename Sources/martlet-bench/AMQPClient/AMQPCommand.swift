@@ -4,8 +4,8 @@ import CommandKit
 struct AMQPCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["amqp"],
-        summary: "Have the AMQP client alone do what baseline-relay does with a queue of a private RabbitMQ.",
-        discussion: "The cost of a run of the warm-up alone is left out.",
+        summary: "Compare the AMQP client with baseline-relay on a private RabbitMQ.",
+        discussion: "The cost of a warm-up run is subtracted.",
         options: [
             .messages(EndToEndOptions().messages), .warmUp, .setting(.inFlight), .setting(.payloadBytes),
             .samples(EndToEndOptions().samples), .quick, .json,
@@ -21,12 +21,12 @@ struct AMQPCommand: Benchmark {
     }
 }
 
-/// The process that ``AMQPCommand`` measures.
+/// The command of the process that ``AMQPCommand`` measures.
 struct RelayClientCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: [RelayClient.name], summary: "Relay messages of a broker.",
         options: [
-            OptionSyntax(name: "port", value: "N", help: "of the broker", isRequired: true),
+            OptionSyntax(name: "port", value: "N", help: "port of the broker", isRequired: true),
             .messages(EndToEndOptions().messages), .setting(.inFlight),
         ], isHidden: true)
 

@@ -2,12 +2,13 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// Our client of AMQP and nothing else, which does what `baseline-relay` does: takes messages, publishes a result for each, and
-/// acknowledges it once that is confirmed. As a lane it has a connection to consume and one to publish.
+/// A relay with Martlet's AMQP client that does the work of `baseline-relay`: it consumes messages, publishes a result
+/// for each, and acknowledges a message when its result is confirmed. Like a lane, it has one connection to consume and
+/// one to publish.
 actor RelayClient {
-    /// As a command of this program, which only `amqp` uses.
+    /// The hidden command that `amqp` starts.
     static let name = "relay-client"
-    /// How long what was acknowledged may take to arrive.
+    /// The time limit for the broker to receive the last acknowledgments.
     private static let settleSecondsMax = 10
     private static let resultBeforeID = Array(#"{"id":""#.utf8)
     private static let resultAfterID = Array(
@@ -28,7 +29,7 @@ actor RelayClient {
     private var idleTasks: [UnsafeContinuation<IncomingMessage?, Never>] = []
     private var whenDone: UnsafeContinuation<Void, Never>?
 
-    /// The command line of a process that does so.
+    /// The command line of the process.
     static func command(_ messages: Int, _ options: EndToEndOptions, _ port: UInt16) throws -> [String] {
         [
             try Products.executable("martlet-bench"), RelayClient.name, "--port", "\(port)", "--messages",
@@ -36,12 +37,12 @@ actor RelayClient {
         ]
     }
 
-    /// Takes as many messages as are asked for; what there is to say of it.
+    /// Relays `options.messages` messages. Returns the line of output.
     static func run(_ options: EndToEndOptions, port: UInt16) async throws -> String {
         try await onEpollLoop { loop in try await RelayClient(loop, options, port).run() }
     }
 
-    /// To be called on the loop.
+    /// Must be called on the loop.
     private init(_ loop: EpollLoop, _ options: EndToEndOptions, _ port: UInt16) {
         self.loop = loop
         messages = options.messages
@@ -55,7 +56,7 @@ actor RelayClient {
 
     private func run() async throws -> String {
         publisher.start()
-        consumer.start(TestConsumerHandler { self.take($0) })
+        consumer.start(TestConsumerHandler { self.handle($0) })
         await withUnsafeContinuation { whenDone = $0 }
         let seconds = (began?.duration(to: loop.now.monotonic) ?? .zero) / .seconds(1)
         while let idle = idleTasks.popLast() { idle.resume(returning: nil) }
@@ -63,11 +64,13 @@ actor RelayClient {
         await consumer.close()
         await publisher.close()
         if let failure { throw failure }
-        guard isSettled else { throw ProcessError("what was acknowledged may not have arrived") }
+        guard isSettled else {
+            throw ProcessError("acknowledgments did not arrive within \(Self.settleSecondsMax) s")
+        }
         return "martlet: \(messages) messages \(Int(Double(messages) / seconds)) /s"
     }
 
-    private func take(_ message: IncomingMessage) {
+    private func handle(_ message: IncomingMessage) {
         began = began ?? loop.now.monotonic
         if let idle = idleTasks.popLast() { return idle.resume(returning: message) }
         Task { await relayOneByOne(message) }

@@ -1,9 +1,9 @@
 import TestKit
 
-/// Has our client of APNs and h2load push the same to the same server in turns. Each is a process of its own, which ends
-/// once all is answered.
+/// Compares Martlet's APNs client with h2load on the same server. Each sample runs in a new process, which exits when
+/// all requests are answered.
 struct APNSClient {
-    /// Of h2load's processor time.
+    /// The goal of Martlet's processor time, as a multiple of h2load's.
     private static let costMax = 2.5
 
     private let options: RequestOptions
@@ -14,7 +14,7 @@ struct APNSClient {
 
     func run() async throws -> Comparison {
         let directory = try TemporaryDirectory("bench")
-        // Only to make the key and the certificate.
+        // The simulator only creates the key and the certificate.
         let simulator = try await SimulatorProcess(in: directory)
         try await simulator.process.terminate()
         let sink = try await BaselineSink(in: directory)
@@ -26,11 +26,11 @@ struct APNSClient {
                 "payload_bytes": options.payloadBytes,
             ], unit: .request, programs: [.h2load, .martlet])
         comparison.costMax = Self.costMax
-        try await comparison.takeTurns(options.samples) { program, _ in
+        try await comparison.collectSamples(options.samples) { program, _ in
             func run(_ requests: Int) async throws -> ProgramRun {
-                try await ProgramRun.watching({ [.server: sink.process.processorTime] }) {
+                try await ProgramRun.measuringPeers({ [.server: sink.process.processorTime] }) {
                     guard program == .h2load else {
-                        return try await .of(
+                        return try await .running(
                             PushClient.command(requests, options, port: sink.port, directory: directory.path))
                     }
                     let run = try await h2load.run(requests, port: sink.port)

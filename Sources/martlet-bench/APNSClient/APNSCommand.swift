@@ -4,10 +4,9 @@ import CommandKit
 struct APNSCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["apns"],
-        summary:
-            "Have the APNs client alone (pool, provider token, HTTP/2, TLS) and h2load push the same to baseline-sink.",
+        summary: "Compare the APNs client (pool, provider token, HTTP/2, TLS) with h2load on baseline-sink.",
         discussion: """
-            Says how many times h2load's processor time a request costs. The cost of a run of the warm-up alone is left out.
+            Prints the processor time per request as a multiple of h2load's. The cost of a warm-up run is subtracted.
             """,
         options: RequestOptions.syntax + [.samples(RequestOptions().samples), .quick, .json])
 
@@ -21,14 +20,14 @@ struct APNSCommand: Benchmark {
     }
 }
 
-/// The process that ``APNSCommand`` measures.
+/// The command of the process that ``APNSCommand`` measures.
 struct PushClientCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: [PushClient.name], summary: "Push to baseline-sink.",
         options: [
-            OptionSyntax(name: "port", value: "N", help: "of baseline-sink", isRequired: true),
+            OptionSyntax(name: "port", value: "N", help: "port of baseline-sink", isRequired: true),
             OptionSyntax(
-                name: "folder", value: "DIR", help: "with the simulator's demonstration", isRequired: true,
+                name: "folder", value: "DIR", help: "folder with the simulator's demonstration", isRequired: true,
                 values: .folders),
         ] + RequestOptions.syntax, isHidden: true)
 
@@ -44,7 +43,7 @@ struct PushClientCommand: Benchmark {
 }
 
 extension ParsedArguments {
-    /// The value of a required option.
+    /// Returns the value of the required option `--port`.
     func port() throws(UsageError) -> UInt16 {
         UInt16(try integer("port", upTo: Int(UInt16.max)) ?? 0)
     }

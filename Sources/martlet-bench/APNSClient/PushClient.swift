@@ -5,21 +5,21 @@ import EventLoop
 import TLS
 import TestKit
 
-/// Our client of APNs and nothing else: a pool on a loop, with its token, HTTP/2 and TLS. Pushes what h2load does
-/// (`LoadGenerator`).
+/// A client with Martlet's APNs pool on one loop, with provider token, HTTP/2 and TLS. It sends the same pushes as
+/// h2load (`LoadGenerator`).
 actor PushClient {
-    /// Where it pushes to, and what it needs for that.
+    /// The server, and the folder with the credentials.
     struct Place {
         let port: UInt16
-        /// With the files of the simulator's demonstration.
+        /// The files of the simulator's demonstration.
         let directory: String
     }
 
-    /// As a command of this program, which only `apns` uses.
+    /// The hidden command that `apns` starts.
     static let name = "push-client"
-    /// Of so many requests one is timed: the clock and the sorting cost, too.
+    /// One of this number of requests is timed, to limit the cost of the clock and of sorting.
     private static let timedOneOf = 16
-    /// As many pushes as can be under way, so many times.
+    /// The length of the warm-up, as a multiple of the pushes that can be in flight.
     private static let roundsToWarmUp = 4
 
     private nonisolated let loop: EpollLoop
@@ -29,7 +29,7 @@ actor PushClient {
     private let requests: Int
     private let connections: Int
     private let width: Int
-    /// Those before are answered more slowly, since connections are opened for them.
+    /// The number of first requests that are not measured: connections are opened during them.
     private let warmUp: Int
     private var began: ContinuousClock.Instant?
     private let tokens = (0..<RequestOptions.devices).map { Array(BenchMessage.digits($0, count: 64).utf8) }
@@ -40,7 +40,7 @@ actor PushClient {
     private var latencies: [Duration] = []
     private var failure: ProcessError?
 
-    /// The command line of a process that does so.
+    /// The command line of the process.
     static func command(
         _ requests: Int, _ options: RequestOptions, port: Int, directory: String
     ) throws -> [String] {
@@ -51,12 +51,12 @@ actor PushClient {
         ]
     }
 
-    /// Pushes; what there is to say of it.
+    /// Sends all pushes. Returns the line of output.
     static func run(_ options: RequestOptions, at place: Place) async throws -> String {
         try await onEpollLoop { loop in try await PushClient(loop, options, place).run() }
     }
 
-    /// To be called on the loop.
+    /// Must be called on the loop.
     private init(_ loop: EpollLoop, _ options: RequestOptions, _ place: Place) throws {
         self.loop = loop
         requests = options.requests
@@ -78,7 +78,7 @@ actor PushClient {
         configuration.connectionsMax = options.connections
         configuration.streamsMax = options.streams
         configuration.waitingMax = width
-        // As many at once as are asked for.
+        // Opens all connections without a delay.
         configuration.reconnect.connectsPerMinuteMax = 2 * options.connections
         let context = try TLSContext(
             client: TLSClientConfiguration(
@@ -96,7 +96,7 @@ actor PushClient {
         pool.close()
         if let failure { throw failure }
         guard let began, isWhole, !latencies.isEmpty else {
-            throw ProcessError("\(requests) requests are too few for \(width) at once on \(connections) connections")
+            throw ProcessError("\(requests) requests are too few for \(width) in flight on \(connections) connections")
         }
         let rate = Int(Double(requests - warmUp) / ((ContinuousClock.now - began) / .seconds(1)))
         return "martlet: \(requests) requests \(rate) /s \(Percentiles(of: latencies.sorted()).words)"

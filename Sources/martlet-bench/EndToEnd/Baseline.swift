@@ -1,14 +1,13 @@
 import APNSProtocol
 import TestKit
 
-/// One of the C programs that do the least: `baseline-relay`, which only consumes, publishes and acknowledges, and
-/// `baseline-worker`, which pushes too. It measures its own rate, from the first message on; what it cost is the kernel's count
-/// of the whole process.
+/// A minimal C program: `baseline-relay` consumes, publishes and acknowledges; `baseline-worker` also pushes. The
+/// program measures its rate; its processor time is that of the whole process, from the kernel.
 enum Baseline: String {
     case relay = "baseline-relay"
     case worker = "baseline-worker"
 
-    /// It ends after so many messages.
+    /// Returns a command that exits after `messages` messages.
     func command(_ messages: Int, _ options: EndToEndOptions, _ fixture: WorkerFixture) throws -> [String] {
         let common = [
             try Products.executable(rawValue), "\(messages)", "--port", "\(fixture.broker.port)", "--prefetch",

@@ -2,12 +2,12 @@ import AMQP
 import APNSProtocol
 import TestKit
 
-/// The message of the benchmarks: an alert, each with an id and a device of its own. With more payload than an alert may
-/// have it is a VoIP push.
+/// A template for the messages of the benchmarks: alerts with different ids and devices. With a payload that is too
+/// large for an alert, they are VoIP pushes.
 struct BenchMessage: Sendable {
-    /// Of the message as it is when nothing else is asked for.
+    /// The size of a message with the default payload.
     static let bytes = 450
-    /// Of its payload.
+    /// The size of the default payload, which is also the smallest.
     static let payloadBytes = 205
     private static let beforeFiller = #","filler":""#
 
@@ -17,9 +17,9 @@ struct BenchMessage: Sendable {
     private let pushType: PushType
 
     /// - Parameters:
-    ///   - round: makes the ids of one filling differ from those of another.
-    ///   - apps: that the messages go to, in turns.
-    ///   - payloadBytes: as it is, or more.
+    ///   - round: A part of the ids, so that the ids of different rounds differ.
+    ///   - apps: The number of apps. Messages are assigned to them in rotation.
+    ///   - payloadBytes: The payload size, at least `payloadBytes`.
     init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes) {
         self.round = round
         self.apps = apps
@@ -31,18 +31,18 @@ struct BenchMessage: Sendable {
         payloadBytes <= PushType.alert.payloadBytesMax ? .alert : .voip
     }
 
-    /// Of so many bytes, at least `payloadBytes`.
+    /// Returns a payload of `bytes` bytes, at least `payloadBytes`.
     static func payload(bytes: Int) -> String {
         let more = bytes - payloadBytes
         let fillerBytes = more - beforeFiller.utf8.count - 1
-        // A few bytes have no room for a member.
+        // A few bytes are too short for a member.
         let filler =
             fillerBytes < 0
             ? String(repeating: " ", count: more) : beforeFiller + String(repeating: "x", count: fillerBytes) + "\""
         return LoadGenerator.payload.dropLast() + filler + "}"
     }
 
-    /// The bundle IDs that `apps` apps have, all of one length.
+    /// Returns the bundle IDs of `apps` apps, all of the same length.
     static func bundleIDs(_ apps: Int) -> [String] { (0..<apps).map { bundleID($0, of: apps) } }
 
     private static func bundleID(_ number: Int, of apps: Int) -> String {
@@ -53,7 +53,7 @@ struct BenchMessage: Sendable {
         message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
-    /// - Parameter app: to be as long as that of all others.
+    /// - Parameter app: A bundle ID. All messages need bundle IDs of the same length.
     func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {
         let id = "00000000-0000-4000-8\(Self.digits(round, count: 3))-\(Self.digits(number, count: 12))"
         let token = Self.digits(number, count: 64)
@@ -64,7 +64,7 @@ struct BenchMessage: Sendable {
         return OutgoingMessage(exchange: "", routingKey: queue, body: Array(body.utf8), messageID: id)
     }
 
-    /// A number of so many digits.
+    /// Returns the number with leading zeros.
     static func digits(_ number: Int, count: Int, radix: Int = 16) -> String {
         let text = String(number, radix: radix)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text

@@ -1,7 +1,7 @@
 import AMQP
 import TestKit
 
-/// Fills a queue and has it emptied by baselines and by workers in turns.
+/// Fills a queue, and measures baselines and workers, in alternation, while they empty it.
 struct EndToEnd {
     private let options: EndToEndOptions
 
@@ -11,9 +11,9 @@ struct EndToEnd {
 
     func run(_ programs: [BenchProgram] = BenchProgram.consumers) async throws -> Comparison {
         guard BenchMessage(round: 0).message(0, queue: "").body.count == BenchMessage.bytes else {
-            throw ProcessError("the message has not \(BenchMessage.bytes) bytes")
+            throw ProcessError("BenchMessage.bytes is not the size of the default message")
         }
-        MartletBench.note("Starting a private broker and the simulator")
+        MartletBench.log("Starting a private broker and the simulator")
         let fixture = try await WorkerFixture(
             apps: options.bundleIDs, keys: options.keys, shards: options.shards, nodes: options.nodes,
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"],
@@ -28,7 +28,7 @@ struct EndToEnd {
                 "delay_ms": options.delayMilliseconds, "apps": options.bundleIDs.count, "keys": options.keys,
                 "lanes": options.lanes, "workers": options.workers, "shards": options.shards, "nodes": options.nodes,
             ], unit: .message, programs: programs)
-        try await comparison.takeTurns(options.samples) { program, round in
+        try await comparison.collectSamples(options.samples) { program, round in
             try await measure(program, on: fixture, options.message(round: round))
         }
         try await fixture.end()
@@ -44,8 +44,8 @@ struct EndToEnd {
             return try await sample.measure()
         }
         try await fixture.refill(options.messages, message)
-        let run = try await ProgramRun.watching(fixture.peerTimes) {
-            try await .of(baseline.command(options.messages, options, fixture))
+        let run = try await ProgramRun.measuringPeers(fixture.peerTimes) {
+            try await .running(baseline.command(options.messages, options, fixture))
         }
         return try run.measurement(of: options.messages, beyond: nil)
     }

@@ -4,9 +4,9 @@ import CommandKit
 struct EndToEndCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["end-to-end"],
-        summary: "Have workers send a queue of a private RabbitMQ to apns-simulator over TLS.",
+        summary: "Measure workers that push from a queue of a private RabbitMQ to apns-simulator over TLS.",
         discussion: """
-            Of the baselines, baseline-relay consumes, publishes with confirm and acknowledges; baseline-worker pushes too, and
+            The baseline baseline-relay consumes, publishes with confirms and acknowledges. baseline-worker also pushes, but
             validates nothing.
             """,
         options: [.messages(EndToEndOptions().messages), .warmUp] + WorkSetting.allCases.map { .setting($0) } + [
@@ -26,5 +26,5 @@ struct EndToEndCommand: Benchmark {
 extension OptionSyntax {
     static let warmUp = OptionSyntax(
         name: "warm-up", value: "N",
-        help: "messages before a sample of the workers begins (\(EndToEndOptions().warmUp))")
+        help: "messages before each sample of the workers (\(EndToEndOptions().warmUp))")
 }

@@ -1,7 +1,7 @@
 import AMQP
 import CommandKit
 
-/// What the command line asks for.
+/// The options of the benchmarks that measure workers.
 struct EndToEndOptions {
     var messages = 100_000
     var samples = 5
@@ -9,14 +9,14 @@ struct EndToEndOptions {
     var inFlight = 1000
     var delayMilliseconds = 0
     var payloadBytes = BenchMessage.payloadBytes
-    /// Each with a bundle ID; at least one for each key.
+    /// The number of apps. There is at least one for each key.
     var apps = 1
     var keys = 1
     var lanes = 1
     var workers = 1
-    /// Of the queue of requests, for the workers; the baselines take from the queue itself.
+    /// The shards of the request queue of workers. Baselines consume from an unsharded queue.
     var shards = 1
-    /// Of the broker: 1 or 3.
+    /// The nodes of the broker, 1 or 3.
     var nodes = 1
     var wantsJSON = false
 
@@ -31,9 +31,9 @@ struct EndToEndOptions {
         try check()
     }
 
-    /// Reads the options that are no settings.
+    /// Reads the options that are not settings.
     ///
-    /// - Parameter quick: with `--quick`.
+    /// - Parameter quick: The values with `--quick`.
     mutating func read(_ parsed: ParsedArguments, quick: (messages: Int, warmUp: Int)) throws(UsageError) {
         if parsed.has("quick") { (messages, warmUp, samples) = (quick.messages, quick.warmUp, 1) }
         messages = try parsed.integer("messages", upTo: Self.messagesMax) ?? messages
@@ -48,36 +48,36 @@ struct EndToEndOptions {
     static let messagesMax = 10_000_000
 
     func check() throws(UsageError) {
-        guard nodes != 2 else { throw UsageError("two nodes have no majority when one is away: 1 or 3") }
+        guard nodes != 2 else { throw UsageError("--nodes must be 1 or 3") }
         guard shards == 1 || inFlight > shards else {
-            throw UsageError("\(shards) shards need more than as many messages in flight")
+            throw UsageError("--in-flight must be greater than \(shards), the number of shards")
         }
         guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
             throw UsageError(
-                "messages, those to warm up and those in flight are \(Self.messagesMax) together at most")
+                "--messages plus --warm-up plus the messages in flight must be at most \(Self.messagesMax)")
         }
     }
 
     var bundleIDs: [String] { BenchMessage.bundleIDs(max(apps, keys)) }
 
-    /// What all programs that are compared are given to do.
+    /// Describes the work of each compared program.
     ///
-    /// - Parameter setting: that differs between them.
+    /// - Parameter setting: A setting to omit, since its values differ.
     func description(without setting: WorkSetting? = nil) -> String {
         let size = setting == .payloadBytes ? "" : " of \(messageBytes) bytes"
-        var words = ["\(messages) messages\(size) a sample"]
-        func say(_ part: WorkSetting, _ text: String, if isSpecial: Bool = true) {
-            if part != setting, isSpecial { words.append(text) }
+        var parts = ["\(messages) messages\(size) per sample"]
+        func add(_ part: WorkSetting, _ text: String, if isSpecial: Bool = true) {
+            if part != setting, isSpecial { parts.append(text) }
         }
-        say(.inFlight, "\(inFlight) in flight")
-        say(.delayMilliseconds, "answers after \(delayMilliseconds) ms", if: delayMilliseconds > 0)
-        say(.apps, "\(bundleIDs.count) apps", if: bundleIDs.count > 1)
-        say(.keys, "\(keys) keys", if: keys > 1)
-        say(.workers, workers == 1 ? "one worker" : "\(workers) workers")
-        say(.lanes, lanes == 1 ? "one lane" : "\(lanes) lanes")
-        say(.shards, "\(shards) shards", if: shards > 1)
-        say(.nodes, "\(nodes) nodes", if: nodes > 1)
-        return (words + ["TLS", "quorum queues"]).joined(separator: ", ") + "; median of \(samples)"
+        add(.inFlight, "\(inFlight) in flight")
+        add(.delayMilliseconds, "answers after \(delayMilliseconds) ms", if: delayMilliseconds > 0)
+        add(.apps, "\(bundleIDs.count) apps", if: bundleIDs.count > 1)
+        add(.keys, "\(keys) keys", if: keys > 1)
+        add(.workers, workers == 1 ? "one worker" : "\(workers) workers")
+        add(.lanes, lanes == 1 ? "one lane" : "\(lanes) lanes")
+        add(.shards, "\(shards) shards", if: shards > 1)
+        add(.nodes, "\(nodes) nodes", if: nodes > 1)
+        return (parts + ["TLS", "quorum queues"]).joined(separator: ", ") + "; median of \(samples)"
     }
 
     var messageBytes: Int { message(round: 0).message(0, queue: "").body.count }

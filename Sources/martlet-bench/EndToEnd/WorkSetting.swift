@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// A number that decides what the programs have to do, by the name of its option.
+/// A numeric setting of the work. The raw value is the name of its option.
 enum WorkSetting: String, CaseIterable {
     case inFlight = "in-flight"
     case delayMilliseconds = "delay-ms"
@@ -12,26 +12,26 @@ enum WorkSetting: String, CaseIterable {
     case shards = "shards"
     case nodes = "nodes"
 
-    /// As a command line has it.
+    /// The option on a command line.
     var flag: String { "--\(rawValue)" }
 
     /// The explanation of the option.
     var help: String {
         switch self {
-        case .inFlight: "messages that a lane may have in flight"
+        case .inFlight: "messages in flight per lane"
         case .delayMilliseconds: "milliseconds until the simulator answers"
-        case .payloadBytes: "of a message; with more than 4096 they are VoIP pushes"
-        case .apps: "apps to which the messages go, in turns"
-        case .keys: "keys of the apps, in turns; each has an app at least, the baselines have one always"
-        case .lanes: "of each worker"
-        case .workers: "at once; a baseline is one process always"
-        case .shards: "of the queue of requests; the baselines take from the queue itself"
-        case .nodes: "of the broker, 1 or 3; its processor time is that of all"
+        case .payloadBytes: "payload size of a message; above 4096, the messages are VoIP pushes"
+        case .apps: "apps, in rotation"
+        case .keys: "keys of the apps, in rotation; there is at least one app for each, and baselines use one key"
+        case .lanes: "lanes of each worker"
+        case .workers: "concurrent workers; a baseline is always one process"
+        case .shards: "shards of the request queue; baselines use an unsharded queue"
+        case .nodes: "nodes of the broker, 1 or 3; its processor time is the total of all nodes"
         }
     }
 
-    /// What its values are.
-    var words: String {
+    /// The label of the values, with their unit.
+    var valueLabel: String {
         switch self {
         case .inFlight: "messages in flight"
         case .delayMilliseconds: "milliseconds until APNs answers"

@@ -1,31 +1,31 @@
 import TestKit
 
-/// Martlet's workers, looked at from outside: from the moment when the warm-up's results were there until those of all
-/// messages that are measured were. More are in the queue: the workers are as busy at the end as at the beginning.
+/// A measurement of Martlet's workers, from the results of the warm-up to those of the last measured message. The queue
+/// contains further messages, so the workers are equally busy at the end.
 struct WorkerSample {
-    /// How long one may take.
+    /// The time limit of a sample.
     private static let secondsMax = 600
 
     let options: EndToEndOptions
     let fixture: WorkerFixture
 
-    /// How many have to be in the queue.
+    /// The number of messages to publish.
     var total: Int { options.warmUp + options.messages + options.inFlightOfAll }
 
     func measure() async throws -> Measurement {
         let acceptedBefore = try await fixture.acceptedCount()
         let workers = try await startWorkers()
-        let start = try await look(at: workers, until: options.warmUp)
-        let end = try await look(at: workers, until: options.warmUp + options.messages)
-        _ = try await look(at: workers, until: total)
+        let start = try await snapshot(of: workers, atResults: options.warmUp)
+        let end = try await snapshot(of: workers, atResults: options.warmUp + options.messages)
+        _ = try await snapshot(of: workers, atResults: total)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await fixture.end(worker) }
-        try await fixture.expectDone(total)
+        try await fixture.expectCompleted(total)
         let accepted = try await fixture.acceptedCount() - acceptedBefore
         guard accepted == total else { throw ProcessError("\(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
-        guard messages > 0 else { throw ProcessError("too few messages to measure anything") }
-        // The kernel splits the time in ticks of 10 ms, but counts all of it exactly.
+        guard messages > 0 else { throw ProcessError("cannot measure: too few messages") }
+        // The kernel samples user and system time at ticks of 10 ms, but their sum is exact.
         let exact = (end.time - start.time).microseconds / messages
         let user = (end.userTime - start.userTime).microseconds
         let split = user + (end.systemTime - start.systemTime).microseconds
@@ -38,7 +38,7 @@ struct WorkerSample {
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
-    /// At the same time: what one does before the next is there would not be measured.
+    /// Starts the workers concurrently. Otherwise the first would process messages before the others start.
     private func startWorkers() async throws -> [ChildProcess] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<options.workers { group.addTask { try await fixture.worker() } }
@@ -46,28 +46,28 @@ struct WorkerSample {
         }
     }
 
-    private struct Look {
+    private struct Snapshot {
         let at: ContinuousClock.Instant
         let results: Int
-        /// Of all workers.
+        /// The processor time of all workers.
         let time: Duration
         let userTime: Duration
         let systemTime: Duration
         let peerTimes: [Measurement.Peer: Duration]
     }
 
-    /// Looks often until there are so many results.
-    private func look(at workers: [ChildProcess], until count: Int) async throws -> Look {
+    /// Waits for `count` results, and returns a snapshot.
+    private func snapshot(of workers: [ChildProcess], atResults count: Int) async throws -> Snapshot {
         let deadline = ContinuousClock.now + .seconds(Self.secondsMax)
         while true {
             let results = try await fixture.testClient.count(in: WorkerFixture.results)
-            let look = Look(
+            let snapshot = Snapshot(
                 at: .now, results: results, time: workers.map(\.processorTime).reduce(.zero, +),
                 userTime: workers.map(\.splitProcessorTime.user).reduce(.zero, +),
                 systemTime: workers.map(\.splitProcessorTime.system).reduce(.zero, +),
                 peerTimes: await fixture.peerTimes())
-            if results >= count { return look }
-            guard workers.allSatisfy(\.isRunning), look.at < deadline else {
+            if results >= count { return snapshot }
+            guard workers.allSatisfy(\.isRunning), snapshot.at < deadline else {
                 throw ProcessError(
                     "\(results) of \(count) results: \(workers.flatMap { $0.errors.linesSoFar.suffix(5) })")
             }

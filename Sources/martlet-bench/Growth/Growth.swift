@@ -1,4 +1,4 @@
-/// Measures end to end at one value of a setting after the other.
+/// Runs the end-to-end benchmark at each value of a setting.
 struct Growth {
     static let programs: [BenchProgram] = [.baselineWorker, .martlet]
 
@@ -8,11 +8,11 @@ struct Growth {
         self.options = options
     }
 
-    /// What was measured until something failed, if it did, and what that was.
+    /// Returns the report, and the error that ended the measurement early. Throws if the first value fails.
     func run() async throws -> (report: GrowthReport, failure: (any Error)?) {
         var report = GrowthReport(options: options)
         for value in options.values {
-            MartletBench.note("\(options.setting.flag) \(value)")
+            MartletBench.log("\(options.setting.flag) \(value)")
             do {
                 report.steps.append((value, try await EndToEnd(options.work(at: value)).run(Self.programs)))
             } catch {

@@ -4,12 +4,12 @@ import CommandKit
 struct GrowthCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["growth"],
-        summary: "Do the same as end-to-end beside baseline-worker, over a list of values of one setting.",
-        discussion: "One setting has several values: martlet-bench growth --in-flight 10,100,1000",
+        summary: "Run end-to-end with baseline-worker at several values of one setting.",
+        discussion: "Example: martlet-bench growth --in-flight 10,100,1000",
         options: [.messages(GrowthOptions.messages), .warmUp] + WorkSetting.allCases.map { .setting($0, value: "N,…") }
             + [
                 .samples(GrowthOptions.samples), .quick, .json,
-                .plot("draw throughput and processor time over the setting, as SVG"),
+                .plot("SVG file for a chart of throughput and processor time"),
             ])
 
     let options: GrowthOptions

@@ -1,16 +1,16 @@
 import CommandKit
 
-/// What the command line asks for.
+/// The options of `growth`.
 struct GrowthOptions {
     private static let valuesMax = 20
     static let messages = 50_000
     static let samples = 3
 
-    /// With what stays the same at each value.
+    /// The options that are the same at each value.
     private(set) var work = EndToEndOptions()
     let setting: WorkSetting
     let values: [Int]
-    /// Where the picture goes.
+    /// The file for the chart.
     private(set) var plot: String?
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
@@ -23,7 +23,7 @@ struct GrowthOptions {
             work[keyPath: setting.path] = values[0]
             guard values.count > 1 else { continue }
             guard values.count <= Self.valuesMax else {
-                throw UsageError("option \(setting.flag) takes \(Self.valuesMax) values at most")
+                throw UsageError("\(setting.flag) must have at most \(Self.valuesMax) values")
             }
             if let growing {
                 throw UsageError("only one setting can have several values: \(growing.setting.flag) or \(setting.flag)")
@@ -31,19 +31,19 @@ struct GrowthOptions {
             growing = (setting, values)
         }
         guard let growing else {
-            throw UsageError("over which setting? Give one of them several values: --in-flight 10,100,1000")
+            throw UsageError("missing setting with several values, such as --in-flight 10,100,1000")
         }
         (setting, values) = growing
         let largest = values.max() ?? 0
         try work(at: largest).check()
-        // Each key has an app at least: over keys the apps stay as many as there are keys in the end.
+        // Each key needs at least one app. The number of apps is the same at all numbers of keys.
         if setting == .keys { work.apps = max(work.apps, largest) }
         if setting == .apps, let least = values.min(), least < work.keys {
-            throw UsageError("\(work.keys) keys want as many apps, or more")
+            throw UsageError("--apps must be at least \(work.keys), the number of keys")
         }
     }
 
-    /// What stays the same.
+    /// Describes the work that is the same at each value.
     var description: String { work.description(without: setting) }
 
     func work(at value: Int) -> EndToEndOptions {

@@ -1,6 +1,6 @@
 import JSON
 
-/// How cost grew, for people, for programs and as a picture.
+/// The measurements at each value of a setting, as a table, as JSON and as charts.
 struct GrowthReport {
     private static let valueWidth = 10
 
@@ -20,7 +20,7 @@ struct GrowthReport {
         }
         let header = steps.first.map { $0.comparison.header($0.comparison.median(.martlet)) } ?? ""
         return """
-            Over \(options.setting.words), else: \(options.description)
+            Cost by \(options.setting.valueLabel): \(options.description)
 
             \(String(repeating: " ", count: Self.valueWidth + 2))\(header)
             \(rows.joined(separator: "\n"))
@@ -35,8 +35,8 @@ struct GrowthReport {
             last.comparison.median(program).processorMicroseconds
             / first.comparison.median(program).processorMicroseconds
         return """
-            \(program.rawValue): from \(first.value) to \(last.value) its processor time a message becomes \
-            \(Figures.decimal(times, places: 2)) times as much.
+            \(program.rawValue): the processor time per message at \(last.value) is \(Figures.decimal(times, places: 2)) times \
+            that at \(first.value).
             """
     }
 
@@ -58,20 +58,20 @@ struct GrowthReport {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Throughput, and processor time a message, over the setting.
+    /// Charts of throughput and of processor time per message.
     var sheet: ChartSheet {
         func chart(_ title: String, _ yLabel: String) -> LineChart {
             LineChart(
-                title: title, xLabel: options.setting.words, yLabel: yLabel, width: 640,
+                title: title, xLabel: options.setting.valueLabel, yLabel: yLabel, width: 640,
                 xValues: options.values.map(Double.init))
         }
-        var throughput = chart("Throughput", "messages a second")
-        var cost = chart("Processor time a message", "microseconds")
+        var throughput = chart("Throughput", "messages per second")
+        var cost = chart("Processor time per message", "microseconds")
         for program in Growth.programs {
             throughput.lines.append(line(program.rawValue, of: program, \.perSecond))
             cost.lines.append(line(program.rawValue, of: program, \.processorMicroseconds))
         }
-        cost.lines.append(line("the broker, for martlet", of: .martlet) { $0.peerMicroseconds[.broker] ?? 0 })
+        cost.lines.append(line("broker, for martlet", of: .martlet) { $0.peerMicroseconds[.broker] ?? 0 })
         return ChartSheet(throughput, cost, caption: options.description)
     }
 

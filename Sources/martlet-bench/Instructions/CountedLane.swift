@@ -10,18 +10,16 @@ import EventLoop
 import Telemetry
 import TestKit
 
-/// A lane between a scripted broker and a simulated APNs, on virtual time. Run in callgrind, which is to begin without
-/// collecting, it has what the lane does collected, once it is warm, and nothing else: what it counts for Prometheus, and
-/// one question for all of that, included.
-///
-/// What is left out beside the peers: the kernel, TLS, and the threads of a worker's process.
+/// A lane between a scripted broker and a simulated APNs, on virtual time. callgrind must start with collection off;
+/// this type enables collection while the lane runs, after the warm-up. The count includes the lane's metrics and one
+/// scrape of them. It excludes the peers, the kernel, TLS, and the other threads of a worker.
 final class CountedLane {
     private static let broker = Endpoint(host: "broker", port: 5672)
     private static let apns = Endpoint(host: "apns", port: 443)
     private static let teamID = "DEMOTEAM01"
-    /// How long APNs takes to answer.
+    /// The delay of APNs' answers.
     private static let answerMilliseconds = 5
-    /// Virtual time in which all is done.
+    /// The limit of virtual time.
     private static let limit = Duration.seconds(600)
 
     private let options: InstructionOptions
@@ -32,7 +30,7 @@ final class CountedLane {
     private var isCollecting = false
     private let metrics = MetricsRegistry()
     private let bundleIDs: [String]
-    private var asked: Lane?
+    private var scrapedLane: Lane?
 
     init(_ options: InstructionOptions) {
         self.options = options
@@ -41,9 +39,9 @@ final class CountedLane {
         loop.network.wholePiecesPercent = 100
     }
 
-    /// - Throws: when not every message ends as one result.
+    /// - Throws: `ProcessError` if there are fewer results than measured messages.
     func run() throws {
-        guard let key = KnownProviderKey.privateKey else { throw ProcessError("the key cannot be read") }
+        guard let key = KnownProviderKey.privateKey else { throw ProcessError("cannot read the provider key") }
         lane.onSwitch = { [unowned self] _ in if isCollecting { martlet_callgrind_toggle_collect() } }
         let broker = loop.enter { ScriptedBroker(loop: loop, endpoint: Self.broker) }
         let credentials = try makeCredentials(key)
@@ -57,14 +55,15 @@ final class CountedLane {
             try apns.listen(on: Self.apns, as: .productionPush)
             fill(broker)
             let lane = makeLane(credentials)
-            asked = lane
+            scrapedLane = lane
             Task(executorPreference: self.lane) { await lane.start() }
         }
         let ending = loop.run(limit: Self.limit) { results >= options.warmUp + options.messages }
         guard ending == .done else { throw ProcessError("\(results) results were published: \(ending)") }
     }
 
-    /// Those of the apps first, in their order; of several apps every other one goes by certificate.
+    /// Returns the credentials: first those of the apps, in the order of the apps. Every second of several apps has a
+    /// certificate.
     private func makeCredentials(_ key: ES256PrivateKey) throws -> [Credential] {
         let count = options.apps == 1 ? 1 : max(options.apps, options.credentials)
         return try (0..<count).map { number in
@@ -84,12 +83,12 @@ final class CountedLane {
         }
         for bundleID in bundleIDs { state.addApp(bundleID: bundleID, teamID: Self.teamID) }
         state.unknownDevices = .active
-        // Certificates are shown within TLS, which is left out here.
+        // Certificates need TLS, which this benchmark omits.
         state.rules.servesWithoutToken = options.apps > 1
         return loop.enter { SimulatorServer(loop: loop, configuration: configuration, state: state) }
     }
 
-    /// More than are counted: the lane is as busy at the end as before.
+    /// Publishes more messages than are counted, so the lane is equally busy at the end.
     private func fill(_ broker: ScriptedBroker) {
         let template = BenchMessage(round: 0)
         for number in 0..<(options.warmUp + options.messages + options.inFlight) {
@@ -120,7 +119,7 @@ final class CountedLane {
             tokens: tokens, counters: LaneCounters(metrics), duplicates: DuplicateMemory(), log: .silent)
     }
 
-    /// Signed elsewhere, as in a worker.
+    /// Returns a supply with a token that, as in a worker, the lane does not sign itself.
     private func supply(of key: ProviderKey) -> TokenSupply {
         var tokens = ProviderTokenSigner(key: key)
         _ = tokens.renew(loop.now, random: loop.nextRandom)
@@ -128,11 +127,12 @@ final class CountedLane {
         return TokenSupply(first: first) { _ in }
     }
 
-    /// As the admin endpoint does; a Prometheus that asks once in 15 s does so for far more messages.
-    private func askForMetrics() {
-        guard let asked else { return }
+    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, there are far more messages per
+    /// scrape.
+    private func scrapeMetrics() {
+        guard let scrapedLane else { return }
         Task(executorPreference: lane) { [metrics] in
-            _ = await asked.status()
+            _ = await scrapedLane.status()
             _ = metrics.render()
         }
     }
@@ -140,7 +140,7 @@ final class CountedLane {
     private func countResult() {
         results += 1
         if results == options.warmUp { isCollecting = true }
-        if results == options.warmUp + options.messages / 2 { askForMetrics() }
+        if results == options.warmUp + options.messages / 2 { scrapeMetrics() }
         if results == options.warmUp + options.messages { isCollecting = false }
     }
 }

@@ -1,32 +1,32 @@
 import TestKit
 
-/// What was counted beside what it is measured by.
+/// A count of instructions and the count that limits it.
 struct InstructionReport {
-    /// Modules that cost less are one line.
+    /// Modules below this number of instructions are one line.
     private static let shownMin = 100
 
     let options: InstructionOptions
     let count: InstructionCount
-    /// What was accepted; for several apps, what the messages of one cost.
-    let yardstick: InstructionCount
+    /// The accepted count; with several apps, the count with one app.
+    let reference: InstructionCount
 
     var objection: String? {
         count.objection(
-            accepted: yardstick,
+            accepted: reference,
             growthPercentMax: options.apps == 1
                 ? InstructionCount.growthPercentMax : InstructionCount.growthPercentMaxOfApps)
     }
 
     var table: String {
-        let modules = count.modules.filter { max(cost($0, count), cost($0, yardstick)) >= Self.shownMin }
-        let rest = (now: count.total - sum(modules, count), yardstick: yardstick.total - sum(modules, yardstick))
+        let modules = count.modules.filter { max(cost($0, count), cost($0, reference)) >= Self.shownMin }
+        let rest = (now: count.total - sum(modules, count), reference: reference.total - sum(modules, reference))
         let rows =
-            [Self.line("all", count.total, yardstick.total)]
-            + modules.map { Self.line($0, cost($0, count), cost($0, yardstick)) }
-            + [Self.line("the rest", rest.now, rest.yardstick)]
+            [Self.line("total", count.total, reference.total)]
+            + modules.map { Self.line($0, cost($0, count), cost($0, reference)) }
+            + [Self.line("other modules", rest.now, rest.reference)]
         return """
-            Instructions a message of \(BenchMessage.bytes) bytes: \(options.messages) messages after \
-            \(options.warmUp), \(options.inFlight) in flight, of \(options.apps) app\(options.apps == 1 ? "" : "s")
+            Instructions per message of \(BenchMessage.bytes) bytes: \(options.messages) messages after a warm-up of \
+            \(options.warmUp), \(options.inFlight) in flight, \(options.apps) app\(options.apps == 1 ? "" : "s")
 
                  now  \(options.apps == 1 ? "accepted" : " one app")   growth
             \(rows.joined(separator: "\n"))

@@ -2,9 +2,9 @@ import CValgrind
 import Glibc
 import TestKit
 
-/// Has callgrind count what a message costs a lane.
+/// Counts the instructions that a lane needs per message, with callgrind.
 struct Instructions {
-    /// What was accepted: one place, for all who measure.
+    /// The file with the accepted count.
     static let acceptedPath = Products.file("deploy/check/instructions")
     private static let secondsMax = 300
 
@@ -13,19 +13,20 @@ struct Instructions {
     func run() async throws -> InstructionReport {
         guard martlet_has_callgrind() != 0 else {
             throw ProcessError(
-                "this was built without valgrind's header: deploy/lib/install-packages test, then build it again")
+                "this program was built without valgrind's header; run: deploy/lib/install-packages test, and rebuild it"
+            )
         }
         let count = try await count(apps: options.apps)
         return InstructionReport(
             options: options, count: count,
-            yardstick: options.apps == 1
+            reference: options.apps == 1
                 ? try InstructionCount(lines: try Files.lines(of: Self.acceptedPath)) : try await self.count(apps: 1))
     }
 
     private func count(apps: Int) async throws -> InstructionCount {
         let folder = try TemporaryDirectory("bench")
         let (program, output) = (folder.file("martlet-bench"), folder.file("callgrind.out"))
-        // The debug information of this program is newer than what Debian's valgrind reads.
+        // Debian's valgrind cannot read this program's newer format of debug information.
         let strip = ["strip", "--strip-debug", "-o", program, try Products.executable("martlet-bench")]
         let stripped = try await ChildProcess.run(strip)
         guard stripped.exit.status == .exited(0) else { throw ProcessError("\(stripped.errors)") }
@@ -39,15 +40,15 @@ struct Instructions {
         return InstructionCount(profile, messages: options.messages)
     }
 
-    /// The order of a dictionary is not to differ from run to run.
+    /// An environment in which the order of dictionaries is the same in each run.
     private static var environment: [String: String] {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         return ["PATH": path, "LC_ALL": "C", "SWIFT_DETERMINISTIC_HASHING": "1"]
     }
 
-    /// Makes this count the accepted one.
+    /// Writes the count to the file with the accepted count.
     static func accept(_ count: InstructionCount) async throws {
-        var header = ["# What a message costs, in instructions: martlet-bench instructions --accept"]
+        var header = ["# Accepted instructions per message, written by martlet-bench instructions --accept"]
         for command in [
             ["date", "+%F"], ["git", "describe", "--always"], ["swiftc", "--version"], ["valgrind", "--version"],
         ] {
@@ -55,7 +56,7 @@ struct Instructions {
             header.append("# \(run.output.first ?? "?")")
         }
         header.append(
-            "# \(count.total) in all; deploy/test fails above \(count.ceiling()) "
+            "# Total: \(count.total); deploy/test fails above \(count.ceiling()) "
                 + "(\(InstructionCount.growthPercentMax) % more)")
         let text = (header + count.lines).map { "\($0)\n" }.joined()
         guard let file = fopen(acceptedPath, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {

@@ -1,18 +1,18 @@
 import CommandKit
 import TestKit
 
-/// Counts the instructions that a message costs.
+/// Counts the instructions per message.
 struct InstructionsCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["instructions"],
-        summary: "Have valgrind count what a message costs a lane between scripted peers on virtual time.",
+        summary: "Count the instructions per message of a lane between scripted peers, with valgrind.",
         discussion: """
-            Every run counts the same. Fails when that is over \(InstructionCount.growthPercentMax) % more than
-            deploy/check/instructions says.
+            The lane runs on virtual time, so every run has the same count. Fails if the count is over
+            \(InstructionCount.growthPercentMax) % more than the accepted count in deploy/check/instructions.
             """,
         options: [
             InstructionOptions.apps,
-            OptionSyntax(name: "accept", help: "write the count to deploy/check/instructions instead"),
+            OptionSyntax(name: "accept", help: "accept the new count: write it to deploy/check/instructions"),
         ])
 
     let options: InstructionOptions
@@ -27,11 +27,12 @@ struct InstructionsCommand: Benchmark {
     }
 }
 
-/// The process in which callgrind counts. No event loop of the main thread surrounds the lane's.
+/// The command of the process that callgrind measures. The lane's loop is not nested in an event loop of the main
+/// thread.
 struct CountedLaneCommand: Command {
     static let name = "counted-lane"
     static let syntax = CommandSyntax(
-        path: [name], summary: "Run a lane that callgrind counts.", options: [InstructionOptions.apps], isHidden: true)
+        path: [name], summary: "Run a lane under callgrind.", options: [InstructionOptions.apps], isHidden: true)
 
     let options: InstructionOptions
 
@@ -42,7 +43,7 @@ struct CountedLaneCommand: Command {
             try CountedLane(options).run()
             return .success
         } catch {
-            MartletBench.note("martlet-bench: \(error)")
+            MartletBench.log("martlet-bench: \(error)")
             return .failed
         }
     }

@@ -1,6 +1,6 @@
 import TestKit
 
-/// Publishes at steady rates, and follows each message to its result, by a worker and by the baselines in turns.
+/// Publishes at constant rates, and measures the time to each result, for a worker and the baselines in alternation.
 struct Latency {
     private let options: LatencyOptions
 
@@ -9,7 +9,7 @@ struct Latency {
     }
 
     func run() async throws -> LatencyReport {
-        MartletBench.note("Starting a private broker and the simulator")
+        MartletBench.log("Starting a private broker and the simulator")
         let fixture = try await WorkerFixture(
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"], more: "lanes: \(options.lanes)")
         await fixture.testClient.collect(WorkerFixture.results)
@@ -17,13 +17,13 @@ struct Latency {
         var round = 0
         for rate in options.rates {
             for sample in 1...options.samples {
-                for program in BenchProgram.consumers.order(ofTurn: sample) {
+                for program in BenchProgram.consumers.order(ofSample: sample) {
                     round += 1
                     let load = PacedLoad(
                         fixture: fixture, rate: rate, seconds: options.seconds, message: BenchMessage(round: round))
                     let figures = try await load.measure(program)
                     report.add(figures, of: program, at: rate)
-                    MartletBench.note(
+                    MartletBench.log(
                         "\(rate)/s \(sample)/\(options.samples)  \(LatencyReport.line(program, rate, figures))")
                 }
             }

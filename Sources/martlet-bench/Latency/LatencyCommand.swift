@@ -4,13 +4,13 @@ import CommandKit
 struct LatencyCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["latency"],
-        summary: "Publish messages at a steady rate, and follow each to its result.",
+        summary: "Publish messages at constant rates, and measure the time from publish to result.",
         options: [
-            OptionSyntax(name: "per-second", value: "N,…", help: "rates, one after the other (\(standard.rates[0]))"),
-            OptionSyntax(name: "seconds", value: "N", help: "at each rate (\(standard.seconds))"),
+            OptionSyntax(name: "per-second", value: "N,…", help: "rates in messages per second (\(standard.rates[0]))"),
+            OptionSyntax(name: "seconds", value: "N", help: "duration at each rate (\(standard.seconds))"),
             .setting(.delayMilliseconds),
-            OptionSyntax(name: "lanes", value: "N", help: "of the worker (\(standard.lanes))"),
-            .plot("draw latency over the rate, as SVG; at rates from 100 to 16000 unless some are given"),
+            OptionSyntax(name: "lanes", value: "N", help: "lanes of the worker (\(standard.lanes))"),
+            .plot("SVG file for a chart of latency by rate; without --per-second, at rates from 100 to 16000"),
             .samples(standard.samples), .quick, .json,
         ])
 

@@ -1,8 +1,8 @@
-/// What one sample of one program showed.
+/// The figures of one sample of one program.
 struct LatencyFigures: Sendable {
-    /// From the publish to the result.
+    /// The time from the publish to the result.
     var latency: Percentiles
-    /// Of the program, in microseconds a message.
+    /// The processor time of the program, in microseconds per message.
     var processorMicroseconds: Double
     var peakMegabytes: Double
 
@@ -13,7 +13,7 @@ struct LatencyFigures: Sendable {
         ]
     }
 
-    /// The median of each figure apart.
+    /// Returns the median of each figure.
     static func median(_ samples: [LatencyFigures]) -> LatencyFigures {
         LatencyFigures(
             latency: Percentiles(medianOf: samples.map(\.latency)),

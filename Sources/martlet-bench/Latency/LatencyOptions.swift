@@ -1,6 +1,6 @@
 import CommandKit
 
-/// What the command line asks for.
+/// The options of `latency`.
 struct LatencyOptions {
     var rates = [500]
     var seconds = 20
@@ -8,12 +8,12 @@ struct LatencyOptions {
     var delayMilliseconds = 0
     var lanes = 1
     var wantsJSON = false
-    /// Where the picture goes.
+    /// The file for the chart.
     var plot: String?
 
-    /// Of messages a second; more than a broker and its clients can do on two processors.
+    /// In messages per second; more than a broker and its clients reach on two processors.
     private static let rateMax = 100_000
-    /// What a picture shows unless rates are given.
+    /// The default rates of a chart.
     private static let plottedRates = [100, 500, 1000, 2000, 4000, 8000, 12000, 16000]
 
     init() {}

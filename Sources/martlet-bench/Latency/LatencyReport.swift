@@ -1,6 +1,6 @@
 import JSON
 
-/// What was measured, for people and for programs.
+/// The measured latencies, as a table, as JSON and as a chart.
 struct LatencyReport {
     private struct Place: Hashable {
         let program: BenchProgram
@@ -27,7 +27,7 @@ struct LatencyReport {
             BenchProgram.consumers.map { Self.line($0, rate, median($0, rate)) }
         }
         return """
-            From the publish of a message to its result, \(options.seconds) s at each rate, answers after \
+            Time from publish to result, \(options.seconds) s at each rate, answers after \
             \(options.delayMilliseconds) ms; median of \(options.samples)
 
             \(header)
@@ -70,10 +70,10 @@ struct LatencyReport {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Both percentiles of each program over the rate.
+    /// A chart of two percentiles of each program by rate.
     var chart: LineChart {
         var chart = LineChart(
-            title: "From publish to result", xLabel: "messages a second", yLabel: "milliseconds")
+            title: "Time from publish to result", xLabel: "messages per second", yLabel: "milliseconds")
         for program in BenchProgram.consumers {
             for (name, figure) in [("p50", \Percentiles.p50), ("p99", \.p99)] {
                 chart.lines.append(

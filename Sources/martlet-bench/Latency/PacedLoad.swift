@@ -2,11 +2,11 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// Messages at a steady rate, for one program.
+/// A load of messages at a constant rate for one program.
 struct PacedLoad {
-    /// Seconds before the measuring begins: connections open, memory is there.
+    /// The time before the measurement, in which connections open and memory grows.
     private static let warmUpSeconds = 2
-    /// How long a message may take in a run that says something.
+    /// The time limit for results.
     private static let resultSecondsMax = 60
 
     let fixture: WorkerFixture
@@ -32,7 +32,7 @@ struct PacedLoad {
 
     private func start(_ program: BenchProgram) async throws -> ChildProcess {
         guard let baseline = program.baseline else { return try await fixture.worker() }
-        // One more than come, so that it does not end by itself.
+        // One more than will be published, so that the program does not exit.
         let count = (Self.warmUpSeconds + seconds) * rate + 1
         return try await ChildProcess(baseline.command(count, EndToEndOptions(), fixture))
     }
@@ -43,7 +43,7 @@ struct PacedLoad {
         _ = try await process.terminate()
     }
 
-    /// Until all have their results; when each was handed over.
+    /// Publishes the messages and waits for their results. Returns the messages with their publish times.
     private func publish(_ numbers: Range<Int>) async throws -> (messages: [OutgoingMessage], times: [MonotonicTime]) {
         let messages = numbers.map { message.message($0, queue: WorkerFixture.requests) }
         let times = try await fixture.testClient.publish(messages, perSecond: rate)
@@ -57,12 +57,12 @@ struct PacedLoad {
     ) async throws -> [Duration] {
         let results = await fixture.testClient.collected(WorkerFixture.results)
         let arrivals = await fixture.testClient.arrivals(WorkerFixture.results)
-        let told = Dictionary(zip(results.map { $0.properties.messageID ?? "" }, arrivals)) { first, _ in first }
+        let arrivalByID = Dictionary(zip(results.map { $0.properties.messageID ?? "" }, arrivals)) { first, _ in first }
         let latencies = zip(messages, times).compactMap { message, time in
-            told[message.messageID].map { time.duration(to: $0) }
+            arrivalByID[message.messageID].map { time.duration(to: $0) }
         }
         guard latencies.count == messages.count else {
-            throw ProcessError("\(latencies.count) results of \(messages.count) messages")
+            throw ProcessError("only \(latencies.count) of \(messages.count) messages have a result")
         }
         return latencies.sorted()
     }

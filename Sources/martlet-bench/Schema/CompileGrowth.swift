@@ -2,14 +2,15 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// What compiling costs for a part of a schema, in a small schema and in a large one.
+/// The cost of compiling a part of a schema, in a small and in a large schema.
 struct CompileGrowth {
     static let few = 1000
     static let many = 20_000
-    /// Times that a part may cost more among many: a search of all others for each would cost five times as much.
+    /// The limit of the cost per part in the large schema, as a multiple of that in the small one. A linear search per
+    /// part would cost five times as much.
     static let ratioMax = 2.5
 
-    /// Nanoseconds for a part.
+    /// Nanoseconds per part.
     var ofFew: Double
     var ofMany: Double
 
@@ -19,7 +20,7 @@ struct CompileGrowth {
 
     var isWithinLimit: Bool { ofMany <= Self.ratioMax * ofFew }
 
-    /// Each part is referred to by name and by position, and has a keyword that is not known.
+    /// Measures a schema whose parts are referenced by name and by index, and have an unknown keyword.
     private static func nanoseconds(parts: Int) throws -> Double {
         let properties = (0..<parts).map {
             ##""p\##($0)":{"anyOf":[{"$ref":"#/$defs/d\##($0)"},{"$ref":"#/prefixItems/\##($0)"}],"x-note":1}"##

@@ -2,14 +2,14 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// A schema and a text near the limit of a message that are made to cost much.
+/// A schema and a text, near the size limit of a message, that are designed to be expensive.
 struct HostileCase {
     static let runs = 100
 
     var name: String
     var schema: String
     var text: String
-    /// The keyword of the error, or its code; `valid`.
+    /// The keyword of the violation, the code of the error, or `valid`.
     var expected: String
     var depthMax = JSONLimits().depthMax
 
@@ -21,7 +21,7 @@ struct HostileCase {
         var parseP99Milliseconds: Double
         var p99Milliseconds: Double
 
-        /// 10 ms, or where parsing takes longer three times that.
+        /// Whether the time is at most 10 ms, or three times the time of parsing if that is longer.
         var isWithinLimit: Bool { p99Milliseconds <= max(10, 3 * parseP99Milliseconds) }
     }
 
@@ -49,7 +49,7 @@ struct HostileCase {
             p99Milliseconds: Self.p99(all))
     }
 
-    /// In milliseconds: of 100 the second largest.
+    /// Returns the 99th percentile in milliseconds: the second largest of 100 values.
     private static func p99(_ nanoseconds: [Int]) -> Double {
         Double(nanoseconds.sorted()[nanoseconds.count * 99 / 100 - 1]) / 1e6
     }
@@ -71,11 +71,11 @@ struct HostileCase {
             text: "\"" + String(repeating: "a", count: 500_000) + String(repeating: "c", count: 500_000) + "\"",
             expected: "pattern"),
         HostileCase(
-            name: "looking ahead over a megabyte", schema: #"{"pattern":"^(?=(?=(?=.*b).*b).*b).*c$"}"#,
+            name: "lookahead over a megabyte", schema: #"{"pattern":"^(?=(?=(?=.*b).*b).*b).*c$"}"#,
             text: "\"" + String(repeating: "a", count: 500_000) + String(repeating: "b", count: 500_000) + "\"",
             expected: "pattern"),
         HostileCase(
-            name: "a property that no character has", schema: #"{"pattern":"\\p{Lu}"}"#,
+            name: "a Unicode property that no character has", schema: #"{"pattern":"\\p{Lu}"}"#,
             text: "\"" + String(repeating: "a", count: 1_000_000) + "\"", expected: "pattern"),
         HostileCase(
             name: "base64 of a megabyte",
@@ -88,7 +88,7 @@ struct HostileCase {
             name: "1,000 patterns on two long keys", schema: manyPatterns,
             text: object(2) { "p" + String(repeating: "1", count: 500_000) + "\($0)" }, expected: "properties"),
         HostileCase(
-            name: "looking ahead in 250,000 strings", schema: #"{"items":{"pattern":"^(?=1)1$"}}"#,
+            name: "lookahead in 250,000 strings", schema: #"{"items":{"pattern":"^(?=1)1$"}}"#,
             text: array(250_000) { _ in #""1""# }, expected: "pattern"),
     ]
 
@@ -100,12 +100,13 @@ struct HostileCase {
     private static let depths = [
         HostileCase(name: "10,000 levels", schema: "{}", text: nested(10_000), expected: "depth"),
         HostileCase(
-            name: "10,000 levels where they are allowed", schema: ##"{"items":{"$ref":"#"},"type":"array"}"##,
+            name: "10,000 levels with depthMax 10,000", schema: ##"{"items":{"$ref":"#"},"type":"array"}"##,
             text: nested(10_000), expected: "valid", depthMax: 10_000),
         HostileCase(
-            name: "a schema in itself twice, 100 levels", schema: twice, text: nested(100), expected: "stepsMax"),
+            name: "a schema that references itself twice, 100 levels", schema: twice, text: nested(100),
+            expected: "stepsMax"),
         HostileCase(
-            name: "the same in a megabyte", schema: twice,
+            name: "a schema that references itself twice, in a megabyte", schema: twice,
             text: "[" + [String](repeating: nested(99), count: 5200).joined(separator: ",") + "]",
             expected: "stepsMax"),
         HostileCase(
@@ -131,8 +132,9 @@ struct HostileCase {
             schema: alternatives(200) { #"{"properties":{"type":{"const":\#($0)}},"required":["type"]}"# },
             text: object(90_000) { $0 == 0 ? "type" : "k\($0)" }, expected: "stepsMax"),
         HostileCase(
-            name: "25,000 keys that begin and end alike",
-            schema: #"{"properties":\#(object(25_000, value: "{}", key: alike))}"#, text: object(25_000, key: alike),
+            name: "25,000 keys with a common prefix and suffix",
+            schema: #"{"properties":\#(object(25_000, value: "{}", key: similarKey))}"#,
+            text: object(25_000, key: similarKey),
             expected: "valid"),
     ]
 
@@ -147,10 +149,11 @@ struct HostileCase {
             name: "uniqueItems on 80,000 objects", schema: #"{"uniqueItems":true}"#,
             text: array(80_000) { #"{"a":\#($0)}"# }, expected: "valid"),
         HostileCase(
-            name: "the same 1,024 times", schema: doubled(10, #"{"uniqueItems":true,"maxItems":1}"#),
+            name: "uniqueItems on 80,000 objects, 1,024 times",
+            schema: doubled(10, #"{"uniqueItems":true,"maxItems":1}"#),
             text: array(80_000) { #"{"a":\#($0)}"# }, expected: "stepsMax"),
         HostileCase(
-            name: "what contains finds, 256 times",
+            name: "unevaluatedItems after contains, 256 times",
             schema: #"{"unevaluatedItems":false,"allOf":[\#(doubled(8, #"{"contains":true}"#))]}"#,
             text: array(500_000) { _ in "0" }, expected: "stepsMax"),
         HostileCase(
@@ -182,7 +185,7 @@ struct HostileCase {
         "{" + (0..<count).map { "\"\(key($0))\":\(value)" }.joined(separator: ",") + "}"
     }
 
-    private static func alike(_ number: Int) -> String { "prefix__\(100_000 + number)__suffix_" }
+    private static func similarKey(_ number: Int) -> String { "prefix__\(100_000 + number)__suffix_" }
 
     private static func array(_ count: Int, element: (Int) -> String) -> String {
         "[" + (0..<count).map(element).joined(separator: ",") + "]"
@@ -192,7 +195,7 @@ struct HostileCase {
         #"{"oneOf":\#(array(count, element: schema))}"#
     }
 
-    /// Asks for the innermost schema twice on each level. It may stand inside of another one.
+    /// Returns a schema that applies the innermost schema twice on each level. It can be nested in another schema.
     private static func doubled(_ levels: Int, _ innermost: String) -> String {
         let names = (0..<levels).map { level in
             let below = ##"{"$ref":"#/$defs/n\##(level)"}"##

@@ -2,8 +2,8 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// Parses and validates the sample alert as a lane does, beside Python's json and jsonschema-rs; and what is made to cost
-/// much.
+/// Parses and validates the sample alert as a lane does, compared with Python's json and jsonschema-rs, and measures
+/// the hostile cases.
 struct SchemaBench {
     let options: SchemaBenchOptions
     private let schemaPath = Products.file("schemas/notification.schema.json")
@@ -13,30 +13,30 @@ struct SchemaBench {
     func run() async throws -> SchemaBenchReport {
         let message = try Files.bytes(of: messagePath)
         var report = SchemaBenchReport(options: options, messageBytes: message.count)
-        let yardstick = try await PythonEnvironment(
+        let python = try await PythonEnvironment(
             "schema-yardstick", requirements: "\(folder)/requirements.txt")
         for sample in 1...options.samples {
-            MartletBench.note("sample \(sample) of \(options.samples)")
-            report.yardstick += try await yardstick.run(
+            MartletBench.log("sample \(sample) of \(options.samples)")
+            report.python += try await python.run(
                 "\(folder)/yardstick.py",
                 [schemaPath, messagePath, "\(options.messages)", "\(SchemaBenchOptions.batches)"]
             ).compactMap { Double($0) }.dropFirst()
             report.martlet += try batches(message).dropFirst()
         }
-        MartletBench.note("allocations")
+        MartletBench.log("allocations")
         report.allocations = try await allocations()
-        MartletBench.note("schemas with more properties")
+        MartletBench.log("schemas with more properties")
         report.growth = try SchemaGrowth.measure()
-        MartletBench.note("larger schemas")
+        MartletBench.log("larger schemas")
         report.compileGrowth = try CompileGrowth.measure()
         for limit in HostileCase.all {
-            MartletBench.note(limit.name)
+            MartletBench.log(limit.name)
             report.limits.append(try limit.measure())
         }
         return report
     }
 
-    /// What `--rounds` does.
+    /// Parses and validates the message `rounds` times (`--rounds`).
     func repeatRounds(_ rounds: Int) throws {
         let (parser, validator) = try tools()
         let message = try Files.bytes(of: messagePath)
@@ -48,7 +48,7 @@ struct SchemaBench {
         return (JSONParser(), SchemaValidator(schema))
     }
 
-    /// Nanoseconds a message, of each batch.
+    /// Returns the nanoseconds per message of each batch.
     private func batches(_ message: [UInt8]) throws -> [Double] {
         let (parser, validator) = try tools()
         return try (0..<SchemaBenchOptions.batches).map { _ in
@@ -65,10 +65,10 @@ struct SchemaBench {
         if let violation = validator.firstViolation(in: try parser.parse(message)) { throw violation }
     }
 
-    /// What a thousand messages allocate beyond what one does, as valgrind counts it; nil without valgrind.
+    /// Counts the allocations of a thousand messages beyond those of one, with valgrind. Returns nil without valgrind.
     private func allocations() async throws -> Int? {
         let folder = try TemporaryDirectory("bench")
-        // The debug information of this program is newer than what Debian's valgrind reads.
+        // Debian's valgrind cannot read this program's newer format of debug information.
         let program = folder.file("martlet-bench")
         _ = try await ChildProcess.run(["strip", "-o", program, Products.executable("martlet-bench")])
         var counts: [Int] = []

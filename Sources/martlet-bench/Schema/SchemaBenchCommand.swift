@@ -5,14 +5,13 @@ import TestKit
 struct SchemaBenchCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["schema"],
-        summary: "Parse and validate the sample alert beside json.loads and jsonschema-rs in Python.",
+        summary: "Compare parsing and validation of the sample alert with Python's json.loads and jsonschema-rs.",
         discussion: """
-            Counts allocations with valgrind, too, and times what is made to cost much; fails when something takes longer
-            than it may.
+            Also counts allocations with valgrind, and measures expensive schemas and texts. Fails if a figure exceeds its limit.
             """,
         options: [
             .samples(SchemaBenchOptions().samples), .quick, .json,
-            OptionSyntax(name: "rounds", value: "N", help: "only parse and validate so often", isHidden: true),
+            OptionSyntax(name: "rounds", value: "N", help: "only parse and validate N times", isHidden: true),
         ])
 
     let options: SchemaBenchOptions

@@ -1,14 +1,14 @@
 import CommandKit
 
-/// What the command line asks for.
+/// The options of `schema`.
 struct SchemaBenchOptions {
-    /// Messages of a batch.
+    /// Messages per batch.
     var messages = 20_000
-    /// Batches of a sample, the first of which warms up.
+    /// Batches per sample. The first is a warm-up.
     static let batches = 6
     var samples = 5
     var wantsJSON = false
-    /// Only parse and validate so often and end: for a counter of allocations that looks on.
+    /// Only parse and validate the message this often. valgrind counts the allocations of that process.
     var rounds: Int?
 
     init() {}

@@ -1,31 +1,31 @@
 import JSON
 
-/// What was measured, for people and for programs.
+/// The measurements of parsing and validation, as tables and as JSON.
 struct SchemaBenchReport {
-    /// Of the yardstick, at most.
+    /// The limit of Martlet's processor time, as a share of that of Python's libraries.
     static let shareMax = 0.6
 
     let options: SchemaBenchOptions
     let messageBytes: Int
-    /// Nanoseconds a message, of each batch.
-    var yardstick: [Double] = []
+    /// Nanoseconds per message of each batch, with Python's libraries.
+    var python: [Double] = []
     var martlet: [Double] = []
-    /// Of a thousand messages; nil: not counted.
+    /// The allocations of a thousand messages; nil: not counted.
     var allocations: Int?
     var growth: SchemaGrowth?
     var compileGrowth: CompileGrowth?
     var limits: [HostileCase.Cost] = []
 
-    private var share: Double { Figures.median(martlet) / Figures.median(yardstick) }
+    private var share: Double { Figures.median(martlet) / Figures.median(python) }
 
-    /// What is worse than it may be.
+    /// The figures that exceed their limits.
     var failures: [String] {
-        limits.filter { !$0.isWithinLimit }.map { "\($0.name) takes too long" }
-            + limits.filter { $0.answer != $0.expected }.map { "\($0.name) ends as \($0.answer), not \($0.expected)" }
-            + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) of the yardstick"] : [])
-            + (allocations ?? 0 > 0 ? ["messages allocate"] : [])
-            + (growth?.isWithinLimit == false ? ["the cost grows with the properties of the schema"] : [])
-            + (compileGrowth?.isWithinLimit == false ? ["a larger schema costs more to compile for each part"] : [])
+        limits.filter { !$0.isWithinLimit }.map { "\($0.name): exceeds the time limit" }
+            + limits.filter { $0.answer != $0.expected }.map { "\($0.name): \($0.answer) (expected \($0.expected))" }
+            + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) times the time of jsonschema-rs"] : [])
+            + (allocations ?? 0 > 0 ? ["messages allocate memory"] : [])
+            + (growth?.isWithinLimit == false ? ["the cost per member grows with the properties of the schema"] : [])
+            + (compileGrowth?.isWithinLimit == false ? ["the compile cost per part grows with the schema"] : [])
     }
 
     var table: String {
@@ -43,25 +43,25 @@ struct SchemaBenchReport {
         return """
             The sample alert, \(messageBytes) bytes, parsed and validated; processor time, median of \(martlet.count) batches
 
-              json.loads and jsonschema-rs  \(Figures.cell(Figures.median(yardstick) / 1000, places: 2, width: 6)) µs
-              Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs, \
-            \(Figures.decimal(share, places: 2)) of it
+              json.loads and jsonschema-rs  \(Figures.cell(Figures.median(python) / 1000, places: 2, width: 6)) µs
+              Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs \
+            (\(Figures.decimal(share, places: 2)) times that)
               allocations of 1000 messages  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
 
-            One member of an object, parsed and validated; processor time, ns
+            Parsing and validation per member of an object; processor time, ns
 
-            \(grown[0])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.few) properties
-            \(grown[1])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.many)
-            \(grown[2])  of \(SchemaGrowth.many), the schema has \(SchemaGrowth.many)
+            \(grown[0])  \(SchemaGrowth.few) members, schema with \(SchemaGrowth.few) properties
+            \(grown[1])  \(SchemaGrowth.few) members, schema with \(SchemaGrowth.many) properties
+            \(grown[2])  \(SchemaGrowth.many) members, schema with \(SchemaGrowth.many) properties
 
-            One part of a schema with references and unknown keywords, compiled; processor time, µs
+            Compilation per part of a schema with references and unknown keywords; processor time, µs
 
-            \(compiled[0])  of \(CompileGrowth.few)
-            \(compiled[1])  of \(CompileGrowth.many)
+            \(compiled[0])  \(CompileGrowth.few) parts
+            \(compiled[1])  \(CompileGrowth.many) parts
 
-            What is made to cost much, within 1 MiB; p99 of \(HostileCase.runs) runs, processor time
+            Expensive schemas and texts of at most 1 MiB; p99 of \(HostileCase.runs) runs, processor time
 
-              p99 ms  of it parsing
+              p99 ms  parsing only
             \(lines.joined(separator: "\n"))
             """
     }
@@ -71,7 +71,7 @@ struct SchemaBenchReport {
         json.beginObject()
         json.member("benchmark", "schema")
         json.member("message_bytes", messageBytes)
-        for (name, batches) in [("yardstick_ns", yardstick), ("martlet_ns", martlet)] {
+        for (name, batches) in [("yardstick_ns", python), ("martlet_ns", martlet)] {
             json.key(name)
             json.beginArray()
             for batch in batches { json.double(batch) }

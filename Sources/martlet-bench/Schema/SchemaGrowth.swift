@@ -2,16 +2,16 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// What a message costs when the schema names more properties than the message has members, and when both grow.
+/// The cost per member of a message when the schema grows, and when schema and message grow.
 struct SchemaGrowth {
-    /// Members of the small message, properties of the small schema.
+    /// The members of the small message, and the properties of the small schema.
     static let few = 20
     static let many = 20_000
-    /// Times that a member may cost more among many: memory that is out of the caches costs some, comparing with each
-    /// property would cost a thousand.
+    /// The limit of the cost per member, as a multiple of that with the small schema. Cache misses cost some times as
+    /// much; a comparison with each property would cost a thousand times as much.
     static let ratioMax = 8.0
 
-    /// Nanoseconds for a member, parsed and validated.
+    /// Nanoseconds per member, to parse and validate.
     var fewOfFew: Double
     var fewOfMany: Double
     var manyOfMany: Double
@@ -27,7 +27,7 @@ struct SchemaGrowth {
 
     var isWithinLimit: Bool { max(fewOfMany, manyOfMany) <= Self.ratioMax * fewOfFew }
 
-    /// Alike at both ends, as reversed domain names with a common last word are.
+    /// Returns a name whose beginning and end are common to all, like a reversed domain name.
     private static func name(_ number: Int) -> String { "com.example.\(100_000 + number).settings.enabled" }
 
     private static func validator(properties: Int) throws -> SchemaValidator {

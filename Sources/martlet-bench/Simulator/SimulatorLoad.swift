@@ -1,6 +1,6 @@
 import TestKit
 
-/// Has h2load push to the baseline and to the simulator in turns.
+/// Measures the baseline and the simulator, in alternation, under load from h2load.
 struct SimulatorLoad {
     private let options: RequestOptions
 
@@ -16,9 +16,9 @@ struct SimulatorLoad {
         var report = SimulatorLoadReport(options: options)
         for sample in 1...options.samples {
             report.baseline.append(try await measure(baseline.process, port: baseline.port, load))
-            MartletBench.note("\(sample)/\(options.samples)  \(report.baseline[sample - 1].line("baseline"))")
+            MartletBench.log("\(sample)/\(options.samples)  \(report.baseline[sample - 1].line("baseline"))")
             report.simulator.append(try await measure(simulator.process, port: simulator.port, load))
-            MartletBench.note("\(sample)/\(options.samples)  \(report.simulator[sample - 1].line("simulator"))")
+            MartletBench.log("\(sample)/\(options.samples)  \(report.simulator[sample - 1].line("simulator"))")
         }
         try await baseline.end()
         try await simulator.process.terminate()

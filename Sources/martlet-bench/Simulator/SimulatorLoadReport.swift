@@ -1,14 +1,14 @@
 import JSON
 
-/// What one sample of one server cost.
+/// The cost of one sample of one server.
 struct LoadMeasurement {
     var requestsPerSecond: Double
-    /// User and system time of the server alone, in microseconds a request.
+    /// User and system time of the server, in microseconds per request.
     var processorMicroseconds: Double
-    /// From the start of the process.
+    /// The peak resident memory since the start of the process.
     var peakMegabytes: Double
 
-    /// The median of each figure apart.
+    /// Returns the median of each figure.
     static func median(_ samples: [LoadMeasurement]) -> LoadMeasurement {
         LoadMeasurement(
             requestsPerSecond: Figures.median(samples.map(\.requestsPerSecond)),
@@ -24,21 +24,21 @@ struct LoadMeasurement {
     }
 }
 
-/// What was measured, for people and for programs.
+/// The measurements of both servers, as a table and as JSON.
 struct SimulatorLoadReport {
     let options: RequestOptions
     var baseline: [LoadMeasurement] = []
     var simulator: [LoadMeasurement] = []
 
-    /// The processor time of a request in terms of the baseline's.
+    /// The processor time per request, as a multiple of the baseline's.
     private var cost: Double {
         LoadMeasurement.median(simulator).processorMicroseconds / LoadMeasurement.median(baseline).processorMicroseconds
     }
 
-    /// Whether the simulator costs as little as it should, or this is not to be judged.
-    var isCheap: Bool { !options.judges || cost <= Self.costMax }
+    /// Whether the simulator is within its limit, or the limit is not enforced.
+    var isWithinLimit: Bool { !options.enforcesLimits || cost <= Self.costMax }
 
-    /// In terms of the baseline.
+    /// The limit, as a multiple of the baseline's processor time.
     static let costMax = 2.0
 
     var table: String {
@@ -51,7 +51,7 @@ struct SimulatorLoadReport {
             \(baseline.line("baseline"))
             \(simulator.line("simulator"))
 
-            The simulator costs \(Figures.decimal(cost, places: 2)) times the baseline's processor time.
+            The simulator needs \(Figures.decimal(cost, places: 2)) times the baseline's processor time.
             """
     }
 

@@ -1,11 +1,12 @@
 import TestKit
 
-/// Has h2load push to a simulator, on new connections in each phase, while faults of every kind come and go.
+/// Measures the memory of a simulator under load from h2load, in phases with different faults. Each phase uses new
+/// connections.
 struct Soak {
     private static let connections = 20
     private static let streams = 50
     private static let connectionRequestsPerSecond = 100
-    /// What is pushed at most.
+    /// The maximum rate of the load.
     static let requestsPerSecond = connections * connectionRequestsPerSecond
 
     private let options: SoakOptions
@@ -23,7 +24,7 @@ struct Soak {
         var report = SoakReport(options: options)
         while ContinuousClock.now < end {
             for phase in SoakPhase.all where ContinuousClock.now < end {
-                try await enter(phase, simulator)
+                try await applyFaults(of: phase, to: simulator)
                 let load = try LoadGenerator(
                     connections: Self.connections, streams: Self.streams, devices: RequestOptions.devices,
                     authorization: try simulator.authorization(), in: directory)
@@ -31,7 +32,7 @@ struct Soak {
                     for: .seconds(options.phaseSeconds), requestsPerSecond: Self.connectionRequestsPerSecond,
                     port: simulator.port)
                 guard simulator.process.isRunning else {
-                    throw ProcessError("the simulator has ended: \(simulator.process.errors.linesSoFar.suffix(5))")
+                    throw ProcessError("simulator exited: \(simulator.process.errors.linesSoFar.suffix(5))")
                 }
                 report.add(
                     SoakReport.Sample(
@@ -45,8 +46,8 @@ struct Soak {
         return report
     }
 
-    /// Puts the faults of a phase in force, and no others.
-    private func enter(_ phase: SoakPhase, _ simulator: SimulatorProcess) async throws {
+    /// Replaces all faults of the simulator with those of a phase.
+    private func applyFaults(of phase: SoakPhase, to simulator: SimulatorProcess) async throws {
         try await simulator.ask("DELETE", "/v1/faults")
         for fault in phase.faults { try await simulator.ask("POST", "/v1/faults", fault) }
     }

@@ -1,28 +1,28 @@
 import CommandKit
 
-/// What the command line asks for.
+/// The options of `soak`.
 struct SoakOptions {
     var minutes = 60.0
-    /// How long the faults of one phase stay in force.
+    /// The duration of a phase.
     var phaseSeconds = 10
-    /// Whether it is the worker's memory that is followed, not the simulator's.
-    var isOfWorker = false
-    /// Of the worker.
+    /// Whether to measure a worker instead of the simulator.
+    var measuresWorker = false
+    /// The messages for the worker.
     var messages = 1_000_000
-    /// Of the worker, until its memory is looked at again.
+    /// The messages between two measurements of the worker's memory.
     var messagesPerRound = 25_000
-    /// Whether it fails when memory grows; too short a time says nothing.
-    var judges = true
+    /// Whether the benchmark fails if memory grows; false with `--quick`.
+    var enforcesLimits = true
 
     init() {}
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         if parsed.has("quick") {
-            (minutes, phaseSeconds, judges) = (0.2, 1, false)
+            (minutes, phaseSeconds, enforcesLimits) = (0.2, 1, false)
             (messages, messagesPerRound) = (5000, 500)
         }
         if let minutes = try parsed.integer("minutes", upTo: 10_000) { self.minutes = Double(minutes) }
-        isOfWorker = parsed.has("worker")
+        measuresWorker = parsed.has("worker")
         messages = try parsed.integer("messages", in: 250_000...100_000_000) ?? messages
     }
 }

@@ -1,10 +1,10 @@
-/// Faults that are in force together for a while.
+/// A set of faults that are active together.
 struct SoakPhase {
     let name: String
-    /// As the simulator's admin port takes them.
+    /// The faults as JSON for the simulator's admin API.
     let faults: [String]
 
-    /// In turns.
+    /// The phases in their order.
     static let all: [SoakPhase] = {
         let mixed = [slow, wrong, cut, moving]
         return [calm] + mixed + [SoakPhase(name: "mixed", faults: mixed.flatMap(\.faults))]

@@ -1,9 +1,9 @@
 import JSON
 import TestKit
 
-/// How the memory went.
+/// The memory of the simulator over time.
 struct SoakReport {
-    /// What was held once the load of a phase had ended.
+    /// The resident memory after the load of a phase.
     struct Sample {
         var minute: Double
         var phase: String
@@ -15,15 +15,15 @@ struct SoakReport {
         }
     }
 
-    /// Of what the load generator is to push at most.
+    /// The minimum of accepted pushes, as a share of the maximum load.
     private static let acceptedShareMin = 0.25
     private static let linesMax = 30
 
     let options: SoakOptions
     private(set) var samples: [Sample] = []
-    /// Phases in which h2load waited for answers that never came, and was ended.
-    private(set) var loadsEnded = 0
-    /// What the simulator counted.
+    /// The number of phases in which h2load did not finish, since answers were missing, and was killed.
+    private(set) var loadsKilled = 0
+    /// The counters of the simulator.
     var counters: JSONDocument?
 
     init(options: SoakOptions) {
@@ -32,8 +32,8 @@ struct SoakReport {
 
     mutating func add(_ sample: Sample, hasFinished: Bool) {
         samples.append(sample)
-        if !hasFinished { loadsEnded += 1 }
-        MartletBench.note(sample.line)
+        if !hasFinished { loadsKilled += 1 }
+        MartletBench.log(sample.line)
     }
 
     private var growth: MemoryGrowth {
@@ -42,14 +42,14 @@ struct SoakReport {
         return growth
     }
 
-    /// Whether the memory stayed as it should have, or this is not to be judged.
-    var isSteady: Bool { !options.judges || growth.isSteady }
+    /// Whether the memory growth is within its limit, or the limit is not enforced.
+    var isSteady: Bool { !options.enforcesLimits || growth.isSteady }
 
-    /// Whether enough was pushed for the memory to say something.
+    /// Whether there were enough pushes for a valid measurement.
     var hasLoad: Bool {
         let accepted = Double(counters?.root[key: "accepted"]?.int ?? 0)
         let pushed = Double(samples.count * options.phaseSeconds * Soak.requestsPerSecond)
-        return accepted > (options.judges ? Self.acceptedShareMin * pushed : 0)
+        return accepted > (options.enforcesLimits ? Self.acceptedShareMin * pushed : 0)
     }
 
     var table: String {
@@ -60,18 +60,18 @@ struct SoakReport {
             minute   resident MB
             \((rows + last).joined(separator: "\n"))
 
-            At the end \(Figures.decimal(growth.factor ?? 0, places: 2)) times what it held after a tenth of the time.
-            \(samples.count) phases; in \(loadsEnded) of them h2load waited in vain and was ended.
-            \(counted)
+            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times that after a tenth of the time.
+            \(samples.count) phases; in \(loadsKilled) of them, h2load did not finish and was killed.
+            \(counterLines)
             """
     }
 
-    private var counted: String {
+    private var counterLines: String {
         let counts = ["connections", "requests", "accepted", "streams_refused", "requests_abandoned"]
             .map { "\($0) \(counters?.root[key: $0]?.int ?? 0)" }
         let faults =
             counters?.root[key: "faults_by_action"]?.members
             .map { "\($0.key.string ?? "") \($0.value.int ?? 0)" } ?? []
-        return "Counted: \(counts.joined(separator: ", ")).\nFaults: \(faults.joined(separator: ", "))."
+        return "Counters: \(counts.joined(separator: ", ")).\nFaults: \(faults.joined(separator: ", "))."
     }
 }

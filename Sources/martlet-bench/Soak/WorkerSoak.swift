@@ -1,7 +1,7 @@
 import TestKit
 
-/// Has one worker push a great many messages, and follows its memory. What it has done is taken away after each round, so
-/// that the broker has no more to do at the end than at the beginning.
+/// Measures the memory of one worker over many messages. Removes the results after each round, so that the broker's
+/// work stays the same.
 struct WorkerSoak {
     private static let roundSecondsMax = 300
     private static let linesMax = 20
@@ -23,14 +23,14 @@ struct WorkerSoak {
             try await awaitResults(count, fixture, worker)
             (round, done) = (round + 1, done + count)
             growth.add(done: Double(done), megabytes: Double(worker.residentBytes) / 1e6)
-            if let sample = growth.samples.last { MartletBench.note(Self.line(sample)) }
+            if let sample = growth.samples.last { MartletBench.log(Self.line(sample)) }
         }
         try await fixture.end(worker)
         try await fixture.end()
         return growth
     }
 
-    /// Waits until there are so many, and takes them away.
+    /// Waits for `count` results, then empties the queues.
     private func awaitResults(_ count: Int, _ fixture: WorkerFixture, _ worker: ChildProcess) async throws {
         let deadline = ContinuousClock.now + .seconds(Self.roundSecondsMax)
         while true {
@@ -51,7 +51,7 @@ struct WorkerSoak {
               messages   resident MB
             \(rows.joined(separator: "\n"))
 
-            At the end \(Figures.decimal(growth.factor ?? 0, places: 2)) times what it held after a tenth of the messages.
+            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times that after a tenth of the messages.
             """
     }
 

@@ -156,10 +156,10 @@ extension BenchmarkTests {
 
         @Test(arguments: [
             ("simulator --samples 0", "option --samples: expected an integer from 1 to 1000, got '0'"),
-            ("apns --warm-up 3", "4 connections want as many requests, and as many to warm up"),
+            ("apns --warm-up 3", "--requests and --warm-up must be at least 4, the number of connections"),
             ("amqp --delay-ms 1", "unknown option --delay-ms"),
             ("apns --payload-bytes 5000", "option --payload-bytes: expected an integer from 205 to 4096, got '5000'"),
-            ("growth", "over which setting? Give one of them several values: --in-flight 10,100,1000"),
+            ("growth", "missing setting with several values, such as --in-flight 10,100,1000"),
             (
                 "growth --apps 1,",
                 "option --apps: expected integers from 1 to 10000, separated by commas, got '1,'"

@@ -1,6 +1,6 @@
-"""Parses and validates one message again and again; prints the processor nanoseconds for each, a line a batch.
+"""Parses and validates a message repeatedly. Prints the processor time per message in nanoseconds, one line per batch.
 
-    yardstick.py SCHEMA MESSAGE COUNT BATCHES
+Usage: yardstick.py SCHEMA MESSAGE COUNT BATCHES
 """
 import json
 import sys
