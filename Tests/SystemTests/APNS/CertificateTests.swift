@@ -18,7 +18,7 @@ extension SystemTests {
             for certificate in certificates {
                 #expect(
                     doctor.output.contains {
-                        $0.contains("\(certificate.app): 127.0.0.1:\(fixture.port) takes certificate")
+                        $0.contains("\(certificate.app): 127.0.0.1:\(fixture.port) accepts certificate")
                     })
                 #expect(
                     doctor.output.contains { $0.contains("certificate \(certificate.name) is valid for 30 more days") })

@@ -102,7 +102,7 @@ extension SystemTests {
                 ),
                 (
                     ["list", "--app", Self.app, "--environment", "sandbox"],
-                    "apns.endpoints.sandbox has a host of its own"
+                    "apns.endpoints.sandbox overrides the host"
                 ),
                 (["create", "--app", Self.app, "--storage", "some"], "none"),
                 (["read", "--app", Self.app], "CHANNEL"),

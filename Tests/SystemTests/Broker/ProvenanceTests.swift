@@ -52,9 +52,9 @@ extension SystemTests {
             #expect(lines.count { $0["event"]?.string == "redriven" } == 2)
             let failed = lines.first { $0["event"]?.string == "failed" }
             let sentence = failed?["message"]?.string ?? ""
-            let start = "its request queue is unknown or not configured: run martlet dead-letters redrive "
+            let start = "its request queue is unknown or not configured; run: martlet dead-letters redrive "
             #expect(sentence.hasPrefix(start))
-            #expect(sentence.contains("--to origin.requests.urgent --json \(earlier.id), or "), "\(sentence)")
+            #expect(sentence.contains("--to origin.requests.urgent --json \(earlier.id), or: "), "\(sentence)")
             #expect(try await fixture.testClient.getAll(from: "origin.requests.urgent").isEmpty)
             let redriven = try await fixture.testClient.getAll(from: "origin.requests.bulk")
             #expect(Set(redriven.map(\.properties.messageID)) == [rejected.id, bad.id])

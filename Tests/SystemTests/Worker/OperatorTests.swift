@@ -134,7 +134,10 @@ extension BrokerFaultTests {
                 #expect(answer.contains(": key rotation, ") && answer.hasSuffix("s ago"), "\(answer)")
                 try await harness.logs("worker.paused")
                 try await harness.expect(
-                    status: ["paused", ": key rotation; martlet resume", "paused by an operator: run: martlet resume"],
+                    status: [
+                        "paused", ": key rotation; to resume, run: martlet resume",
+                        "paused by an operator: run: martlet resume",
+                    ],
                     unready: "paused by an operator", alert: "MartletPausedLong")
                 #expect(try await harness.martlet("resume", "--socket", harness.socket) == 0)
                 try await harness.publish(5)

@@ -81,7 +81,7 @@ extension ToolTests {
             #expect(rows.count == switches.count)
             // The error for an unknown route lists all routes.
             let error = try await Self.json(from: "\(admin)/nothing").root["error"]?.string
-            let routes = try #require(error?.split(separator: "there are: ").last).split(separator: ", ")
+            let routes = try #require(error?.split(separator: "known paths: ").last).split(separator: ", ")
             #expect(routes.count > 20)
             #expect(routes.filter { !page.contains("| `\($0)` |") } == [])
             try await simulator.process.terminate()
