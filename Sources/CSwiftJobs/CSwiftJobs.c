@@ -13,9 +13,9 @@ __attribute__((swiftcall)) static void enqueue(void *job, enqueue_globally origi
   else original(job);
 }
 
-void martlet_take_unbound_jobs(martlet_take_job take) {
+void martlet_set_unbound_job_handler(martlet_take_job take) {
   take_job = take;
   swift_task_enqueueGlobal_hook = enqueue;
 }
 
-void martlet_thread_belongs_to(void *loop) { current_loop = loop; }
+void martlet_set_current_loop(void *loop) { current_loop = loop; }

@@ -18,7 +18,7 @@ extension WorkerStatus {
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
         /// Whether the lane asks the broker for requests.
-        package var wantsMessages = false
+        package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
         package var paused: [String] = []
@@ -34,12 +34,12 @@ extension WorkerStatus {
         package var pools: [Pool] = []
 
         package init(
-            isReady: Bool = false, wantsMessages: Bool = false, isDraining: Bool = false, paused: [String] = [],
+            isReady: Bool = false, wantsRequests: Bool = false, isDraining: Bool = false, paused: [String] = [],
             inFlight: Int = 0, unconfirmed: Int = 0, unpublished: Int = 0, publishingFailure: String? = nil,
             queues: [ConsumedQueue] = [], pools: [Pool] = []
         ) {
             self.isReady = isReady
-            self.wantsMessages = wantsMessages
+            self.wantsRequests = wantsRequests
             self.isDraining = isDraining
             self.paused = paused
             self.inFlight = inFlight

@@ -16,7 +16,7 @@ extension WorkerStatus.LaneReport {
         "a lane", from: Self(), ignoresUnknown: true,
         [
             .member("ready", \.isReady, .bool),
-            .member("taking_messages", \.wantsMessages, .bool),
+            .member("taking_messages", \.wantsRequests, .bool),
             .member("draining", \.isDraining, .bool),
             .member("paused", \.paused, .texts),
             .member("in_flight", \.inFlight, .integer),

@@ -178,17 +178,17 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let taken = owner.compareExchange(expected: 0, desired: Self.currentThread, ordering: .acquiringAndReleasing)
         precondition(taken.exchanged, "the loop is already running")
         Self.takeUnboundJobs
-        martlet_thread_belongs_to(Unmanaged.passUnretained(self).toOpaque())
+        martlet_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
     }
 
     final func leaveThread() {
-        martlet_thread_belongs_to(nil)
+        martlet_set_current_loop(nil)
         owner.store(0, ordering: .releasing)
     }
 
     /// Keeps jobs that the runtime would pass from a loop's thread to its global pool on that loop, in order (decision
     /// 20).
-    private static let takeUnboundJobs: Void = martlet_take_unbound_jobs { loop, job in
+    private static let takeUnboundJobs: Void = martlet_set_unbound_job_handler { loop, job in
         let loop = Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()
         loop.ready.append(QueuedJob(job: unsafeBitCast(job, to: UnownedJob.self), isUnbound: true))
     }

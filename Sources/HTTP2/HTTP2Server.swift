@@ -141,7 +141,7 @@ public final class HTTP2Server: HTTP2Session {
     override func settingsReceived(isAcknowledgement: Bool) {
         if !isAcknowledgement, !hasClientBegun {
             hasClientBegun = true
-            delegate?.clientBegan()
+            delegate?.prefaceReceived()
         }
         guard isAcknowledgement, !limitsUnacknowledged.isEmpty else { return }
         if let limit = limitsUnacknowledged.removeFirst() { acknowledgedStreamsMax = Int(limit) }

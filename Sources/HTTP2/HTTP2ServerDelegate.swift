@@ -21,7 +21,7 @@ open class HTTP2ServerDelegate {
     open func connected() {}
 
     /// Called when the client's preface and first SETTINGS have arrived.
-    open func clientBegan() {}
+    open func prefaceReceived() {}
 
     /// Called when the client has acknowledged the oldest unacknowledged settings.
     open func settingsAcknowledged() {}

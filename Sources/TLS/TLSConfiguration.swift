@@ -60,7 +60,7 @@ public struct TLSServerConfiguration: Sendable {
     public var clientTrust: TLSTrust?
     /// Whether to request a client certificate and accept any, or none, regardless of its issuer. The caller of
     /// ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.
-    public var asksForAnyClientCertificate = false
+    public var requestsAnyClientCertificate = false
     /// Whether a client without a certificate is refused.
     public var requiresClientCertificate: Bool
     public var versionMin: TLSVersion

@@ -55,7 +55,7 @@ public final class TLSContext: @unchecked Sendable {
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | required, nil)
             try TLSTrustStore(trust).use(in: pointer)
         }
-        if configuration.asksForAnyClientCertificate {
+        if configuration.requestsAnyClientCertificate {
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
             SSL_CTX_set_cert_verify_callback(pointer, judgeClientCertificate, nil)
         }

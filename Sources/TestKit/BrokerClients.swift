@@ -49,7 +49,7 @@ public enum BrokerClients {
                         if messages.count == count { continuation.resume() }
                     })
             }
-            if !requeues { await consumer.untilSettled(by: loop.now.monotonic + .seconds(15)) }
+            if !requeues { await consumer.waitUntilSettled(by: loop.now.monotonic + .seconds(15)) }
             await consumer.close()
             return messages
         }

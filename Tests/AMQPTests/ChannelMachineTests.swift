@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func administrationReopensImmediately() {
-        var script = Script(ChannelOptions(bodyBytesMax: 1, reopensAtOnce: true))
+        var script = Script(ChannelOptions(bodyBytesMax: 1, reopensImmediately: true))
         script.open()
         script.expect(
             .closedByBroker(Self.missing),

@@ -70,7 +70,7 @@ import Testing
             _ = harness.loop.schedule(after: .milliseconds(10)) {
                 for index in stride(from: 1, to: count, by: 2) { consumer.acknowledge(harness.deliveries[index].tag) }
             }
-            #expect(await consumer.untilSettled(by: start + .seconds(10)))
+            #expect(await consumer.waitUntilSettled(by: start + .seconds(10)))
             #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(UnappliedSettlements.applySecondsMax))
             await consumer.close()
         }

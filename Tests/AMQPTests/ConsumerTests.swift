@@ -47,7 +47,7 @@ import Testing
                 harness.loop.schedule(after: .zero) { harness.assumeIsolated { $0.broker.closeConnections() } }
             default: break
             }
-            let isSettled = await consumer.untilSettled(by: harness.loop.now.monotonic + .seconds(10))
+            let isSettled = await consumer.waitUntilSettled(by: harness.loop.now.monotonic + .seconds(10))
             #expect(isSettled == (theBroker == "answers"))
         }
     }
@@ -65,8 +65,8 @@ import Testing
             for tag in harness.deliveries.map(\.tag) {
                 if how == "reject" { consumer.reject(tag, requeue: false) } else { consumer.requeue(tag) }
             }
-            #expect(await !consumer.untilSettled(by: start + .seconds(1)), "RabbitMQ may still hold some")
-            #expect(await consumer.untilSettled(by: start + .seconds(2)))
+            #expect(await !consumer.waitUntilSettled(by: start + .seconds(1)), "RabbitMQ may still hold some")
+            #expect(await consumer.waitUntilSettled(by: start + .seconds(2)))
             #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(2))
             await consumer.close()
         }

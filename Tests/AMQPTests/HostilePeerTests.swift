@@ -497,7 +497,7 @@ import Testing
             let consumer = harness.makeConsumer()
             await harness.wait("delivery") { harness.deliveries.count == 1 }
             consumer.acknowledge(harness.deliveries[0].tag)
-            #expect(await consumer.untilSettled(by: harness.loop.now.monotonic + .seconds(100)))
+            #expect(await consumer.waitUntilSettled(by: harness.loop.now.monotonic + .seconds(100)))
             #expect(harness.deliveries.count == 6)
             listener.close()
         }

@@ -150,7 +150,7 @@ import Testing
                     }
                 }
             }
-            let isSettled = await consumer.untilSettled(by: start + .seconds(10))
+            let isSettled = await consumer.waitUntilSettled(by: start + .seconds(10))
             #expect(isSettled == (how != "lost"))
             #expect(start.duration(to: harness.loop.now.monotonic) < .milliseconds(100))
             harness.broker.declareQueue("in")

@@ -260,7 +260,7 @@ import Threads
                 }
                 await bench.loop.sleep(for: .milliseconds(random.below(3)))
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
+            await consumer.waitUntilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
             await consumer.close()
             #expect(
                 states.filter { if case .connecting = $0 { false } else { true } } == [.ready, .closed])
@@ -286,7 +286,7 @@ import Threads
             for (number, delivery) in bench.deliveries.enumerated() where !number.isMultiple(of: 4) {
                 consumer.acknowledge(delivery.tag)
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
+            await consumer.waitUntilSettled(by: bench.loop.now.monotonic + TestTimeout.duration)
             await consumer.close()
             try await bench.wait("the others, and no more", for: count / 4, in: "amqp.last", by: admin)
             await publisher.close()

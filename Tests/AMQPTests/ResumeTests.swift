@@ -131,7 +131,7 @@ import Testing
             #expect(harness.broker.channelCrashes == 0)
             #expect(harness.broker.logins == 1)
             #expect(consumer.staleSettlements == 0)
-            #expect(await consumer.untilSettled(by: harness.loop.now.monotonic + .seconds(10)))
+            #expect(await consumer.waitUntilSettled(by: harness.loop.now.monotonic + .seconds(10)))
             await consumer.close()
             #expect(harness.texts(in: "in") == [])
         }

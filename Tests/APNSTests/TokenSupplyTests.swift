@@ -36,7 +36,7 @@ import Testing
 
     private var tokensSeen: [Int?] { harness.apns.requests.map { signer.number(of: $0["authorization"]) } }
 
-    private func apply(_ update: ProviderTokenUpdate) { harness.withPool { $0.take(update) } }
+    private func apply(_ update: ProviderTokenUpdate) { harness.withPool { $0.apply(update) } }
 
     private func refuseTheFirst(_ reason: String) {
         harness.apns.onRequest = { [signer] connection, stream in

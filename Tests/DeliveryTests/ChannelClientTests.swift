@@ -17,10 +17,10 @@ import Testing
 
     /// `@unchecked Sendable`: used only on the thread that runs the loop.
     private final class Fixture: @unchecked Sendable {
-        let manager: ChannelClient
+        let client: ChannelClient
         var report: ChannelResult?
 
-        init(_ manager: ChannelClient) { self.manager = manager }
+        init(_ client: ChannelClient) { self.client = client }
     }
 
     init() throws {
@@ -46,7 +46,7 @@ import Testing
         fixture.report = nil
         loop.enter { [loop, fixture] in
             _ = Task(executorPreference: loop) {
-                fixture.report = await fixture.manager.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
+                fixture.report = await fixture.client.perform(request, of: app, id: UUIDValue(high: 1, low: 2))
             }
         }
         #expect(loop.run(limit: .seconds(300), until: { fixture.report != nil }) == .done)
@@ -54,7 +54,7 @@ import Testing
     }
 
     private func close() {
-        loop.enter { fixture.manager.close() }
+        loop.enter { fixture.client.close() }
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 

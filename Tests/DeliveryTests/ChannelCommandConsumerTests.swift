@@ -26,7 +26,7 @@ import Testing
         let apns: SimulatorServer
         let metrics = MetricsRegistry()
         private let service: ChannelCommandConsumer
-        private let manager: ChannelClient
+        private let client: ChannelClient
         private let state = State()
 
         /// `@unchecked Sendable`: used only on the thread that runs the loop.
@@ -44,14 +44,14 @@ import Testing
             var world = SimulatorState()
             world.add(.simulated(0, publicKey, isBound: false))
             world.addApp(bundleID: app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
-            (broker, apns, service, manager) = try loop.enter { [world] in
+            (broker, apns, service, client) = try loop.enter { [world] in
                 let broker = ScriptedBroker(loop: loop)
                 Topology(names: names, hasChannelCommands: true).declare(at: broker)
                 broker.declareQueue(replyQueue)
                 try broker.start()
                 let apns = SimulatorServer(loop: loop, state: world)
                 try apns.listen(on: endpoint, as: Service(.sandbox, .channelManagement))
-                let manager = ChannelClient(
+                let client = ChannelClient(
                     loop: loop, connector: ByteConnector(loop: loop, endpoint: endpoint),
                     configuration: PoolConfiguration(environment: .sandbox, key: key, authority: "manage.test"))
                 func connection() -> BrokerConnection {
@@ -66,10 +66,10 @@ import Testing
                 ) { asked, environment in
                     guard asked == app else { return .failure(RequestViolation.unknownApp(asked)) }
                     return .success(
-                        ChannelCommandConsumer.Place(manager: manager, environment: environment ?? .sandbox))
+                        ChannelCommandConsumer.Place(client: client, environment: environment ?? .sandbox))
                 }
                 service.start()
-                return (broker, apns, service, manager)
+                return (broker, apns, service, client)
             }
             let hasBegun = run { isReady }
             try #require(hasBegun)
@@ -79,7 +79,7 @@ import Testing
         deinit {
             close()
             loop.enter {
-                manager.close()
+                client.close()
                 broker.crash()
             }
             _ = loop.run(limit: .seconds(60), until: { false })

@@ -78,7 +78,7 @@ import Testing
         let metrics = MetricsRegistry()
         let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
         for error in [.lost, AMQPError(.notFound, "no queue", replyCode: 404)] {
-            labels.brokerChanged(.waiting(error, delay: .seconds(1)), .publish, isConnection: true)
+            labels.brokerStatusChanged(.waiting(error, delay: .seconds(1)), .publish, isConnection: true)
         }
         #expect(
             values(of: "martlet_amqp_failures_total", in: metrics) == [

@@ -39,18 +39,18 @@ import Threads
 
         private var transport: ByteTransport?
         private var outcome: Outcome?
-        private let closesAtOnce: Bool
+        private let closesImmediately: Bool
         private let ended: (Outcome) -> Void
 
-        init(closesAtOnce: Bool = false, _ ended: @escaping (Outcome) -> Void) {
-            self.closesAtOnce = closesAtOnce
+        init(closesImmediately: Bool = false, _ ended: @escaping (Outcome) -> Void) {
+            self.closesImmediately = closesImmediately
             self.ended = ended
         }
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
             outcome = .connected(transport.peerAddress)
-            if closesAtOnce { transport.close() }
+            if closesImmediately { transport.close() }
         }
         override func received(_ bytes: UnsafeRawBufferPointer) { transport?.close() }
         override func peerFinished() { transport?.close() }
@@ -99,7 +99,7 @@ import Threads
 
     /// Connects `count` times in sequence to a name with the addresses that `prepare` returns.
     private static func run(
-        _ count: Int, options: ConnectOptions = ConnectOptions(), closesAtOnce: Bool = false,
+        _ count: Int, options: ConnectOptions = ConnectOptions(), closesImmediately: Bool = false,
         _ prepare: @escaping @Sendable (Network) -> (addresses: [SocketAddress], keep: AnyObject?)
     ) async -> RunResult {
         await DetachedThread.run {
@@ -123,7 +123,7 @@ import Threads
                         result.order = loop.addressMemory.ordered(addresses, of: place, loop.now.monotonic)
                         return loop.stop()
                     }
-                    let client = Client(closesAtOnce: closesAtOnce) {
+                    let client = Client(closesImmediately: closesImmediately) {
                         result.outcomes.append($0)
                         connect()
                     }
@@ -206,7 +206,7 @@ import Threads
     }
 
     @Test func anAddressWhoseConnectionWeCloseImmediatelyKeepsItsPlace() async {
-        let result = await Self.run(1, closesAtOnce: true) { network in
+        let result = await Self.run(1, closesImmediately: true) { network in
             ([network.greeting, network.address("127.0.0.2")], nil)
         }
         #expect(result.outcomes == [.connected(Self.home)])

@@ -5,7 +5,7 @@ import Testing
 @Suite struct GuestLoopTests {
     private static let place = Endpoint(host: "server", port: 1)
 
-    /// Echoes received bytes, and records whether the guest ran at that time.
+    /// QosRoundTrips received bytes, and records whether the guest ran at that time.
     private final class Echo: ByteStreamHandler {
         var events: [String] = []
         let bytesMax: Int

@@ -5,7 +5,7 @@ import Threads
 @testable import EventLoop
 
 @Suite struct TCPTests {
-    /// Echoes received bytes; closes when the peer does.
+    /// QosRoundTrips received bytes; closes when the peer does.
     private final class Echo: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: 1 << 20)

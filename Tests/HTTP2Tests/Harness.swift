@@ -50,7 +50,7 @@ final class Harness {
 
     var server: ScriptedServer { servers[0] }
 
-    func run(until isDone: () -> Bool) -> VirtualLoop.Ending { loop.run(limit: .seconds(600), until: isDone) }
+    func run(until isDone: () -> Bool) -> VirtualLoop.Outcome { loop.run(limit: .seconds(600), until: isDone) }
 
     /// Runs until the peer's settings have arrived.
     func open() -> Bool { run(until: { !client.settings.isEmpty }) == .done }

@@ -61,7 +61,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     }
 
     /// nghttp2 reports a block once its prefix is complete, which may be in a later part.
-    @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedAtOnce: Bool) {
+    @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedImmediately: Bool) {
         let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
         for cut in 9..<headers.count {
@@ -70,12 +70,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             scan(&scanner, first + headers[..<cut]) { scanner in
                 scanner.blockBegan(streamID: 1)
                 while scanner.next() != nil {}
-                guard isReportedAtOnce else { return }
+                guard isReportedImmediately else { return }
                 scanner.blockBegan(streamID: 3)
                 while let field = scanner.next() { texts.append(representationText(field)) }
             }
             scan(&scanner, headers[cut...] + frame(1, 0x5, stream: 5, [0x82])) { scanner in
-                if !isReportedAtOnce {
+                if !isReportedImmediately {
                     #expect(scanner.next() == nil)
                     scanner.blockBegan(streamID: 3)
                 }

@@ -15,9 +15,9 @@ import YAML
 /// The findings and lines of `martlet doctor`.
 @Suite struct DoctorTests {
     @Test(arguments: [
-        (PushAnswer(status: 400, reason: .badDeviceToken), APNsFinding.taken("BadDeviceToken"), DoctorLine.State.ok),
-        (PushAnswer(status: 410, reason: .unregistered), .taken("Unregistered"), .ok),
-        (PushAnswer(status: 200), .takesAnyDevice, .warning),
+        (PushAnswer(status: 400, reason: .badDeviceToken), APNsFinding.accepted("BadDeviceToken"), DoctorLine.State.ok),
+        (PushAnswer(status: 410, reason: .unregistered), .accepted("Unregistered"), .ok),
+        (PushAnswer(status: 200), .acceptsAnyDevice, .warning),
         (PushAnswer(status: 403, reason: .expiredProviderToken), .clock, .failure),
         (PushAnswer(status: 403, reason: .invalidProviderToken), .credential("InvalidProviderToken"), .failure),
         (
@@ -26,8 +26,8 @@ import YAML
         ),
         (PushAnswer(status: 400, reason: .topicDisallowed), .topic("TopicDisallowed"), .failure),
         (PushAnswer(status: 429, reason: .tooManyProviderTokenUpdates), .tokensTooOften, .warning),
-        (PushAnswer(status: 503, reason: .serviceUnavailable), .troubled("503 ServiceUnavailable"), .failure),
-        (PushAnswer(status: 403, isFromAPNS: false), .stranger(403), .failure),
+        (PushAnswer(status: 503, reason: .serviceUnavailable), .failed("503 ServiceUnavailable"), .failure),
+        (PushAnswer(status: 403, isFromAPNS: false), .foreignResponse(403), .failure),
     ])
     func responsesOfAPNsBecomeFindings(answer: PushAnswer, finding: APNsFinding, state: DoctorLine.State) {
         let found = APNsFinding(.answered(answer), reason: nil)
@@ -259,7 +259,7 @@ import YAML
 
     @Test func linesBeforeTheTimeoutAreKeptAndWritten() async throws {
         let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop, findings in
-            await findings.ask(["one", "two", "three"]) { index in
+            await findings.collect(["one", "two", "three"]) { index in
                 if index < 2 { await loop.sleep(for: .milliseconds(1100 + 100 * index)) }
                 findings.found(.ok("slow", "\(index)"))
             }

@@ -11,7 +11,7 @@ import Testing
         at version: String, where queues: [String] = [], _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         try await onEpollLoop { loop in
-            var behaviour = ScriptedBrokerBehaviour()
+            var behaviour = ScriptedBrokerBehavior()
             behaviour.product = ("RabbitMQ", version)
             let broker = ScriptedBroker(
                 loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behaviour: behaviour)

@@ -157,7 +157,7 @@ import Testing
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `Any certificate may be requested, and none need be presented`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
-        server.asksForAnyClientCertificate = true
+        server.requestsAnyClientCertificate = true
         server.versionMax = version
         let issued = try Certificates.stranger.issueClient(name: "anybody")
         var client = TLSClientConfiguration.trusting
@@ -187,7 +187,7 @@ import Testing
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `A certificate that is not admitted is refused as revoked`(version: TLSVersion) throws {
         var server = TLSServerConfiguration.trusted
-        server.asksForAnyClientCertificate = true
+        server.requestsAnyClientCertificate = true
         server.versionMax = version
         var client = TLSClientConfiguration.trusting
         client.identity = Certificates.client

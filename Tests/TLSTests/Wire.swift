@@ -213,13 +213,13 @@ final class Wire {
 
     /// Connects, and runs until `isDone`.
     @discardableResult
-    func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Ending {
+    func start(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Outcome {
         loop.enter { client.transport = connector.connect(client) }
         return run(limit: limit, until: isDone)
     }
 
     @discardableResult
-    func run(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Ending {
+    func run(limit: Duration = .seconds(60), until isDone: () -> Bool) -> VirtualLoop.Outcome {
         loop.run(limit: limit, until: isDone)
     }
 

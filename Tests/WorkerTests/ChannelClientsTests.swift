@@ -43,27 +43,27 @@ import Testing
         let key = try #require(WorkerComponents(configuration).keys.first)
         var tokens = ProviderTokens()
         try tokens.replace([key], loop.now) { 0 }
-        let managers = loop.enter { ChannelClients(configuration, loop: loop, tokens: tokens.supplies { _, _ in }) }
-        func first() -> Int? { managers.tokens[Credential.key(key).name]?.first.generation }
+        let clients = loop.enter { ChannelClients(configuration, loop: loop, tokens: tokens.supplies { _, _ in }) }
+        func first() -> Int? { clients.tokens[Credential.key(key).name]?.first.generation }
         #expect(first() == 1)
         for generation in 2...4 {
             pass(.seconds(1800))
             let news = tokens.renew(loop.now) { 0 }
-            loop.enter { for (name, news) in news { managers.take(news, of: name) } }
+            loop.enter { for (name, news) in news { clients.apply(news, of: name) } }
             #expect(first() == generation)
         }
         let refused = ProviderTokenUpdate.nothingNewer(than: 4)
-        loop.enter { managers.take(refused, of: Credential.key(key).name) }
+        loop.enter { clients.apply(refused, of: Credential.key(key).name) }
         #expect(first() == 4)
     }
 
     @Test func oneClientServesAllCommandsOfACredential() throws {
-        let managers = loop.enter { ChannelClients(configuration, loop: loop, tokens: [:]) }
+        let clients = loop.enter { ChannelClients(configuration, loop: loop, tokens: [:]) }
         try loop.enter {
-            let first = try managers.find(Self.app, nil).get()
-            #expect(try managers.find(Self.app, .production).get().manager === first.manager)
-            #expect(throws: RequestViolation.self) { try managers.find("com.example.ap", nil).get() }
-            managers.close()
+            let first = try clients.find(Self.app, nil).get()
+            #expect(try clients.find(Self.app, .production).get().client === first.client)
+            #expect(throws: RequestViolation.self) { try clients.find("com.example.ap", nil).get() }
+            clients.close()
         }
         _ = loop.run(limit: .seconds(60), until: { false })
     }

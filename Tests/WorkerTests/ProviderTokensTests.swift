@@ -113,11 +113,11 @@ import Testing
         try tokens.replace([], Self.at(minutes: 2)) { 0 }
         try tokens.replace(many, Self.at(minutes: 3)) { 0 }
         let supplies = tokens.supplies { _, _ in }
-        let signedAnew = many.filter { key in
+        let renewed = many.filter { key in
             let token = supplies[Credential.key(key).name]?.first
             return token?.mintedAt.sinceBoot == Self.at(minutes: 3).sinceBoot
         }
-        #expect(signedAnew.count == 1)
+        #expect(renewed.count == 1)
     }
 
     @Test mutating func refusalsOfManyLanesSignOneNewToken() throws {

@@ -28,5 +28,5 @@ simulation_run() { # FOLDER FIRST COUNT
   local runner
   runner=("$1"/.build/release/*PackageTests.xctest)
   exec env MARTLET_SEED_FIRST="$2" MARTLET_SEEDS="$3" "${runner[0]}" --testing-library swift-testing \
-    --filter '^DeliveryTests\.SimulationTests/whatIsPromised' 2>&1
+    --filter '^DeliveryTests\.SimulationTests/promisesHold' 2>&1
 }

@@ -41,7 +41,7 @@ public final class BrokerAdmin: ChannelHandler {
 
     private init(on connection: BrokerConnection, deadlineSeconds: Int, ownsConnection: Bool) {
         self.deadlineSeconds = deadlineSeconds
-        let options = ChannelOptions(bodyBytesMax: Self.messageBytesMax, reopensAtOnce: true)
+        let options = ChannelOptions(bodyBytesMax: Self.messageBytesMax, reopensImmediately: true)
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 

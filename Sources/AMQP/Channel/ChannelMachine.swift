@@ -41,13 +41,13 @@ struct ChannelMachine {
     private(set) var state = State.idle
     private let openingSeconds: Int
     private let closeSecondsMax: Int
-    private let reopensAtOnce: Bool
+    private let reopensImmediately: Bool
     private var backoff: Backoff
 
     init(_ options: ChannelOptions, _ configuration: ConnectionConfiguration) {
         openingSeconds = configuration.openingDeadlineSeconds
         closeSecondsMax = options.closeSecondsMax ?? openingSeconds
-        reopensAtOnce = options.reopensAtOnce
+        reopensImmediately = options.reopensImmediately
         backoff = Backoff(configuration)
     }
 
@@ -217,7 +217,7 @@ struct ChannelMachine {
             state = .detached
             return [.send(.channelCloseOK), .cancelDeadline, .lose(error)]
         }
-        guard !reopensAtOnce else {
+        guard !reopensImmediately else {
             state = .opening
             return [
                 .send(.channelCloseOK), .send(.channelOpen), .armDeadline(seconds: openingSeconds), .lose(error),

@@ -6,5 +6,5 @@ struct ChannelOptions {
     /// is reset. nil means `openingDeadlineSeconds`.
     var closeSecondsMax: Int?
     /// Whether a channel that the broker closed reopens without a delay.
-    var reopensAtOnce = false
+    var reopensImmediately = false
 }

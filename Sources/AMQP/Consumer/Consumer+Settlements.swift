@@ -97,7 +97,7 @@ extension Consumer {
     /// (``UnappliedSettlements``).
     ///
     /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
-    @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
+    @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channelBefore = generation
         let wasRunning = if case .running = subscription { true } else { false }
@@ -117,9 +117,9 @@ extension Consumer {
 
     /// Whether the broker has read everything that was sent. Uses `basic.qos`, which is answered and changes nothing.
     private func isEchoed(by deadline: MonotonicTime) async -> Bool {
-        let number = echoes.sent()
+        let number = qosRoundTrips.sent()
         sendPrefetch()
-        await echoes.waiters.wait(on: loop, for: loop.now.monotonic.duration(to: deadline)) { () }
-        return echoes.isAnswered(number)
+        await qosRoundTrips.waiters.wait(on: loop, for: loop.now.monotonic.duration(to: deadline)) { () }
+        return qosRoundTrips.isAnswered(number)
     }
 }

@@ -41,7 +41,7 @@ public final class Consumer: ChannelHandler {
     var hasPausedReading = false
     let acknowledgementTimer: DeadlineTimer
     /// `basic.qos` methods sent only for their answer.
-    var echoes = Echoes()
+    var qosRoundTrips = QosRoundTrips()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
     public convenience init(on connection: BrokerConnection, configuration: ConsumerConfiguration) {
@@ -112,7 +112,7 @@ public final class Consumer: ChannelHandler {
             connection.resumeReading()
         }
         stopped(nil)
-        echoes.reset()
+        qosRoundTrips.reset()
         // Last: the handler may settle, pause or resume.
         if hadDeliveries { handler?.channelLost() }
     }
@@ -133,8 +133,8 @@ public final class Consumer: ChannelHandler {
 
     override func received(_ method: ServerMethod) -> Bool {
         switch (method, subscription) {
-        case (.basicQosOK, _) where echoes.isAwaited:
-            echoes.answered()
+        case (.basicQosOK, _) where qosRoundTrips.isAwaited:
+            qosRoundTrips.answered()
         case (.basicQosOK, .stopped) where !channel.isSetUp:
             if wantsToConsume { sendConsume() } else { channel.setupCompleted() }
         case (.basicConsumeOK, .starting):

@@ -7,7 +7,7 @@ import Telemetry
 extension APNSPool {
     /// Applies a reply to ``TokenSupply/requestNewer``, or a scheduled new token. Pushes that wait for a token are sent or
     /// completed.
-    public func take(_ update: ProviderTokenUpdate) {
+    public func apply(_ update: ProviderTokenUpdate) {
         loop.assertOnLoop()
         tokens?.apply(update)
         guard case .newest = update else {

@@ -68,7 +68,7 @@ struct StartupData: Sendable {
             identity: identity, applicationProtocols: ["h2"],
             requiresApplicationProtocol: options.applicationProtocol == .required)
         // APNs requests a certificate from every client, but does not require one.
-        configuration.asksForAnyClientCertificate = true
+        configuration.requestsAnyClientCertificate = true
         return try SimulatorError.converting(.badInput, "cannot use the server's certificate: ") {
             () throws(CryptoError) in try TLSContext(server: configuration)
         }

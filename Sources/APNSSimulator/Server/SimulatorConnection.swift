@@ -118,7 +118,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         if let session { close(session) }
     }
 
-    override func clientBegan() { server.opened(self) }
+    override func prefaceReceived() { server.opened(self) }
 
     override func connected() {
         presentCertificate()

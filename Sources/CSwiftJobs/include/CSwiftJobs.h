@@ -7,9 +7,9 @@
 typedef void (*martlet_take_job)(void *loop, void *job);
 
 /* Sets the function that receives the jobs of all loops in the process. */
-void martlet_take_unbound_jobs(martlet_take_job take);
+void martlet_set_unbound_job_handler(martlet_take_job take);
 /* Assigns the calling thread to a loop. NULL ends the assignment. */
-void martlet_thread_belongs_to(void *_Nullable loop);
+void martlet_set_current_loop(void *_Nullable loop);
 
 /* Prefetches memory that is used soon. Invalid addresses are harmless. */
 static inline void martlet_prefetch(const void *address) { __builtin_prefetch(address); }

@@ -31,7 +31,7 @@ struct ArgumentParser: Sendable {
         let arguments = withoutAbbreviation(arguments)
         let beforeTerminator = arguments.prefix { $0 != "--" }
         let command = commands.first { arguments.starts(with: $0.path) }
-        if beforeTerminator.contains(where: { $0 == "--help" || $0 == "-h" }) || asksForHelp(arguments) {
+        if beforeTerminator.contains(where: { $0 == "--help" || $0 == "-h" }) || requestsHelp(arguments) {
             return .help(topic: command?.name ?? helpTopic(arguments))
         }
         if beforeTerminator.contains("--version") { return .version }
@@ -103,13 +103,13 @@ struct ArgumentParser: Sendable {
     // MARK: Words before the options
 
     private func withoutAbbreviation(_ arguments: [String]) -> [String] {
-        let place = asksForHelp(arguments) ? 1 : 0
+        let place = requestsHelp(arguments) ? 1 : 0
         guard place < arguments.count, let word = program.abbreviations[arguments[place]] else { return arguments }
         return arguments[..<place] + [word] + arguments[(place + 1)...]
     }
 
     /// Whether the first word is `help`. Only programs with several commands have this word.
-    private func asksForHelp(_ arguments: [String]) -> Bool {
+    private func requestsHelp(_ arguments: [String]) -> Bool {
         program.onlyCommand == nil && arguments.first == "help"
     }
 

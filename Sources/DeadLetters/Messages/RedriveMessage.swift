@@ -6,7 +6,7 @@ import Delivery
 package enum RedriveMessage {
     private static let roundsMax: Int64 = 1_000_000
     /// Headers of the worker that no longer apply.
-    private static let dropped = MessageHeaderName.ofOneRound.union([
+    private static let dropped = MessageHeaderName.singleRound.union([
         MessageHeaderName.failedAt, MessageHeaderName.apnsID, MessageHeaderName.worker, MessageHeaderName.attempt,
         MessageHeaderName.editedFrom,
     ])

@@ -221,10 +221,10 @@ package final class DeadLetterScan {
     @discardableResult package func close() async -> Bool {
         finish(.enough)
         resumeReading()
-        var isSettled = await untilSettled()
+        var isSettled = await waitUntilSettled()
         if !worn.isEmpty {
             await renewWorn()
-            isSettled = await untilSettled() && isSettled
+            isSettled = await waitUntilSettled() && isSettled
         }
         // From here on, the scan itself closes the channel.
         isSettled = isSettled && !hasLostChannel
@@ -240,11 +240,11 @@ package final class DeadLetterScan {
 
     /// Waits until the broker has applied all acknowledgements. Its reply follows all messages in flight, possibly the
     /// whole queue. The wait continues while messages arrive.
-    private func untilSettled() async -> Bool {
+    private func waitUntilSettled() async -> Bool {
         var before: Int
         repeat {
             before = arrivedCount
-            if await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds)) { return true }
+            if await consumer.waitUntilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds)) { return true }
         } while arrivedCount > before
         return false
     }

@@ -76,7 +76,7 @@ public final class ChannelClient {
     }
 
     /// Applies a new provider token, or the answer that there is none to replace a refused one.
-    public func take(_ update: ProviderTokenUpdate) { pool.take(update) }
+    public func apply(_ update: ProviderTokenUpdate) { pool.apply(update) }
 
     /// Closes the connection.
     public func close() { pool.close() }

@@ -16,11 +16,11 @@ public import Telemetry
 public final class ChannelCommandConsumer: @unchecked Sendable {
     /// The client and environment that manage the channels of one app.
     public struct Place {
-        public var manager: ChannelClient
+        public var client: ChannelClient
         public var environment: APNSEnvironment
 
-        public init(manager: ChannelClient, environment: APNSEnvironment) {
-            (self.manager, self.environment) = (manager, environment)
+        public init(client: ChannelClient, environment: APNSEnvironment) {
+            (self.client, self.environment) = (client, environment)
         }
     }
 
@@ -156,7 +156,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         // Execute a command that still arrives: if it were requeued, a `create` would seem to have been executed.
         await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
         await finishCommands()
-        await consumer.untilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
+        await consumer.waitUntilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
         await publishing.close(deadlineSeconds: Lane.closeDeadlineSeconds)
         await consuming.close(deadlineSeconds: Lane.closeDeadlineSeconds)
     }
@@ -267,9 +267,9 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         _ command: ChannelCommand, at place: Place, mayHaveBeenDone: Bool
     ) async -> ChannelResult {
         guard mayHaveBeenDone, case .create = command.request else {
-            return await place.manager.perform(command.request, of: command.app, id: command.id)
+            return await place.client.perform(command.request, of: command.app, id: command.id)
         }
-        var result = await place.manager.perform(.list, of: command.app, id: command.id)
+        var result = await place.client.perform(.list, of: command.app, id: command.id)
         result.outcome = .unknown
         result.sentence =
             "The command was redelivered and may already have been executed, so no channel was created now: check the "

@@ -66,7 +66,7 @@ public actor Lane {
     /// Applies a provider token update to the pools of a key.
     public func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         for pool in pipeline.dispatcher.pools where pool.configuration.credential.name == credential {
-            pool.take(update)
+            pool.apply(update)
         }
     }
 

@@ -111,7 +111,7 @@ final class LaneMetrics {
     }
 
     /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
-    func brokerChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
+    func brokerStatusChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {
         case .waiting(let error, _):
             let code = error.replyCode == 0 ? error.code.rawValue : "\(error.replyCode)"

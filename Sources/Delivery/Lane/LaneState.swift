@@ -18,10 +18,10 @@ public struct LaneState: Sendable, Hashable {
     public var brokerFailure: String?
 
     /// Whether the lane consumes requests and can publish their outcomes.
-    public var isReady: Bool { wantsMessages && isConsuming && isPublishing }
+    public var isReady: Bool { wantsRequests && isConsuming && isPublishing }
 
     /// Whether the lane wants to consume requests.
-    public var wantsMessages: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
+    public var wantsRequests: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
 
     /// Why the lane is not ready, one sentence each.
     public var reasons: [String] {

@@ -55,7 +55,7 @@ extension FieldValue {
 
 extension FieldTable.Entry {
     /// Whether a worker wrote the header in an earlier round. Its value no longer applies.
-    fileprivate var isFromEarlierRound: Bool { MessageHeaderName.ofOneRound.contains(name) }
+    fileprivate var isFromEarlierRound: Bool { MessageHeaderName.singleRound.contains(name) }
 
     /// Whether the header has a name of Martlet but a type that its readers do not expect.
     fileprivate var isMisread: Bool { name == MessageHeaderName.firstFailedAt && value.integerValue == nil }

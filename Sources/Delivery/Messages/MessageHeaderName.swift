@@ -46,7 +46,7 @@ package enum MessageHeaderName {
     package static let traceState = "tracestate"
 
     /// All headers that the worker writes.
-    package static let all = ofOneRound.union([
+    package static let all = singleRound.union([
         attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
     ]).union(provenance)
 
@@ -56,7 +56,7 @@ package enum MessageHeaderName {
     ]
 
     /// Headers that concern a single round.
-    package static let ofOneRound: Set<String> = [
+    package static let singleRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
     ]

@@ -88,7 +88,7 @@ final class BrokerSession {
     ///
     /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
     func update(_ changed: BrokerStatus, _ purpose: Purpose, isConnection: Bool) {
-        metrics.brokerChanged(changed, purpose, isConnection: isConnection)
+        metrics.brokerStatusChanged(changed, purpose, isConnection: isConnection)
         let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
             .map { self.consumers[$0].status }
         update(
@@ -118,7 +118,7 @@ final class BrokerSession {
     func close(settleSeconds: Int, closeSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
         for (consumer, events) in zip(consumers, consumerEvents) {
-            guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
+            guard await consumer.waitUntilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
             // The broker redelivers nothing of this consumer. A request that is marked as redelivered is another one.
             events.reportsLostChannels = false
         }

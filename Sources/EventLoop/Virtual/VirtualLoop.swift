@@ -6,7 +6,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// The start of the wall clock: 2026-01-01 00:00:00 UTC.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
 
-    public enum Ending: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         /// The awaited condition holds.
         case done
         /// No work and no timer remains.
@@ -51,11 +51,11 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     /// Runs on the calling thread until `isDone` returns true after an iteration, or `limit` of virtual time has
     /// passed.
-    public func run(limit: Duration, until isDone: () -> Bool) -> Ending {
+    public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
         enter { runIterations(limit: limit, until: isDone) }
     }
 
-    private func runIterations(limit: Duration, until isDone: () -> Bool) -> Ending {
+    private func runIterations(limit: Duration, until isDone: () -> Bool) -> Outcome {
         let end = now.monotonic + limit
         var iterationsAtThisTime = 0
         while true {

@@ -41,7 +41,7 @@ enum Instruction {
     case unevaluatedProperties(Int)
     case unevaluatedItems(Int)
 
-    var asksWhatIsEvaluated: Bool {
+    var readsEvaluation: Bool {
         switch self {
         case .unevaluatedProperties, .unevaluatedItems: true
         default: false

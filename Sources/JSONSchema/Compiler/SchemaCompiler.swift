@@ -101,7 +101,7 @@ struct SchemaCompiler {
         }
         emit(.end, "", at: place)
         subschemas[index].isLeaf = !code[first...].contains { $0.isApplicator }
-        subschemas[index].tracksEvaluation = code[first...].contains { $0.asksWhatIsEvaluated }
+        subschemas[index].tracksEvaluation = code[first...].contains { $0.readsEvaluation }
     }
 
     mutating func emit(_ instruction: Instruction, _ keyword: String, at place: SchemaNode) {

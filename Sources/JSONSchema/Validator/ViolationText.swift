@@ -42,7 +42,7 @@ struct ViolationText {
     }
 
     private func message(
-        _ found: FoundViolations.Violation, _ location: CompiledSchema.Location, _ suggestion: MeantValue?
+        _ found: FoundViolations.Violation, _ location: CompiledSchema.Location, _ suggestion: SuggestedValue?
     ) -> String {
         switch found.kind {
         case .required:
@@ -235,7 +235,7 @@ struct ViolationText {
 
     private func suggestion(
         _ found: FoundViolations.Violation, _ location: CompiledSchema.Location
-    ) -> MeantValue? {
+    ) -> SuggestedValue? {
         switch (found.kind, schema.code[found.instruction]) {
         case (.unknownProperty, let instruction):
             let known = names(of: instruction).prefix(Suggestion.candidatesMax).map {
@@ -243,9 +243,9 @@ struct ViolationText {
             }
             return Suggestion.nearest(to: instance.view.string(at: found.node), among: known).map { .text($0) }
         case (.keyword, .enumeration):
-            return text(found).flatMap { MeantValue($0, among: schema.value(location.place)) }
+            return text(found).flatMap { SuggestedValue($0, among: schema.value(location.place)) }
         case (.keyword, .type(let types)) where types.contains(.boolean):
-            return text(found).flatMap { MeantValue(boolean: $0) }
+            return text(found).flatMap { SuggestedValue(boolean: $0) }
         default:
             return nil
         }

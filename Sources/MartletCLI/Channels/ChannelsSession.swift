@@ -21,18 +21,18 @@ struct ChannelsSession: Sendable {
             Terminal.error.line("martlet: \(error.message)".printable)
             return .usage
         }
-        return CommandLoop.run { loop in await ask(access, on: loop) }
+        return CommandLoop.run { loop in await perform(access, on: loop) }
     }
 
-    private func ask(_ access: ChannelAccess, on loop: EventLoop) async -> ExitCode {
-        let manager = ChannelClient(
+    private func perform(_ access: ChannelAccess, on loop: EventLoop) async -> ExitCode {
+        let client = ChannelClient(
             loop: loop, connector: access.connector(on: loop), configuration: access.pool)
-        defer { manager.close() }
+        defer { client.close() }
         var worst = ExitCode.success
         var hasHeader = false
         for request in options.work.requests {
             guard let id = try? UUIDValue.random() else { return .failed }
-            let report = await manager.perform(request, of: options.app, id: id)
+            let report = await client.perform(request, of: options.app, id: id)
             if options.isJSON {
                 Terminal.output.line(json(report, of: request, access.pool.environment).printable)
             } else {

@@ -6,18 +6,18 @@ import EventLoop
 /// app.
 enum APNsFinding: Equatable {
     /// APNs accepted the credential and the topic, and refused the nonexistent device.
-    case taken(String)
+    case accepted(String)
     /// As `taken`, for a broadcast. Whether the app has enabled broadcasts is not checked.
-    case broadcastTaken(String)
-    case takesAnyDevice
+    case broadcastAccepted(String)
+    case acceptsAnyDevice
     case clock
     case credential(String)
     case environment(String)
     case topic(String)
     case tokensTooOften
-    case troubled(String)
+    case failed(String)
     case unanswered
-    case stranger(Int)
+    case foreignResponse(Int)
     case unreachable(TransportError?)
 
     init(_ outcome: PushOutcome, reason: TransportError?, ofBroadcast: Bool = false) {
@@ -26,17 +26,17 @@ enum APNsFinding: Equatable {
             self = .unreachable(reason)
         case .notSent(.certificateRefused(.handshake(let message))): self = .credential(message)
         case .notSent(.certificateRefused(.goAway(let reason))): self = Self.finding(reason, ofBroadcast)
-        case .notSent(let why): self = .troubled("\(why)")
+        case .notSent(let why): self = .failed("\(why)")
         case .unknown(.timedOut, _): self = .unanswered
-        case .unknown(let why, _): self = .troubled(why.description)
+        case .unknown(let why, _): self = .failed(why.description)
         case .answered(let answer): self = Self.finding(answer, ofBroadcast)
         }
     }
 
     private static func finding(_ answer: PushAnswer, _ isBroadcast: Bool) -> APNsFinding {
-        guard answer.isFromAPNS else { return .stranger(answer.status) }
+        guard answer.isFromAPNS else { return .foreignResponse(answer.status) }
         guard let reason = answer.reason else {
-            return answer.status == 200 ? .takesAnyDevice : .troubled("status \(answer.status)")
+            return answer.status == 200 ? .acceptsAnyDevice : .failed("status \(answer.status)")
         }
         return finding(reason, isBroadcast, status: "\(answer.status) ")
     }
@@ -44,35 +44,35 @@ enum APNsFinding: Equatable {
     private static func finding(_ reason: Reason, _ isBroadcast: Bool, status: String = "") -> APNsFinding {
         let text = reason.text
         return switch reason {
-        case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken: .taken(text)
-        case .badChannelID, .channelNotRegistered: .broadcastTaken(text)
-        case .featureNotEnabled where isBroadcast: .broadcastTaken(text)
+        case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken: .accepted(text)
+        case .badChannelID, .channelNotRegistered: .broadcastAccepted(text)
+        case .featureNotEnabled where isBroadcast: .broadcastAccepted(text)
         case .expiredProviderToken: .clock
         case .invalidProviderToken, .missingProviderToken, .forbidden, .unrelatedKeyIDInToken, .badCertificate:
             .credential(text)
         case .badEnvironmentKeyIDInToken, .badCertificateEnvironment: .environment(text)
         case .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled: .topic(text)
         case .tooManyProviderTokenUpdates: .tokensTooOften
-        default: .troubled(status + text)
+        default: .failed(status + text)
         }
     }
 
     /// Whether every other app with the same credential and endpoint would get the same finding.
     var isOfAllApps: Bool {
         switch self {
-        case .clock, .credential, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
-        case .taken, .broadcastTaken, .takesAnyDevice, .topic, .troubled: false
+        case .clock, .credential, .environment, .tokensTooOften, .foreignResponse, .unanswered, .unreachable: true
+        case .accepted, .broadcastAccepted, .acceptsAnyDevice, .topic, .failed: false
         }
     }
 
     func line(app: String, credential: Credential.Name, place: String) -> DoctorLine {
         let check = "apns"
         switch self {
-        case .taken(let reason):
+        case .accepted(let reason):
             return .ok(check, "\(app): \(place) accepts \(credential) and refuses a nonexistent device (\(reason))")
-        case .broadcastTaken(let reason):
+        case .broadcastAccepted(let reason):
             return .ok(check, "\(app): \(place) accepts \(credential) and refuses a nonexistent channel (\(reason))")
-        case .takesAnyDevice:
+        case .acceptsAnyDevice:
             return .warning(
                 check, "\(app): \(place) accepts \(credential), and also a nonexistent device",
                 remedy: "expected only of a simulator; for Apple's servers, correct apns.endpoints")
@@ -106,12 +106,12 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, "\(place): timed out, with \(credential)",
                 remedy: "run martlet doctor again; if it fails again, check Apple's system status")
-        case .troubled(let reason):
+        case .failed(let reason):
             return .failure(
                 check, "\(app): \(place): \(reason)",
                 remedy: "run martlet doctor again; if it fails again, check Apple's system status"
             )
-        case .stranger(let status):
+        case .foreignResponse(let status):
             return .failure(
                 check, "\(place): the response (status \(status)) is not from APNs",
                 remedy: "check proxies and firewalls: they must pass connections to ports 443 and 2197 unchanged")

@@ -25,7 +25,7 @@ final class DoctorFindings: @unchecked Sendable {
     }
 
     /// Runs `question` for all places concurrently, and returns after the last response.
-    func ask(_ places: [String], _ question: @escaping @Sendable (Int) async -> Void) async {
+    func collect(_ places: [String], _ question: @escaping @Sendable (Int) async -> Void) async {
         awaited += places
         let asked = places.indices.map { index in
             Task(executorPreference: loop) { [self] in

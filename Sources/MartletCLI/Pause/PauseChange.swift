@@ -19,7 +19,7 @@ struct PauseChange: Equatable, Sendable {
     func run() -> ExitCode {
         let client = HTTPClient()
         let addresses = WorkerAddress.all(named: worker)
-        if isPaused, scope == .everything, !saysYes, ConfirmationPrompt.canBeAsked,
+        if isPaused, scope == .everything, !saysYes, ConfirmationPrompt.isInteractive,
             !confirms(addresses.compactMap { $0.status(client, isNamed: worker != nil) })
         {
             Terminal.error.line("martlet: nothing paused")
@@ -29,7 +29,7 @@ struct PauseChange: Equatable, Sendable {
         var isDone = true
         for address in addresses {
             do {
-                let answer = try ask(address, client)
+                let answer = try send(to: address, client)
                 reached += 1
                 isDone = show(answer, of: address) && isDone
             } catch {
@@ -46,13 +46,13 @@ struct PauseChange: Equatable, Sendable {
         return isDone ? .success : .failed
     }
 
-    private func ask(_ address: WorkerAddress, _ client: HTTPClient) throws(HTTPError) -> HTTPResponse {
+    private func send(to address: WorkerAddress, _ client: HTTPClient) throws(HTTPError) -> HTTPResponse {
         let path = isPaused ? "pause" : "resume"
         let note = isPaused ? PauseNote(by: PauseNote.user, reason: reason).query : []
-        let answer = try address.ask(client, .post, path, scope.query + note)
+        let answer = try address.request(client, .post, path, scope.query + note)
         // Workers of earlier versions refuse a note.
         guard answer.status == 400, !note.isEmpty else { return answer }
-        return try address.ask(client, .post, path, scope.query)
+        return try address.request(client, .post, path, scope.query)
     }
 
     /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns true if there is
@@ -65,7 +65,7 @@ struct PauseChange: Equatable, Sendable {
             }
         }
         let count = workers.count == 1 ? "This worker" : "These \(workers.count) workers"
-        return ConfirmationPrompt.askAtOnce("Pause everything? \(count) will consume no requests.")
+        return ConfirmationPrompt.confirmImmediately("Pause everything? \(count) will consume no requests.")
     }
 
     private func show(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {

@@ -36,7 +36,7 @@ extension WorkerAddress {
     func status(_ client: HTTPClient, isNamed: Bool) -> Result<StatusAnswer, StatusError>? {
         let answer: HTTPResponse
         do {
-            answer = try ask(client, .get, "status")
+            answer = try request(client, .get, "status")
         } catch {
             if !isNamed, error.code == .cannotConnect { return nil }
             return .failure(StatusError(message: error.message))

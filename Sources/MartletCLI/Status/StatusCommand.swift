@@ -141,7 +141,7 @@ struct StatusCommand: Command {
         var statuses: [Int] = []
         for address in addresses() {
             do {
-                let answer = try address.ask(client, .get, "livez")
+                let answer = try address.request(client, .get, "livez")
                 statuses.append(answer.status)
                 let text = answer.text.split(separator: "\n").map { "\($0)".printable + "\n" }.joined()
                 guard Terminal.output.write(text) else { return .failed }

@@ -33,7 +33,7 @@ enum WorkerAddress: Equatable, Sendable {
 
     /// - Parameter query: names and values.
     /// - Throws: the reason for a missing response.
-    func ask(
+    func request(
         _ client: HTTPClient, _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String)] = []
     ) throws(HTTPError) -> HTTPResponse {
         var request: HTTPRequest

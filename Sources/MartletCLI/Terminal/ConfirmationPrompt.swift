@@ -7,7 +7,7 @@ import Text
 /// Asks a question on a terminal. The loop runs during the prompt, which keeps connections open.
 final class ConfirmationPrompt {
     /// Whether a terminal can show a question and read the answer.
-    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
 
     private var continuation: UnsafeContinuation<String?, Never>?
     private var watch: DescriptorWatch?
@@ -27,7 +27,7 @@ final class ConfirmationPrompt {
     }
 
     /// Asks without a loop. An interruption terminates the process. An empty line means no.
-    static func askAtOnce(_ text: String) -> Bool {
+    static func confirmImmediately(_ text: String) -> Bool {
         Terminal.error.write("\(text.printable) [y/N] ")
         return readLine()?.lowercased().hasPrefix("y") ?? false
     }

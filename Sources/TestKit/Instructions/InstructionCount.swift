@@ -40,7 +40,7 @@ public struct InstructionCount: Equatable, Sendable {
 
     /// Returns an error message that names the module with the largest increase, or nil if the count is within the
     /// limit.
-    public func objection(accepted: InstructionCount, growthPercentMax: Int = growthPercentMax) -> String? {
+    public func limitViolation(accepted: InstructionCount, growthPercentMax: Int = growthPercentMax) -> String? {
         let ceiling = accepted.ceiling(growthPercentMax: growthPercentMax)
         guard total > ceiling else { return nil }
         func growth(_ module: String) -> Int { (byModule[module] ?? 0) - (accepted.byModule[module] ?? 0) }

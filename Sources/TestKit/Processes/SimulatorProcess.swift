@@ -80,7 +80,7 @@ public struct SimulatorProcess: Sendable {
     /// - Returns: The JSON of the response.
     /// - Throws: An error if the simulator has no admin port, or if the response is not a success.
     @discardableResult
-    public func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> JSONDocument {
+    public func request(_ method: String, _ target: String, _ body: String? = nil) async throws -> JSONDocument {
         guard let port = adminPort.flatMap({ UInt16(exactly: $0) }) else {
             throw ProcessError("apns-simulator has no admin port")
         }
@@ -121,7 +121,7 @@ public struct SimulatorProcess: Sendable {
         json.beginObject()
         json.member("public_key", try key.publicKeyPEM())
         json.endObject()
-        try await ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", String(decoding: json.bytes, as: UTF8.self))
+        try await request("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", String(decoding: json.bytes, as: UTF8.self))
     }
 
     /// Writes the configuration of a worker that pushes to this simulator, and returns its path.

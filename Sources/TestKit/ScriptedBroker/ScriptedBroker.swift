@@ -2,7 +2,7 @@ public import AMQP
 public import EventLoop
 
 /// The behavior of the scripted broker. The broker's seed determines every random choice.
-public struct ScriptedBrokerBehaviour: Sendable {
+public struct ScriptedBrokerBehavior: Sendable {
     /// The share of publishes that are refused with `basic.nack`, in percent.
     public var nackPercent = 0
     /// Whether channels opened while this is set refuse all publishes permanently.
@@ -54,7 +54,7 @@ public final class ScriptedBroker {
     public let loop: EventLoop
     /// The address of the listener. Contains the actual port after the start.
     public private(set) var endpoint: Endpoint
-    public var behaviour: ScriptedBrokerBehaviour
+    public var behaviour: ScriptedBrokerBehavior
     /// The queues in the order of declaration.
     public private(set) var queues: [ScriptedQueue] = []
     /// The number of messages accepted from publishers.
@@ -86,7 +86,7 @@ public final class ScriptedBroker {
 
     public init(
         loop: EventLoop, endpoint: Endpoint = Endpoint(host: "broker", port: 5672), seed: UInt64 = 1,
-        behaviour: ScriptedBrokerBehaviour = ScriptedBrokerBehaviour()
+        behaviour: ScriptedBrokerBehavior = ScriptedBrokerBehavior()
     ) {
         self.loop = loop
         self.endpoint = endpoint

@@ -10,7 +10,7 @@ final class ChannelClients {
     private let loop: EventLoop
     /// The newest tokens; new connections start with them. The first command may arrive hours after the start.
     private(set) var tokens: [Credential.Name: TokenSupply]
-    private var managers: [(name: Credential.Name, environment: APNSEnvironment, manager: ChannelClient)] = []
+    private var clients: [(name: Credential.Name, environment: APNSEnvironment, client: ChannelClient)] = []
 
     /// - Parameter tokens: the current ones.
     init(_ configuration: WorkerConfiguration, loop: EventLoop, tokens: [Credential.Name: TokenSupply]) {
@@ -21,27 +21,27 @@ final class ChannelClients {
     {
         do throws(ChannelAccess.Failure) {
             let place = try ChannelPlace(configuration, app: app, environment)
-            return .success(.init(manager: try manager(at: place), environment: place.environment))
+            return .success(.init(client: try client(at: place), environment: place.environment))
         } catch {
             return .failure(RequestViolation(.app, "unknown", path: "/app", "Nothing was done: \(error.message)."))
         }
     }
 
-    private func manager(at place: ChannelPlace) throws(ChannelAccess.Failure) -> ChannelClient {
+    private func client(at place: ChannelPlace) throws(ChannelAccess.Failure) -> ChannelClient {
         let (name, environment) = (place.credential, place.environment)
-        let known = managers.first { $0.name == name && $0.environment == environment }
-        if let known { return known.manager }
+        let known = clients.first { $0.name == name && $0.environment == environment }
+        if let known { return known.client }
         let access = try ChannelAccess(configuration, place)
-        let manager = ChannelClient(
+        let client = ChannelClient(
             loop: loop, connector: access.connector(on: loop), configuration: access.pool, tokens: tokens[name])
-        managers.append((name, environment, manager))
-        return manager
+        clients.append((name, environment, client))
+        return client
     }
 
-    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+    func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         if case .newest(let token) = update { tokens[credential]?.first = token }
-        for known in managers where known.name == credential { known.manager.take(update) }
+        for known in clients where known.name == credential { known.client.apply(update) }
     }
 
-    func close() { for known in managers { known.manager.close() } }
+    func close() { for known in clients { known.client.close() } }
 }

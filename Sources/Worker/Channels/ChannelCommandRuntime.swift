@@ -8,7 +8,7 @@ import EventLoop
 /// `@unchecked Sendable`: used on the control loop only.
 final class ChannelCommandRuntime: @unchecked Sendable {
     private let service: ChannelCommandConsumer
-    private let managers: ChannelClients
+    private let clients: ChannelClients
 
     /// - Parameter tokens: the tokens with which connections to APNs start.
     init(
@@ -17,23 +17,23 @@ final class ChannelCommandRuntime: @unchecked Sendable {
         in environment: LaneEnvironment
     ) {
         let loop = environment.loop
-        let managers = ChannelClients(components.configuration, loop: loop, tokens: tokens)
-        self.managers = managers
+        let clients = ChannelClients(components.configuration, loop: loop, tokens: tokens)
+        self.clients = clients
         service = ChannelCommandConsumer(
             consuming: components.channelsConnection(for: "consume", on: loop),
             publishing: components.channelsConnection(for: "publish", on: loop), names: components.lane.names,
             replyPrefix: channels.replyPrefix, metrics: environment.metrics, log: environment.log,
             completeRemedy: environment.commands.completed
-        ) { managers.find($0, $1) }
+        ) { clients.find($0, $1) }
         service.start()
     }
 
     var status: ChannelCommandConsumer.Status { service.status }
 
-    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) { managers.take(update, of: credential) }
+    func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) { clients.apply(update, of: credential) }
 
     func close(deadlineSeconds: Int) async {
         await service.close(deadlineSeconds: deadlineSeconds)
-        managers.close()
+        clients.close()
     }
 }

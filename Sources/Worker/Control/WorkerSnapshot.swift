@@ -88,7 +88,7 @@ extension WorkerStatus.LaneReport {
     fileprivate init(_ lane: LaneStatus) {
         self.init()
         isReady = lane.state.isReady
-        wantsMessages = lane.state.wantsMessages
+        wantsRequests = lane.state.wantsRequests
         isDraining = lane.state.isDraining
         paused = lane.pauses
         inFlight = lane.inFlight

@@ -109,9 +109,9 @@ final class LaneGroup: @unchecked Sendable {
         for lane in undrained { lane.replace(payloadSchemas) }
     }
 
-    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
-        for lane in undrained { lane.take(update, of: credential) }
-        channels?.take(update, of: credential)
+    func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+        for lane in undrained { lane.apply(update, of: credential) }
+        channels?.apply(update, of: credential)
     }
 
     /// Checks that the lanes make progress.

@@ -140,6 +140,6 @@ extension LaneGroups {
     }
 
     private func send(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
-        for group in all { group.take(update, of: credential) }
+        for group in all { group.apply(update, of: credential) }
     }
 }

@@ -53,7 +53,7 @@ final class LaneThread: @unchecked Sendable {
         withLane { await $0.apply(payloadSchemas) }
     }
 
-    func take(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
+    func apply(_ update: ProviderTokenUpdate, of credential: Credential.Name) {
         withLane { await $0.apply(update, of: credential) }
     }
 

@@ -108,7 +108,7 @@ extension WorkerLog {
     func announce(_ group: LaneGroup, unixSeconds: Int64) {
         let configuration = group.configuration
         log.info(
-            .configurationTaken,
+            .configurationReloaded,
             [.lanes: .integer(group.lanes.count), .apps: .integer(configuration.apps.count)])
         group.certificateReport.write(to: log, unixSeconds: unixSeconds)
         let settings = startedWith.settingsThatNeedARestart(for: configuration)
@@ -129,7 +129,7 @@ extension WorkerLog {
         log.error(.configurationRefused, [.error: .string(reason)])
     }
 
-    func ended(_ group: LaneGroup) { log.info(.lanesLeft, [.lanes: .integer(group.lanes.count)]) }
+    func ended(_ group: LaneGroup) { log.info(.lanesStopped, [.lanes: .integer(group.lanes.count)]) }
 }
 
 extension WorkerConfiguration {

@@ -60,7 +60,7 @@ actor RelayClient {
         await withUnsafeContinuation { whenDone = $0 }
         let seconds = (began?.duration(to: loop.now.monotonic) ?? .zero) / .seconds(1)
         while let idle = idleTasks.popLast() { idle.resume(returning: nil) }
-        let isSettled = await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.settleSecondsMax))
+        let isSettled = await consumer.waitUntilSettled(by: loop.now.monotonic + .seconds(Self.settleSecondsMax))
         await consumer.close()
         await publisher.close()
         if let failure { throw failure }

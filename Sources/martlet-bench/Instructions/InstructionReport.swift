@@ -10,8 +10,8 @@ struct InstructionReport {
     /// The accepted count; with several apps, the count with one app.
     let reference: InstructionCount
 
-    var objection: String? {
-        count.objection(
+    var limitViolation: String? {
+        count.limitViolation(
             accepted: reference,
             growthPercentMax: options.apps == 1
                 ? InstructionCount.growthPercentMax : InstructionCount.growthPercentMaxOfApps)

@@ -23,7 +23,7 @@ struct InstructionsCommand: Benchmark {
         let report = try await Instructions(options: options).run()
         print(report.table)
         if options.accepts { return try await Instructions.accept(report.count) }
-        if let objection = report.objection { throw ProcessError(objection) }
+        if let limitViolation = report.limitViolation { throw ProcessError(limitViolation) }
     }
 }
 

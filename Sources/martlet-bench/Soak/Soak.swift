@@ -41,14 +41,14 @@ struct Soak {
                     hasFinished: hasFinished)
             }
         }
-        report.counters = try await simulator.ask("GET", "/v1/counters")
+        report.counters = try await simulator.request("GET", "/v1/counters")
         try await simulator.process.terminate()
         return report
     }
 
     /// Replaces all faults of the simulator with those of a phase.
     private func applyFaults(of phase: SoakPhase, to simulator: SimulatorProcess) async throws {
-        try await simulator.ask("DELETE", "/v1/faults")
-        for fault in phase.faults { try await simulator.ask("POST", "/v1/faults", fault) }
+        try await simulator.request("DELETE", "/v1/faults")
+        for fault in phase.faults { try await simulator.request("POST", "/v1/faults", fault) }
     }
 }

@@ -19,7 +19,7 @@ extension Wire {
         var configuration = TLSServerConfiguration(
             identity: TLSIdentity(certificateChainPEM: server.certificatePEM, privateKeyPEM: server.privateKeyPEM),
             applicationProtocols: ["h2"])
-        configuration.asksForAnyClientCertificate = true
+        configuration.requestsAnyClientCertificate = true
         let context = try TLSContext(server: configuration)
         try loop.enter {
             apns.server.clockOffset = .seconds(Int64(CertificateTime.nowSeconds) - loop.now.unixSeconds)

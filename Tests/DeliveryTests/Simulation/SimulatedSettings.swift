@@ -9,7 +9,7 @@ struct SimulatedSettings {
     let connectionsMax: Int
     let streamsMax: Int
     let answerDelay: Duration
-    let broker: ScriptedBrokerBehaviour
+    let broker: ScriptedBrokerBehavior
     /// Whether APNs accepts the bound key for one environment until the end of the run. Requests of the other
     /// environment are then given up.
     let isKeyBoundForGood: Bool
@@ -24,7 +24,7 @@ struct SimulatedSettings {
         connectionsMax = 1 + random.below(2)
         streamsMax = 20 + random.below(100)
         answerDelay = .milliseconds(random.below(200))
-        var behaviour = ScriptedBrokerBehaviour()
+        var behaviour = ScriptedBrokerBehavior()
         // Sometimes longer than the shortest wait, so that a request returns before its confirm.
         behaviour.confirmDelayMilliseconds = 0...random.below(random.chance(percent: 10) ? 8000 : 30)
         behaviour.nackPercent = random.below(3)

@@ -22,7 +22,7 @@ extension SimulatedWorld {
         }
         broker.onRequeue = { [unowned self] _, message in
             report.deliveryCountMax = max(report.deliveryCountMax, message.deliveryCount)
-            if let number = publish(of: message) { report.publishes[number].putBacks += 1 }
+            if let number = publish(of: message) { report.publishes[number].requeues += 1 }
         }
     }
 

@@ -65,7 +65,7 @@ extension SimulationOracle {
         /// The quarantine delivers requests one by one, each confirmed. Held requests return to it.
         private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
             func isIn(_ publish: SimulationReport.Publish) -> Bool {
-                publish.putBacks >= DeliveryPipeline.deliveriesMax
+                publish.requeues >= DeliveryPipeline.deliveriesMax
             }
             return isIn(publish) ? confirm * (2 * report.publishes.count(where: isIn)) : .zero
         }

@@ -84,7 +84,7 @@ struct SimulationOracle {
         let pushes = report.pushes[index].map { "\($0.status) to worker \($0.worker) at \($0.at)" }
         return [
             "published \(publishes.count) times with \(resultCount) results: published at \(publishes.map(\.at)), arrived "
-                + "\(publishes.map(\.arrivals)) times, put back \(publishes.map(\.putBacks)) times, pushed \(pushes)"
+                + "\(publishes.map(\.arrivals)) times, put back \(publishes.map(\.requeues)) times, pushed \(pushes)"
         ]
     }
 
@@ -95,17 +95,17 @@ struct SimulationOracle {
         return results.compactMap { one in
             if expected.outcomes.contains(one.outcome) { return nil }
             // A request that lost its channel repeatedly, before and in the quarantine, may be given up.
-            if one.outcome == "unknown", one.deadClass == "quarantine", publish.putBacks >= Expectation.lossesMin {
+            if one.outcome == "unknown", one.deadClass == "quarantine", publish.requeues >= Expectation.lossesMin {
                 return nil
             }
-            return "ended as \(one.outcome) \(one.deadClass ?? ""), put back \(publish.putBacks) times"
+            return "ended as \(one.outcome) \(one.deadClass ?? ""), put back \(publish.requeues) times"
         }
     }
 
     /// Checks that each delivery has one result, and that possible duplicates are marked.
     private func checkRepeats(_ results: [ReadResult], _ publish: SimulationReport.Publish) -> [String] {
         let different = Set(results)
-        let deliveries = publish.arrivals + publish.putBacks
+        let deliveries = publish.arrivals + publish.requeues
         if different.count > deliveries {
             return ["has \(different.count) different results of \(deliveries) deliveries"]
         }
@@ -124,7 +124,7 @@ struct SimulationOracle {
         let expected = Expectation(message, report.settings).deadLetters
         for letter in publish.deadLetters {
             if expected.contains(where: { letter.routingKey.hasPrefix("dead.\($0)") }) { continue }
-            if letter.routingKey.hasPrefix("dead.quarantine."), publish.putBacks >= Expectation.lossesMin { continue }
+            if letter.routingKey.hasPrefix("dead.quarantine."), publish.requeues >= Expectation.lossesMin { continue }
             return ["has an unexpected dead letter \(letter.routingKey)"]
         }
         let isDue = results.contains { $0.deadClass != nil && !$0.isDuplicate }
@@ -147,7 +147,7 @@ struct SimulationOracle {
         if accepted > 1, publishes.count == 1, !results.contains(where: \.possibleDuplicate) {
             violations.append(
                 "was accepted \(accepted) times without a possible duplicate in its results, having arrived "
-                    + "\(publishes.map(\.arrivals)) times and been put back \(publishes.map(\.putBacks)) times")
+                    + "\(publishes.map(\.arrivals)) times and been put back \(publishes.map(\.requeues)) times")
         }
         if message.kind == .perishable, !report.disturbances.contains(where: \.isOfClocks),
             let expiration = message.expiration, let late = pushes.first(where: { $0.unixSeconds > expiration })

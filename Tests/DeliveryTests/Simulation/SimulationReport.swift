@@ -11,7 +11,7 @@ struct SimulationReport {
         /// of unconfirmed publishes.
         var arrivals = 0
         /// Failed deliveries.
-        var putBacks = 0
+        var requeues = 0
         var results: [Result] = []
         var deadLetters: [DeadLetter] = []
     }
@@ -42,7 +42,7 @@ struct SimulationReport {
 
     let seed: UInt64
     var settings: SimulatedSettings
-    var ending = VirtualLoop.Ending.idle
+    var ending = VirtualLoop.Outcome.idle
     var history: UInt64 = 0
     var messages: [SimulatedMessage] = []
     var disturbances: [Disturbance] = []
@@ -74,7 +74,7 @@ extension SimulationReport {
             let pushes = pushes[publish.message].map { "\($0.status) at \(seconds($0.at))" }.joined(separator: ", ")
             return
                 "publish \(number) of \(publish.message) at \(seconds(publish.at)): arrived \(publish.arrivals) times, "
-                + "put back \(publish.putBacks) times; pushed [\(pushes)]; results [\(results)]"
+                + "put back \(publish.requeues) times; pushed [\(pushes)]; results [\(results)]"
         }
         return (["\(settings)"] + events + lines).joined(separator: "\n")
     }

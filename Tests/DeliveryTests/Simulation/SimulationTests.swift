@@ -19,7 +19,7 @@ import Threads
         getenv(name).flatMap { UInt64(String(cString: $0)) }
     }
 
-    @Test func whatIsPromisedHoldsUnderEverySeed() async throws {
+    @Test func promisesHoldUnderEverySeed() async throws {
         let messages = Self.environment("MARTLET_SEED_MESSAGES").map { Int($0) } ?? Simulation.messagesUsual
         for seed in Self.seeds {
             let report = try await run(Simulation(seed: seed, messages: messages))

@@ -62,7 +62,7 @@ import Testing
         #expect(try Files.lines(of: file.file("all.ndjson")).count == letters.count)
         #expect(DeadLetterQueue.mode(of: file.file("all.ndjson")) == 0o600)
 
-        DeadLetterQueue.expect(try await dead.take(letters.count), are: letters)
+        DeadLetterQueue.expect(try await dead.consume(letters.count), are: letters)
     }
 
     @Test func aFilterIsRefusedBeforeConnecting() async throws {
@@ -98,7 +98,7 @@ import Testing
         #expect(refusals >= 5)
         let redrive = try await dead.run("redrive", "--limit", "3")
         #expect(redrive.exit.status == .exited(1) || redrive.exit.status == .exited(0))
-        let taken = try await dead.take(dead.count()) + dead.take(dead.count(in: "requests"), from: "requests")
+        let taken = try await dead.consume(dead.count()) + dead.consume(dead.count(in: "requests"), from: "requests")
         #expect(Set(taken.map(\.body)) == Set(letters.map(\.body)))
         #expect(taken.count == letters.count)
     }
@@ -128,7 +128,7 @@ import Testing
         try await dead.wear(5, times: 25)
         #expect(try await dead.run("stats").exit.status == .exited(1))
         #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
-        DeadLetterQueue.expect(try await dead.take(5), are: letters)
+        DeadLetterQueue.expect(try await dead.consume(5), are: letters)
     }
 
     @Test func aRedriveEndsWhenItsReaderExits() async throws {
@@ -211,7 +211,7 @@ import Testing
         let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
         #expect(rest.output == ["redriven 28, would fail again 1, kept in the queue (schema.enum 1); read 49"])
 
-        let requests = try await dead.take(39, from: "requests")
+        let requests = try await dead.consume(39, from: "requests")
         let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
         #expect(Set(requests.map(\.body)) == Set(expected.map(\.element.body)))
         for request in requests {
@@ -227,7 +227,7 @@ import Testing
             }
         }
         let left = letters.enumerated().filter { $0.offset % 3 == 0 || $0.offset == 4 }
-        DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
+        DeadLetterQueue.expect(try await dead.consume(left.count), are: left.map(\.element))
     }
 
     /// With the worker's configuration, refusals are known before sending, by reason.
@@ -265,7 +265,7 @@ import Testing
             ])
         #expect(lines.last?["redriven"]?.int == 4 && lines.last?["invalid"]?.int == 5)
         #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
-        #expect(try await dead.take(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
+        #expect(try await dead.consume(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
 
         // An edited body that violates the app's schema is not sent.
         let id = DeadLetterQueue.id(100)
@@ -276,7 +276,7 @@ import Testing
         if let path = wrong.errors.last?.split(separator: " ").last { unlink(String(path)) }
         let right = try await dead.run(["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:9/"])
         #expect(right.exit.status == .exited(0), "\(right.errors)")
-        #expect(try await dead.take(1, from: "requests").count == 1)
+        #expect(try await dead.consume(1, from: "requests").count == 1)
 
         // Nor is such a body in a file.
         let file = directory.file("rest.ndjson")
@@ -343,7 +343,7 @@ import Testing
         #expect(try await empty.run("redrive", "--all").output == ["redriven 0; read 0"])
         let absent = try await dead.run("list", "--prefix", "elsewhere")
         #expect(absent.exit.status == .exited(2))
-        DeadLetterQueue.expect(try await dead.take(20 - sent), are: Array(letters[sent...]))
+        DeadLetterQueue.expect(try await dead.consume(20 - sent), are: Array(letters[sent...]))
     }
 
     @Test func droppedDeadLettersAreImportedByteForByte() async throws {
@@ -372,14 +372,14 @@ import Testing
         #expect(back.exit.status == .exited(0), "\(back.errors)")
         #expect(back.output == ["imported 2"])
         let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
-        DeadLetterQueue.expect(try await dead.take(30), are: order.map { letters[$0] })
+        DeadLetterQueue.expect(try await dead.consume(30), are: order.map { letters[$0] })
 
         // As requests. A line that is not a notification is not sent.
         let sent = try await dead.run("import", file, "--redrive")
         #expect(sent.exit.status == .exited(1))
         #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
         #expect(sent.output == ["redriven 1, not published 1"])
-        let request = try #require(try await dead.take(1, from: "requests").first)
+        let request = try #require(try await dead.consume(1, from: "requests").first)
         let letter = DeadLetter(letters[4].copy)
         #expect(request.properties.header("push-redrive")?.stringValue == "\(DeadLetterMark(letter).uuid)")
 
@@ -390,7 +390,7 @@ import Testing
         #expect(large.exit.status == .exited(1))
         #expect(large.output == [#"{"event":"summary","imported":2,"failed":1,"last_line":3}"#])
         #expect(!large.errors.contains { $0.contains("--from-line") }, "\(large.errors)")
-        #expect(try await dead.take(2).count == 2)
+        #expect(try await dead.consume(2).count == 2)
 
         let broken = directory.file("broken")
         try directory.write("broken", "{\"body\":\"\"}\n{\"body\":3}\n")
@@ -426,7 +426,7 @@ import Testing
         let beyond = try await dead.run("import", file, "--from-line", "8")
         #expect(beyond.exit.status == .exited(1))
         #expect(beyond.errors == ["martlet: cannot read \(file): the file ends at line 6"])
-        DeadLetterQueue.expect(try await dead.take(6), are: letters)
+        DeadLetterQueue.expect(try await dead.consume(6), are: letters)
     }
 
     @Test func aBodyIsEditedInAnEditor() async throws {
@@ -448,11 +448,11 @@ import Testing
 
         let edited = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/alert/"])
         #expect(edited.exit.status == .exited(0), "\(edited.errors)")
-        let request = try #require(try await dead.take(1, from: "requests").first)
+        let request = try #require(try await dead.consume(1, from: "requests").first)
         #expect(request.body == DeadLetterQueue.body(2))
         #expect(request.properties.header("push-edited-from")?.stringValue == id)
         #expect(request.properties.header("push-attempt") == nil)
-        DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
+        DeadLetterQueue.expect(try await dead.consume(3), are: [0, 1, 3].map { letters[$0] })
     }
 
     /// `redrive` recommends `edit` for a body that needs no change.
@@ -474,7 +474,7 @@ import Testing
             ])
         let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
         #expect(sent.exit.status == .exited(0), "\(sent.errors)")
-        let request = try #require(try await dead.take(1, from: "requests").first)
+        let request = try #require(try await dead.consume(1, from: "requests").first)
         #expect(request.body == letter.body && request.properties.contentEncoding == nil)
         #expect(try await dead.count() == 0)
 
@@ -539,7 +539,7 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let edited = try await ChildProcess.run(dead.command(["edit", DeadLetterQueue.id(0)], environment))
         #expect(edited.exit.status == .exited(0), "\(edited.errors)")
-        #expect(try await dead.take(1, from: "requests").count == 1)
+        #expect(try await dead.consume(1, from: "requests").count == 1)
     }
 
     /// The same message may have failed several times. The command does not guess which one to edit.
@@ -560,7 +560,7 @@ import Testing
                     + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
-        DeadLetterQueue.expect(try await dead.take(4), are: letters + [letters[0]])
+        DeadLetterQueue.expect(try await dead.consume(4), are: letters + [letters[0]])
 
         try await dead.publish(letters + [letters[0]])
         let edited = try await dead.run("edit", id, "--where", chosen, environment: environment)
@@ -568,8 +568,8 @@ import Testing
         // Identical dead letters are interchangeable.
         let same = try await dead.run("edit", DeadLetterQueue.id(0), environment: environment)
         #expect(same.exit.status == .exited(0), "\(same.errors)")
-        #expect(try await dead.take(2, from: "requests").count == 2)
-        DeadLetterQueue.expect(try await dead.take(2), are: [letters[1], letters[0]])
+        #expect(try await dead.consume(2, from: "requests").count == 2)
+        DeadLetterQueue.expect(try await dead.consume(2), are: [letters[1], letters[0]])
     }
 
     /// A slow pager neither costs the connection nor delays an interruption.
@@ -598,7 +598,7 @@ import Testing
         #expect(try await command.exit().status == .exited(130))
         let errors = await command.errors.allLines().withoutWaits
         #expect(errors.allSatisfy { $0.hasSuffix("lines not written: standard output is not read") }, "\(errors)")
-        DeadLetterQueue.expect(try await dead.take(300), are: letters)
+        DeadLetterQueue.expect(try await dead.consume(300), are: letters)
     }
 
     /// Waits until a pipe of 4096 bytes is full.

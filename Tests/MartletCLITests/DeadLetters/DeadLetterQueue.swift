@@ -122,7 +122,7 @@ struct DeadLetterQueue {
     }
 
     /// Consumes all messages of a queue and checks their number.
-    func take(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
+    func consume(_ count: Int, from word: String = "dead") async throws -> [IncomingMessage] {
         let queue = "\(prefix).\(word)"
         let taken = count > 0 ? try await BrokerClients.consume(count, from: queue, at: url) : []
         let left = try await BrokerClients.withAdmin(url) { try await $0.status(ofQueue: queue).messages }

@@ -31,7 +31,7 @@ import Testing
         }
         let exit = try await drop.exit()
         #expect(exit.status == .exited(signal == SIGINT ? 130 : 143))
-        DeadLetterQueue.expect(try await dead.take(12), are: letters)
+        DeadLetterQueue.expect(try await dead.consume(12), are: letters)
     }
 
     @Test func anEmptyAnswerIsNo() async throws {

@@ -64,7 +64,7 @@ import Testing
         #expect(
             try await broker.martlet("waits", "bring-back", "--where", filter).output == ["brought back 1; read 8"]
         )
-        let taken = try await broker.take(4, from: "requests")
+        let taken = try await broker.consume(4, from: "requests")
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: expired)
         #expect(taken.allSatisfy { $0.properties.expiration == nil })
 
@@ -75,8 +75,8 @@ import Testing
         #expect(
             rest.errors.first?.contains("'waits.elsewhere' is not a request queue of this topology") == true
         )
-        DeadLetterQueue.expect(try await broker.take(6, from: "requests"), are: shutdown)
-        #expect(try await broker.take(1, from: "wait.1h.1").count == 1)
+        DeadLetterQueue.expect(try await broker.consume(6, from: "requests"), are: shutdown)
+        #expect(try await broker.consume(1, from: "wait.1h.1").count == 1)
     }
 
     /// Held requests would exceed their delay.
@@ -130,7 +130,7 @@ import Testing
         #expect(some.exit.status == .exited(1))
         let summary = try JSONDocument(#require(some.output.last)).root
         #expect(summary["replayed"]?.int == 5 && summary["unroutable"]?.int == 3, "\(some.output)")
-        let taken = try await broker.take(5, from: "mine")
+        let taken = try await broker.consume(5, from: "mine")
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: accepted)
         #expect(taken.allSatisfy { $0.exchange == "unrouted.results" && $0.routingKey == accepted[0].routingKey })
 
@@ -140,7 +140,7 @@ import Testing
         #expect(dry.output.last == "would be replayed 3; read 3")
         let rest = try await broker.martlet("unrouted", "replay", "--yes")
         #expect(rest.exit.status == .exited(0) && rest.output == ["replayed 3; read 3"], "\(rest.errors)")
-        DeadLetterQueue.expect(try await broker.take(3, from: "results").sorted { $0.id < $1.id }, are: rejected)
+        DeadLetterQueue.expect(try await broker.consume(3, from: "results").sorted { $0.id < $1.id }, are: rejected)
         #expect(try await broker.count(in: "unrouted") == 0)
     }
 
@@ -161,7 +161,7 @@ import Testing
         #expect(try await broker.martlet("topology", "apply").exit.status == .exited(0))
         let replay = try await broker.martlet("unrouted", "replay", "--all")
         #expect(replay.output == ["replayed 1; read 1"], "\(replay.errors)")
-        let taken = try await broker.take(1, from: "results")
+        let taken = try await broker.consume(1, from: "results")
         DeadLetterQueue.expect(taken, are: [result(broker, 0)])
         #expect(taken[0].routingKey == result(broker, 0).routingKey)
     }

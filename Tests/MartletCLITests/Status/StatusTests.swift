@@ -61,7 +61,7 @@ import Text
         var pool = WorkerStatus.Pool(host: "api.push.apple.com", environment: .sandbox, keyID: "ABC123DEFG")
         (pool.teamID, pool.connections, pool.isConnected) = ("TEAM123456", 2, true)
         (pool.streams, pool.waiting, pool.tokenAgeSeconds) = (3, 4, 50)
-        var lane = WorkerStatus.LaneReport(isReady: true, wantsMessages: true, isDraining: true, paused: ["key K"])
+        var lane = WorkerStatus.LaneReport(isReady: true, wantsRequests: true, isDraining: true, paused: ["key K"])
         (lane.inFlight, lane.unconfirmed, lane.unpublished) = (1, 2, 3)
         lane.publishingFailure = "nacked"
         lane.queues = [.init(name: "push.requests.0", isConsumed: true, unsettled: 4)]

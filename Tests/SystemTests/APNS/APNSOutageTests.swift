@@ -36,9 +36,9 @@ extension SystemTests {
             try await fixture.simulator.terminate()
             let linesBefore = try worker.logged.count
             let impostor = outage == .untrustedServer ? try await fixture.apns.restarted(isTrusted: false) : nil
-            try await worker.said("APNs unreachable, consumption stopped")
+            try await worker.waitForLog("APNs unreachable, consumption stopped")
             // One for each of the two endpoints.
-            for _ in 0..<2 { try await worker.said("breaker opened, pushes held") }
+            for _ in 0..<2 { try await worker.waitForLog("breaker opened, pushes held") }
             await fixture.testClient.sleep(for: .seconds(Self.outageSeconds))
             // Only requests that were in flight are held. Those that APNs had answered have results.
             #expect(await fixture.heldCount <= Self.inFlightMax)
@@ -53,9 +53,9 @@ extension SystemTests {
             let start = clock.now
             let back = try await fixture.apns.restarted(
                 options: ["--delay-ms", "\(Self.answerMilliseconds)", "--record", fixture.directory.file("back")])
-            try await back.ask("GET", "/v1/requests?wait_seconds=18")
+            try await back.request("GET", "/v1/requests?wait_seconds=18")
             #expect(clock.now - start < .seconds(Self.firstPushSecondsMax))
-            let end = try await worker.said("breaker closed, pushes resumed")
+            let end = try await worker.waitForLog("breaker closed, pushes resumed")
             #expect(end.root["duration_ms"]?.int ?? 0 >= Self.outageSeconds * 1000)
 
             let results = try await fixture.results(of: samples, within: .seconds(LongForm.pick(600, short: 60)))

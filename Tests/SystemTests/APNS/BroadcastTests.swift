@@ -23,7 +23,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             for (id, policy) in [(Self.newest, 1), (Self.none, 0)] {
                 let name = id.replacing("=", with: "%3D")
-                try await fixture.apns.ask(
+                try await fixture.apns.request(
                     "PUT", "/v1/channels/\(name)?app=\(Self.app)&environment=production",
                     "{\"storage_policy\":\(policy)}")
             }
@@ -79,7 +79,7 @@ extension SystemTests {
             _ = try await worker.stop()
 
             // The authority and the connection of each push.
-            let log = try await fixture.apns.ask("GET", "/v1/requests?limit=100")
+            let log = try await fixture.apns.request("GET", "/v1/requests?limit=100")
             let seen = Array(try #require(log.root["requests"]).elements)
             let sent = seen.filter { $0["push_type"]?.string == "liveactivity" }
             #expect(sent.count == broadcasts.count - 2 && seen.count == sent.count + devices.count)
@@ -102,8 +102,8 @@ extension SystemTests {
             let devices = Sample.make(1)
             try await fixture.publish(devices)
             _ = try await fixture.results(of: devices)
-            if team != "DEMOTEAM01" { try await fixture.apns.ask("PUT", "/v1/teams/\(team)", "{}") }
-            try await fixture.apns.ask("PUT", "/v1/teams/\(team)/apps/\(Self.app)", "{}")
+            if team != "DEMOTEAM01" { try await fixture.apns.request("PUT", "/v1/teams/\(team)", "{}") }
+            try await fixture.apns.request("PUT", "/v1/teams/\(team)/apps/\(Self.app)", "{}")
             try await fixture.testClient.publish([
                 OutgoingMessage(
                     exchange: fixture.queue("requests"), routingKey: "request",
@@ -113,10 +113,10 @@ extension SystemTests {
                          "push_type":"liveactivity","payload":\(Self.payload(bytes: 100))}
                         """.utf8), messageID: Sample(9).id)
             ])
-            let line = try await worker.said("breaker opened, pushes held").root
+            let line = try await worker.waitForLog("breaker opened, pushes held").root
             #expect(line["apns.reason"]?.string == reason && line["apns.route"]?.string?.contains(Self.app) == true)
-            try await fixture.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", #"{"broadcast":true}"#)
-            try await worker.said("breaker closed, pushes resumed")
+            try await fixture.apns.request("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", #"{"broadcast":true}"#)
+            try await worker.waitForLog("breaker closed, pushes resumed")
             // APNs now checks the channel, which does not exist.
             let result = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 2)[1].json.root
             #expect(result["reason"]?.string == "ChannelNotRegistered" && result["channel_id"]?.string == Self.newest)

@@ -35,7 +35,7 @@ extension SystemTests {
             #expect(warnings.map { $0.root["apns.certificate"]?.string } == certificates.map(\.name))
             _ = try await worker.stop()
 
-            let log = try await fixture.apns.ask("GET", "/v1/requests?limit=1000")
+            let log = try await fixture.apns.request("GET", "/v1/requests?limit=1000")
             for request in try #require(log.root["requests"]).elements {
                 let names = try #require(request["headers"]).elements.compactMap { $0["name"]?.string }
                 #expect(names.contains("authorization") == (request["topic"]?.string == "com.example.app"))
@@ -55,14 +55,14 @@ extension SystemTests {
             let held = Sample.make(20, app: revoked.app)
             let others = Sample.make(20, from: 100, app: good.app) + Sample.make(20, from: 200)
             try await fixture.publish(others + held)
-            let opened = try await worker.said("breaker opened, pushes held").root
+            let opened = try await worker.waitForLog("breaker opened, pushes held").root
             #expect(opened["apns.route"]?.string == "127.0.0.1:\(fixture.port) certificate \(revoked.name)")
             #expect(opened["apns.reason"]?.string == "certificate-refused")
             #expect(opened["error"]?.string?.contains("revoked") == true)
             try await fixture.results(of: others, within: .seconds(10)).expectAcceptedOnFirstAttempt(others)
 
             try await revoked.revoke(false, at: fixture.apns)
-            try await worker.said("breaker closed, pushes resumed")
+            try await worker.waitForLog("breaker closed, pushes resumed")
             try await fixture.results(of: held, within: .seconds(30)).expectAcceptedOnFirstAttempt(held)
             #expect(try worker.count(of: "breaker opened, pushes held") == 1)
             #expect(try worker.count(of: "not ready") == 0)

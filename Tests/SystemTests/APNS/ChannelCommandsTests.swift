@@ -63,21 +63,22 @@ extension SystemTests {
             let worker = try await fixture.worker()
             let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
             let python = try await PythonEnvironment("pika", requirements: "\(folder)/requirements.txt")
-            func ask(_ commands: String...) async throws -> [JSONValue] {
+            func request(_ commands: String...) async throws -> [JSONValue] {
                 try await python.run(
                     "\(folder)/ask.py", [PrivateBroker.shared.url, fixture.queue("channels")] + commands
                 ).map { try JSONDocument($0).root }
             }
-            let made = try await ask(Self.create("newest"), Self.create("none"))
+            let made = try await request(Self.create("newest"), Self.create("none"))
             #expect(made.map { $0["outcome"]?.string } == ["done", "done"])
             #expect(made.map { $0["storage_policy"]?.string } == ["newest", "none"])
             let ids = made.compactMap { $0["channel_id"]?.string }
             try #require(ids.count == 2)
-            let seen = try await ask(Self.command("read", ids[0]), Self.command("list"), Self.command("delete", ids[1]))
+            let seen = try await request(
+                Self.command("read", ids[0]), Self.command("list"), Self.command("delete", ids[1]))
             #expect(seen.map { $0["outcome"]?.string } == ["done", "done", "done"])
             #expect(seen[0]["storage_policy"]?.string == "newest" && seen[0]["environment"]?.string == "production")
             #expect(Set(seen[1]["channels"]?.elements.compactMap(\.string) ?? []) == Set(ids))
-            let wrong = try await ask(
+            let wrong = try await request(
                 Self.command("read", ids[1]), Self.command("read"), "{",
                 Self.command("list").replacing("app", with: "ap"))
             #expect(wrong.map { $0["outcome"]?.string } == ["refused", "invalid", "invalid", "invalid"])
@@ -85,7 +86,7 @@ extension SystemTests {
             #expect(wrong.dropFirst().map { $0["error"]?["class"]?.string } == ["schema", "json", "schema"])
             let lack = #"The value lacks the property "channel_id", because /command is "read"."#
             #expect(wrong[1]["message"]?.string == lack)
-            let other = try await ask(#"{"app":"com.example.ap","command":"list"}"#)
+            let other = try await request(#"{"app":"com.example.ap","command":"list"}"#)
             #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
             _ = try await worker.stop()
             #expect(try await results(fixture).map(\.routingKey) == [], "no second reply")
@@ -104,7 +105,7 @@ extension SystemTests {
             let reply = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
             #expect(reply.properties.correlationID == "left" && reply.routingKey == "result.channel.\(Self.app)")
             #expect(try reply.json.root["outcome"]?.string == "done" && reply.json.root["channel_id"] != nil)
-            let line = try await worker.said(Self.replyElsewhere).root
+            let line = try await worker.waitForLog(Self.replyElsewhere).root
             #expect(line["error"]?.string == "direct reply-to: receiver not found")
             _ = try await worker.stop()
             try await fixture.end()
@@ -126,7 +127,7 @@ extension SystemTests {
             let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)
             #expect(reported.map(\.properties.correlationID) == ["ask 1"])
             #expect(try reported[0].json.root["outcome"]?.string == "done")
-            let line = try await worker.said(Self.replyElsewhere).root
+            let line = try await worker.waitForLog(Self.replyElsewhere).root
             #expect(line["error"]?.string?.hasPrefix("queue shop.full: a queue is full") == true)
             _ = try await worker.stop()
             try await fixture.end()
@@ -158,7 +159,7 @@ extension SystemTests {
             try await fixture.testClient.declare("shop.denied", [:])
             let worker = try await fixture.worker()
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.denied"))
-            let line = try await worker.said(Self.replyElsewhere).root
+            let line = try await worker.waitForLog(Self.replyElsewhere).root
             #expect(line["error"]?.string?.contains("'amq.default'") == true)
             let reported = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 1)[0]
             #expect(try reported.json.root["outcome"]?.string == "done" && reported.properties.correlationID == "ask 1")
@@ -208,13 +209,13 @@ extension SystemTests {
             await fixture.testClient.collect("shop.lost")
             let worker = try await fixture.worker()
             try await fixture.testClient.delete([fixture.queue("channels")])
-            let line = try await worker.said("queue not consumed").root
+            let line = try await worker.waitForLog("queue not consumed").root
             #expect(line["amqp.queue"]?.string == fixture.queue("channels"))
             let samples = Sample.make(1)
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try await fixture.applyTopology()
-            try await worker.said("queue consumed again")
+            try await worker.waitForLog("queue consumed again")
             _ = await fixture.testClient.publish(message(fixture, 1, Self.command("list"), replyTo: "shop.lost"))
             #expect(
                 try await fixture.testClient.collected("shop.lost", atLeast: 1)[0].json.root["outcome"]?.string
@@ -282,7 +283,7 @@ extension SystemTests {
             _ = await fixture.testClient.publish(message(fixture, 1, Self.create("none"), replyTo: "shop.lost"))
             try await fixture.waitForUnansweredRequests(1)
             try await broker.rabbitmqctl("close_all_user_connections", "lost", "closed by the test")
-            try await worker.said("ready")
+            try await worker.waitForLog("ready")
             _ = await fixture.testClient.publish(message(fixture, 2, Self.command("list"), replyTo: "shop.lost"))
             let replies = try await fixture.testClient.collected("shop.lost", atLeast: 2).map { try $0.json.root }
             #expect(replies.map { $0["command"]?.string } == ["create", "list"])
@@ -304,7 +305,7 @@ extension SystemTests {
                 let text = try fixture.directory.read("martlet.yaml")
                 try fixture.replace("martlet.yaml", text + "# \(number)\n")
                 worker.send(signal: SIGHUP)
-                try await worker.said("configuration reloaded")
+                try await worker.waitForLog("configuration reloaded")
             }
             let replies = try await fixture.testClient.collected("shop.change", atLeast: 3)
             #expect(try replies.map { try $0.json.root["outcome"]?.string } == ["done", "done", "done"])

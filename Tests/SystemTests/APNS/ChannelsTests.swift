@@ -75,20 +75,21 @@ extension SystemTests {
             #expect(try await refused("read", String(repeating: "abcd", count: 17)) == "BadChannelId")
 
             // The maximum number of channels of an app.
-            let state = String(decoding: try await fixture.apns.ask("GET", "/v1/state").root.sourceBytes, as: UTF8.self)
+            let state = String(
+                decoding: try await fixture.apns.request("GET", "/v1/state").root.sourceBytes, as: UTF8.self)
             let channels = (0..<APNSLimits.channelsPerAppMax).map {
                 #"{"app":"\#(Self.app)","environment":"production","id":"\#($0 + 10_000_000)","storage_policy":0}"#
             }
             let full = state.replacing(#""channels":[]"#, with: #""channels":[\#(channels.joined(separator: ","))]"#)
             try #require(full.utf8.count > channels.count)
-            try await fixture.apns.ask("PUT", "/v1/state", full)
+            try await fixture.apns.request("PUT", "/v1/state", full)
             #expect(try await refused("create", "--storage", "none") == "CannotCreateChannelConfig")
 
-            try await fixture.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", "{}")
+            try await fixture.apns.request("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", "{}")
             #expect(try await refused("create", "--storage", "none") == "FeatureNotEnabled")
             #expect(try await refused("list") == "FeatureNotEnabled")
-            try await fixture.apns.ask("PUT", "/v1/teams/OTHERTEAM1", "{}")
-            try await fixture.apns.ask("PUT", "/v1/teams/OTHERTEAM1/apps/\(Self.app)", #"{"broadcast":true}"#)
+            try await fixture.apns.request("PUT", "/v1/teams/OTHERTEAM1", "{}")
+            try await fixture.apns.request("PUT", "/v1/teams/OTHERTEAM1/apps/\(Self.app)", #"{"broadcast":true}"#)
             #expect(try await refused("list") == "TopicMismatch")
             try await fixture.end()
         }

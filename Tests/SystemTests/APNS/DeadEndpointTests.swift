@@ -93,7 +93,7 @@ private struct DeadEndpointFixture {
         case .refusesConnections:
             try await sandbox.process.terminate()
         case .answers503:
-            try await sandbox.ask(
+            try await sandbox.request(
                 "POST", "/v1/faults",
                 #"{"id":"away","action":{"answer":{"status":503,"reason":"ServiceUnavailable"}}}"#)
         }
@@ -105,7 +105,7 @@ private struct DeadEndpointFixture {
         case .refusesConnections:
             return try await sandbox.restarted(options: ["--record", fixture.directory.file("sandbox")])
         case .answers503:
-            try await sandbox.ask("DELETE", "/v1/faults/away")
+            try await sandbox.request("DELETE", "/v1/faults/away")
             return sandbox
         }
     }

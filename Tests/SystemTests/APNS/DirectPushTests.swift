@@ -11,7 +11,7 @@ extension SystemTests {
             let good = Sample(0)
             var bad = Sample(1)
             bad.app = certified.app
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(bad.device)", #"{"app":"\#(certified.app)","state":"bad"}"#)
             var files: [String] = []
             for (name, body) in [("good", good.body), ("bad", bad.body), ("broken", Array("{}".utf8))] {

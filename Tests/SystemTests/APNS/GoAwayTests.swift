@@ -23,7 +23,7 @@ extension SystemTests {
             for number in 1...Self.goAways {
                 try await fixture.testClient.collected(
                     fixture.queue("results"), atLeast: number * Self.samples / (Self.goAways + 2))
-                let answer = try await fixture.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                let answer = try await fixture.apns.request("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
                 let connections = answer.root["connections"]?.int ?? 0
                 #expect(connections > 0)
                 ended += connections

@@ -28,13 +28,13 @@ extension SystemTests {
                     })
 
                 proxy.refusal = "403 Forbidden"
-                try await fixture.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                try await fixture.apns.request("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
                 let held = Sample.make(20, from: 100)
                 try await fixture.publish(held)
                 var sentence = ""
                 // The lane also probes the other endpoint, whose breaker logs the same message.
                 while !sentence.contains(":\(fixture.port)") {
-                    sentence = try await worker.said("breaker opened, pushes held").root["error"]?.string ?? ""
+                    sentence = try await worker.waitForLog("breaker opened, pushes held").root["error"]?.string ?? ""
                 }
                 #expect(sentence.contains("the proxy \(place) answered 403 to CONNECT 127.0.0.1:\(fixture.port)"))
                 let doctor = try await ChildProcess.run([

@@ -22,7 +22,7 @@ extension SystemTests {
             let ofRevoked = Sample.make(5, app: "com.example.revoked")
             let foreign = Sample.make(1, from: 5, app: "com.example.bound", environment: "sandbox")
             try await fixture.publish(ofRevoked + foreign)
-            for _ in 0..<2 { try await worker.said("breaker opened, pushes held") }
+            for _ in 0..<2 { try await worker.waitForLog("breaker opened, pushes held") }
 
             let others =
                 Sample.make(100, from: 100) + Sample.make(100, from: 200, environment: "sandbox")
@@ -34,7 +34,7 @@ extension SystemTests {
 
             try await revoked.revoke(false, at: fixture.apns)
             try await bound.allow(["production", "sandbox"], at: fixture.apns)
-            for _ in 0..<2 { try await worker.said("breaker closed, pushes resumed") }
+            for _ in 0..<2 { try await worker.waitForLog("breaker closed, pushes resumed") }
             let all = used + others + ofRevoked + foreign
             try await fixture.results(of: all, within: .seconds(30)).expectAcceptedOnFirstAttempt(all)
             #expect(try worker.count(of: "breaker opened, pushes held") == 2)
@@ -67,7 +67,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let samples = Sample.make(100)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 """
                 {"id":"proxy","match":{"device_prefix":"\(samples[0].device)"},"count_max":1,

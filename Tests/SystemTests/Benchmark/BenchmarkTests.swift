@@ -109,11 +109,11 @@ extension BenchmarkTests {
 
         @Test func latencyFollowsEachMessageToItsResult() async throws {
             let directory = try TemporaryDirectory("latency")
-            let plot = directory.file("latency.svg")
+            let file = directory.file("latency.svg")
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "latency", "--samples", "1", "--seconds", "1", "--per-second",
-                    "100,200", "--delay-ms", "20", "--plot", plot, "--json",
+                    "100,200", "--delay-ms", "20", "--plot", file, "--json",
                 ])
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root

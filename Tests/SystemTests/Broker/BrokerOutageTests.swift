@@ -18,17 +18,17 @@ extension BrokerFaultTests {
             // never respond after the restart. A regular stop writes the names.
             try await broker.stop()
             let worker = try await fixture.startWorker()
-            let away = try await worker.said("broker unreachable, retrying")
+            let away = try await worker.waitForLog("broker unreachable, retrying")
             #expect(away.root["error"]?.string?.isEmpty == false)
             try await broker.start()
             await fixture.testClient.collect(fixture.queue("results"))
-            try await worker.said("ready")
+            try await worker.waitForLog("ready")
 
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: 200)
             try await broker.kill()
-            try await worker.said("not ready")
+            try await worker.waitForLog("not ready")
             try await broker.start()
-            try await worker.said("ready")
+            try await worker.waitForLog("ready")
 
             // Results whose confirms were lost, and deliveries to this test, are repeated with the same message ID.
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)

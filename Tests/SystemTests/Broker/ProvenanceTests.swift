@@ -22,7 +22,7 @@ extension SystemTests {
             await fixture.testClient.reject(from: fixture.queue("requests.bulk"))
 
             let bad = Sample(2)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
@@ -73,10 +73,10 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("dead"))
             let sample = Sample(1)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"busy","action":{"answer":{"reason":"TooManyRequests"}},"count_max":1}"#)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(sample.device)", #"{"app":"com.example.app","state":"bad"}"#)
             let worker = try await fixture.worker()
             try await fixture.publish([sample])

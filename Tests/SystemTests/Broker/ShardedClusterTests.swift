@@ -55,7 +55,7 @@ extension SystemTests {
                     try await network.partition(node)
                     if round == 0, firstAnswersSeconds != nil {
                         #expect(await fixture.testClient.collected(fixture.queue("results")).isEmpty)
-                        try await fixture.apns.ask("DELETE", "/v1/faults/first")
+                        try await fixture.apns.request("DELETE", "/v1/faults/first")
                     }
                     try await cluster.nodes[(node + 1) % cluster.nodes.count].untilSeeing(cluster.nodes.count - 1)
                     await fixture.testClient.sleep(for: .seconds(Self.partitionSeconds))
@@ -114,7 +114,7 @@ extension SystemTests {
             let waiting = Sample.make(requests)
             try await fixture.publish(waiting)
             if let firstAnswersSeconds {
-                try await fixture.apns.ask(
+                try await fixture.apns.request(
                     "POST", "/v1/faults",
                     #"{"id":"first","action":{"latency":{"constant_ms":\#(firstAnswersSeconds * 1000)}}}"#)
             }

@@ -107,7 +107,7 @@ extension ToolTests {
             #expect(limited.output.contains { $0.hasPrefix("differs  delivery limit of queue doc.dead: ") })
             let url = try await broker.addUser("worker", password: "hunter2")
             try await broker.rabbitmqctl("set_permissions", "worker", "^$", #"^doc\.results$"#, #"^doc\.requests$"#)
-            try await apns.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
+            try await apns.request("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
             let ofWorker = try configure("worker.yaml", url: url)
             let ill = try await Self.martlet("doctor", "--config", ofWorker, "--json")
             #expect(ill.code == 1)

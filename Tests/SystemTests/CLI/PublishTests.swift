@@ -9,7 +9,7 @@ extension SystemTests {
             let fixture = try await SystemFixture("publish-wait")
             try await fixture.applyTopology()
             let samples = Sample.make(3)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(samples[1].device)", #"{"app":"com.example.app","state":"bad"}"#)
             func publish(_ options: String..., bodies: [[UInt8]]) async throws -> (
                 exit: ChildExit, output: [String], errors: [String]

@@ -22,7 +22,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             for (number, reason) in [(1, "BadDeviceToken"), (2, "BadCollapseId"), (3, "PayloadEmpty")] {
-                try await fixture.apns.ask(
+                try await fixture.apns.request(
                     "POST", "/v1/faults",
                     #"{"id":"g\#(number)","match":{"device_prefix":"\#(Self.devicePrefix(of: number))"},"#
                         + #""action":{"answer":{"status":400,"reason":"\#(reason)"}}}"#)
@@ -51,7 +51,7 @@ extension SystemTests {
 
             let dry = try await fixture.deadLetters("redrive", "--where", filter, "--dry-run")
             #expect(dry.lines.last?["redriven"]?.int == largest.count)
-            try await fixture.apns.ask("DELETE", "/v1/faults/g1")
+            try await fixture.apns.request("DELETE", "/v1/faults/g1")
 
             var sent = 0
             for command in try PageCommand.all() {

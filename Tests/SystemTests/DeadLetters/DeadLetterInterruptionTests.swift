@@ -33,7 +33,7 @@ extension BrokerFaultTests {
                 let isRefused = round % Self.roundsOfARefusal == Self.roundsOfARefusal - 1
                 if isRefused {
                     refused += batch
-                    try await fixture.apns.ask(
+                    try await fixture.apns.request(
                         "POST", "/v1/faults",
                         #"{"id":"refuse","match":{},"action":{"answer":{"status":400,"reason":"BadDeviceToken"}}}"#)
                 } else {
@@ -87,7 +87,7 @@ extension BrokerFaultTests {
             repeat {
                 redriven += try await redrive(fixture, "--where", "failed_at == \(Sample.failedAt)")
             } while (try? await fixture.results(of: batch, within: .seconds(1))) == nil
-            try await fixture.apns.ask("DELETE", "/v1/faults/refuse")
+            try await fixture.apns.request("DELETE", "/v1/faults/refuse")
             _ = try await finish(fixture)
             while try await fixture.results(of: batch).unexpected(batch, { $0.count > 1 }).count > 0 {
                 await fixture.testClient.sleep(for: .milliseconds(100))

@@ -14,7 +14,7 @@ extension SystemTests {
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
             let worker = try await fixture.worker()
             let bad = Sample(1)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
             var late = Sample(2)
             late.expiration = 1
@@ -27,7 +27,7 @@ extension SystemTests {
             #expect(first[wrong].map(\.outcome) == ["invalid"])
 
             // The device is registered again, and the other requests are corrected.
-            try await fixture.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            try await fixture.apns.request("DELETE", "/v1/devices/\(bad.device)")
             let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 2)
             let letter = try #require(letters.first { $0.body == bad.body })
             late.expiration = Int(time(nil)) + 3600
@@ -55,14 +55,14 @@ extension SystemTests {
             let worker = try await fixture.worker()
             let bad = Sample(1)
             let strange = Sample.make(3, from: 10, app: "com.example.absent")
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
             try await fixture.publish([bad] + strange)
             let first = try await fixture.results(of: [bad] + strange)
             #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
             #expect(strange.allSatisfy { first[$0].map(\.error) == ["app.unknown"] })
 
-            try await fixture.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            try await fixture.apns.request("DELETE", "/v1/devices/\(bad.device)")
             for words in [["redrive", "--dry-run"], ["redrive", "--all"]] {
                 let redrive = try await fixture.deadLetters(words + ["--json"])
                 #expect(try await redrive.exit().status == .exited(1))

@@ -39,7 +39,7 @@ extension SystemTests {
             options.appLimits = ["com.example.campaign": "{pushes_per_second: 1000, pushes_in_flight: 50}"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("configuration reloaded")
+            try await worker.waitForLog("configuration reloaded")
             let more = Sample.make(200, from: 30_000, app: "com.example.campaign")
             let again = clock.now
             try await fixture.publish(more)

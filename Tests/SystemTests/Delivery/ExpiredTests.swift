@@ -37,7 +37,7 @@ extension SystemTests {
             let fixture = try await SystemFixture("waiting", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
             let sample = Sample(1)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"busy","action":{"answer":{"reason":"TooManyRequests"}},"count_max":1}"#)
             let worker = try await fixture.worker()

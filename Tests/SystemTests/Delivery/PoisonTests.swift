@@ -16,7 +16,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }
             let poison = Sample(0)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"poison","match":{"device_prefix":"\#(poison.device)"},"action":"silence"}"#)
             var samples = Sample.make(Self.otherRequests, from: 1)
@@ -27,7 +27,7 @@ extension SystemTests {
                 let more = Sample.make(Self.otherRequests, from: 1000 * death)
                 try await fixture.publish(more)
                 samples += more
-                let seen = try await fixture.apns.ask(
+                let seen = try await fixture.apns.request(
                     "GET", "/v1/requests?device=\(poison.device)&after=\(newest)&wait_seconds=18")
                 newest = seen.root["newest"]?.int ?? newest
                 worker.send(signal: SIGKILL)

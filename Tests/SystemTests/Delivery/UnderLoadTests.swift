@@ -28,17 +28,17 @@ extension BrokerFaultTests {
             try await Self.underLoad("closed") { load in
                 for _ in 0..<LongForm.pick(10, short: 2) {
                     try await load.broker.rabbitmqctl("close_all_connections", "closed by the test")
-                    try await load.workers[0].said("ready")
+                    try await load.workers[0].waitForLog("ready")
                 }
             }
         }
 
         @Test func aBrokerThatRunsOutOfMemory() async throws {
             try await Self.underLoad("alarm", beforeWorkers: Self.raiseAlarm) { load in
-                try await load.workers[0].said("broker connection lost")
+                try await load.workers[0].waitForLog("broker connection lost")
                 await load.fixture.testClient.sleep(for: .seconds(LongForm.pick(30, short: 2)))
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
-                try await load.workers[0].said("broker connection restored")
+                try await load.workers[0].waitForLog("broker connection restored")
             }
         }
 
@@ -50,7 +50,7 @@ extension BrokerFaultTests {
             try await Self.underLoad("full", beforeWorkers: Self.limitQueue) { load in
                 // The topology's own results queue would drop its oldest results instead.
                 try await load.fixture.testClient.bind("full.own", to: "full.results", "result.#")
-                try await load.workers[0].said(
+                try await load.workers[0].waitForLog(
                     "publishing blocked, consumption stopped")
                 await load.fixture.testClient.sleep(for: .seconds(LongForm.pick(30, short: 2)))
                 await load.fixture.testClient.collect("full.own")

@@ -17,7 +17,7 @@ extension SystemTests {
             try await fixture.testClient.delete([fixture.queue("results"), fixture.queue("unrouted")])
             let samples = Sample.make(1000)
             try await fixture.publish(samples)
-            try await worker.said(Self.stuck)
+            try await worker.waitForLog(Self.stuck)
             await fixture.testClient.sleep(for: Self.outage)
             #expect(try fixture.recorded().count <= 400)
             #expect(try worker.count(of: "not ready") >= 1)
@@ -25,7 +25,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
-            try await worker.said(Self.mended)
+            try await worker.waitForLog(Self.mended)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             let record = try await fixture.end()
@@ -38,7 +38,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let samples = Sample.make(50)
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 """
                 {"id":"busy","match":{"device_prefix":"\(samples[0].device)"},"count_max":1,
@@ -47,14 +47,14 @@ extension SystemTests {
             let worker = try await fixture.worker()
             try await fixture.testClient.delete(fixture.waitQueues)
             try await fixture.publish(samples)
-            let stuck = try await worker.said(Self.stuck)
+            let stuck = try await worker.waitForLog(Self.stuck)
             #expect(stuck.root["error"]?.string?.contains("martlet topology apply") == true)
             try await fixture.applyTopology()
             let results = try await fixture.results(of: samples)
             results.expectAcceptedOnFirstAttempt(Array(samples.dropFirst()))
             #expect(results[samples[0]].map(\.outcome) == ["accepted"])
             #expect(results[samples[0]].map(\.attempts) == [2])
-            try await worker.said(Self.mended)
+            try await worker.waitForLog(Self.mended)
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             #expect(try Pushes(await fixture.end()).notAcceptedOnce(samples) == [])

@@ -10,7 +10,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"busy","match":{},"action":{"answer":{"status":503,"reason":"ServiceUnavailable"}}}"#)
             let samples = Sample.make(10)
@@ -19,7 +19,7 @@ extension SystemTests {
                 let groups = try await martlet(fixture, "list", "--by", "code")
                 return groups.reduce(0) { $0 + ($1["count"]?.int ?? 0) } == samples.count
             }
-            try await fixture.apns.ask("DELETE", "/v1/faults/busy")
+            try await fixture.apns.request("DELETE", "/v1/faults/busy")
 
             // A breaker that is still open returns some requests to a wait queue.
             var results: Results?

@@ -80,7 +80,8 @@ struct FixtureCertificate {
         json.bool(isRevoked)
         json.endObject()
         let certificate = String(decoding: json.bytes, as: UTF8.self)
-        try await simulator.ask("PUT", "/v1/teams/\(team)", #"{"apps":["\#(app)"],"certificates":[\#(certificate)]}"#)
+        try await simulator.request(
+            "PUT", "/v1/teams/\(team)", #"{"apps":["\#(app)"],"certificates":[\#(certificate)]}"#)
     }
 
     private var team: String { "TEAM." + app }

@@ -42,7 +42,7 @@ struct FixtureKey {
 
     /// Registers key and apps at the simulator.
     func register(at simulator: SimulatorProcess) async throws {
-        for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
+        for app in apps { try await simulator.request("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
         try await simulator.register(id, privateKey)
         try await allow(environments, at: simulator)
     }
@@ -57,6 +57,6 @@ struct FixtureKey {
     }
 
     private func change(at simulator: SimulatorProcess, _ body: String) async throws {
-        try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", body)
+        try await simulator.request("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", body)
     }
 }

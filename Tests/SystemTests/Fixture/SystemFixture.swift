@@ -84,7 +84,7 @@ struct SystemFixture {
     /// Starts a worker and waits until it is ready.
     func worker(_ environment: [String] = []) async throws -> ChildProcess {
         let worker = try await startWorker(environment)
-        try await worker.said("ready")
+        try await worker.waitForLog("ready")
         return worker
     }
 
@@ -143,7 +143,7 @@ struct SystemFixture {
 extension ChildProcess {
     /// Waits until a worker logs a message, and returns the log line.
     @discardableResult
-    func said(_ message: String) async throws -> JSONDocument {
+    func waitForLog(_ message: String) async throws -> JSONDocument {
         let text = #""message":"\#(message)""#
         return try JSONDocument(await errors.line { $0.contains(text) })
     }

@@ -31,19 +31,19 @@ extension SystemTests {
             let worker = try await ChildProcess([
                 "/bin/sh", "-c", command, Products.executable("martlet"), fixture.configuration,
             ])
-            try await worker.said("ready")
+            try await worker.waitForLog("ready")
             let samples = Sample.make(100)
             try await fixture.publish(Array(samples[..<50]))
             func change(lanes: Int, _ message: String) async throws -> JSONValue {
                 options.lanes = lanes
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                return try await worker.said(message).root
+                return try await worker.waitForLog(message).root
             }
             let refusal = try await change(
                 lanes: 32, "configuration reload delayed, retrying")
             #expect(refusal["error"]?.string?.contains("cannot start a thread") == true)
-            try await worker.said("previous lanes stopped")
+            try await worker.waitForLog("previous lanes stopped")
             _ = try await change(lanes: 2, "configuration reloaded")
             try await fixture.publish(Array(samples[50...]))
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)

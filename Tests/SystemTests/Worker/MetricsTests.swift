@@ -17,10 +17,10 @@ extension BrokerFaultTests {
             options.files = ["any.schema.json": "{}"]
             try await OperatorHarness.with("metrics", options) { harness in
                 let samples = Sample.make(4)
-                try await harness.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
-                try await harness.fixture.apns.ask(
+                try await harness.fixture.apns.request("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
+                try await harness.fixture.apns.request(
                     "PUT", "/v1/devices/\(samples[1].device)", #"{"app":"com.example.app","state":"bad"}"#)
-                try await harness.fixture.apns.ask(
+                try await harness.fixture.apns.request(
                     "POST", "/v1/faults",
                     """
                     {"id":"busy","match":{"device_prefix":"\(samples[2].device)"},"count_max":1,
@@ -28,7 +28,7 @@ extension BrokerFaultTests {
                     """)
                 try await harness.broker.rabbitmqctl("close_all_connections", "closed by the test")
                 try await harness.logs("broker.lost")
-                try await harness.worker.said("ready")
+                try await harness.worker.waitForLog("ready")
                 // The following request is held.
                 try await harness.fixture.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
                 try await harness.logs("breaker.opened")
@@ -67,10 +67,10 @@ extension OperatorHarness {
     /// Checks that the exported metrics are those of the documentation page.
     fileprivate func expectDocumentedMetrics() async throws {
         // Queue metrics appear after the first query of the broker.
-        var text = try await ask("/metrics").1
+        var text = try await request("/metrics").1
         while !text.contains("\nmartlet_queue_messages{") {
             await fixture.testClient.sleep(for: .milliseconds(200))
-            text = try await ask("/metrics").1
+            text = try await request("/metrics").1
         }
         let file = try fixture.directory.write("metrics", text)
         let check = try await ChildProcess.run(["sh", "-c", "promtool check metrics < '\(file)'"])

@@ -27,10 +27,10 @@ final class OperatorHarness {
         await fixture.testClient.collect(fixture.queue("results"))
         let worker = try await fixture.startWorker()
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
-        try await worker.said("ready")
+        try await worker.waitForLog("ready")
         let port = try #require(JSONDocument(address).root["admin.address"]?.string)
         let harness = OperatorHarness(fixture, broker, worker, port)
-        for path in ["/livez", "/readyz"] { #expect(try await harness.ask(path) == (200, "ok\n")) }
+        for path in ["/livez", "/readyz"] { #expect(try await harness.request(path) == (200, "ok\n")) }
         try await body(harness)
         // Kill both: pushes in flight may not complete in time, which other tests cover.
         worker.send(signal: 9)
@@ -66,7 +66,7 @@ final class OperatorHarness {
     }
 
     /// Returns the status and the body of an HTTP response.
-    func ask(_ path: String) async throws -> (Int, String) {
+    func request(_ path: String) async throws -> (Int, String) {
         let (exit, output, errors) = try await ChildProcess.run([
             "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "%{http_code}",
             "http://\(address)\(path)",
@@ -113,14 +113,14 @@ final class OperatorHarness {
         for word in words + [remedy] where !word.isEmpty {
             #expect(text.contains(word), "\(word) in \(text)", sourceLocation: sourceLocation)
         }
-        let ready = try await ask("/readyz")
+        let ready = try await request("/readyz")
         #expect(ready.0 == (unready == nil ? 200 : 503), sourceLocation: sourceLocation)
         for words in [unready ?? "ok", named, remedy] where !words.isEmpty {
             #expect(ready.1.contains(words), "\(words) in \(ready.1)", sourceLocation: sourceLocation)
         }
-        #expect(try await ask("/livez").0 == 200, sourceLocation: sourceLocation)
+        #expect(try await request("/livez").0 == 200, sourceLocation: sourceLocation)
         let alerts = Alerts(directory: fixture.directory)
-        let firing = try await alerts.firing(metrics: ask("/metrics").1)
+        let firing = try await alerts.firing(metrics: request("/metrics").1)
         #expect(firing.contains(alert), "\(firing)", sourceLocation: sourceLocation)
         guard !remedy.isEmpty else { return }
         for text in [line?["error"]?.string ?? "", try Alerts.text(of: alert)] {

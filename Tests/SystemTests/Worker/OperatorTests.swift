@@ -8,7 +8,7 @@ extension BrokerFaultTests {
     @Suite struct Operators {
         @Test func aRevokedKey() async throws {
             try await OperatorHarness.with("revokedkey") { harness in
-                try await harness.fixture.apns.ask(
+                try await harness.fixture.apns.request(
                     "PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
                 try await harness.publish(5)
                 let line = try await harness.logs("breaker.opened")
@@ -25,7 +25,7 @@ extension BrokerFaultTests {
         @Test func anAppThatIsNotEnabled() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled"])
             try await OperatorHarness.with("disabled", SystemFixture.Options(keys: [key], delays: ["1s"])) { harness in
-                try await harness.fixture.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
+                try await harness.fixture.apns.request("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
                 // Pushes of other apps continue, so the worker stays ready.
                 try await harness.publish(5)
                 try await harness.fixture.results(of: harness.samples).expectAcceptedOnFirstAttempt(harness.samples)
@@ -149,7 +149,7 @@ extension BrokerFaultTests {
                     try await harness.expect(
                         status: [resumption], unready: nil, named: resumption, alert: "MartletPausedLong")
                     #expect(try await harness.martlet(["resume", "--socket", harness.socket] + scope) == 0)
-                    #expect(try await harness.ask("/readyz") == (200, "ok\n"))
+                    #expect(try await harness.request("/readyz") == (200, "ok\n"))
                 }
             }
         }

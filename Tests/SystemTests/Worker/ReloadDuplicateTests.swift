@@ -20,7 +20,7 @@ extension ChangingWorkerTests {
             try await options.keys[0].register(at: fixture.apns)
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("configuration reloaded")
+            try await worker.waitForLog("configuration reloaded")
             try await fixture.publish(samples)
             let last = Sample.make(1, from: 100, app: "com.example.stays")
             _ = try await fixture.testClient.collected(fixture.queue("results"), atLeast: 2 * samples.count)

@@ -7,11 +7,11 @@ import Testing
 extension ChangingWorkerTests {
     /// Configuration changes of a running worker.
     @Suite struct Reload {
-        private static let taken = "configuration reloaded"
+        private static let applied = "configuration reloaded"
         private static let refused = "configuration rejected, keeping the previous one"
         private static let delayed = "configuration reload delayed, retrying"
         private static let restart = "these changes need a restart"
-        private static let left = "previous lanes stopped"
+        private static let lanesStopped = "previous lanes stopped"
 
         /// A steady load of requests during the reloads.
         private final class Load {
@@ -58,7 +58,7 @@ extension ChangingWorkerTests {
             try await options.keys[0].register(at: fixture.apns)
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            #expect(try await worker.said(Self.taken).root["lanes"]?.int == 3)
+            #expect(try await worker.waitForLog(Self.applied).root["lanes"]?.int == 3)
             let added = Sample.make(50, from: 900_000, app: "com.example.comes")
             let sandbox = Sample.make(50, from: 910_000, app: "com.example.comes", environment: "sandbox")
             let misshapen = Sample.make(10, from: 920_000, app: "com.example.moves")
@@ -68,16 +68,16 @@ extension ChangingWorkerTests {
             let renewed = try FixtureCertificate("com.example.renewed")
             try await renewed.register(at: fixture.apns)
             try fixture.replace("com.example.renewed.pem", renewed.pem)
-            try await worker.said(Self.taken)
+            try await worker.waitForLog(Self.applied)
 
             // An invalid configuration.
             try fixture.replace("martlet.yaml", "apps: {}\n")
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.refused)
+            try await worker.waitForLog(Self.refused)
 
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said("configuration unchanged")
+            try await worker.waitForLog("configuration unchanged")
 
             try await load.finish()
             let samples = load.samples + added + sandbox
@@ -118,13 +118,13 @@ extension ChangingWorkerTests {
             let worker = try await fixture.worker()
 
             try link(to: "two")
-            let refusal = try await worker.said(Self.refused).root["error"]?.string ?? "-"
+            let refusal = try await worker.waitForLog(Self.refused).root["error"]?.string ?? "-"
             #expect(refusal.contains("martlet.yaml:") && refusal.contains("PEM"), "\(refusal)")
             let samples = Sample.make(20, app: "com.example.linked")
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
             try link(to: "three")
-            try await worker.said(Self.taken)
+            try await worker.waitForLog(Self.applied)
             _ = try await worker.stop()
             #expect(try worker.count(of: Self.refused) == 1)
             try await fixture.end()
@@ -139,7 +139,7 @@ extension ChangingWorkerTests {
             options.delays = ["1s", "5s"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            let refusal = try await worker.said(Self.refused).root["error"]?.string ?? "-"
+            let refusal = try await worker.waitForLog(Self.refused).root["error"]?.string ?? "-"
             #expect(refusal.contains("queue reload-lacking.wait.5s.1"))
             #expect(refusal.contains("are missing: run martlet topology apply --config "))
             let before = Sample.make(20)
@@ -148,7 +148,7 @@ extension ChangingWorkerTests {
 
             try await fixture.applyTopology()
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            try await worker.waitForLog(Self.applied)
             let after = Sample.make(20, from: 100)
             try await fixture.publish(after)
             try await fixture.results(of: after).expectAcceptedOnFirstAttempt(after)
@@ -172,12 +172,12 @@ extension ChangingWorkerTests {
             options.sections = ["tracing: {endpoint: 'http://127.0.0.1:1/v1/traces'}"]
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            try await worker.waitForLog(Self.applied)
             #expect(
-                try await worker.said(Self.restart).root["configuration.settings"]?.string == "tracing")
+                try await worker.waitForLog(Self.restart).root["configuration.settings"]?.string == "tracing")
             try await fixture.results(of: open).expectAcceptedOnFirstAttempt(open)
-            try await worker.said(Self.left)
-            let connections = try await fixture.apns.ask("GET", "/v1/connections")
+            try await worker.waitForLog(Self.lanesStopped)
+            let connections = try await fixture.apns.request("GET", "/v1/connections")
             #expect(connections.root["connections"]?.elements.compactMap { $0["key_id"]?.string } == [])
             let after = Sample.make(20, from: 100, app: "com.example.one")
             try await fixture.publish(after)
@@ -189,8 +189,8 @@ extension ChangingWorkerTests {
                 options.connectionsMax += 1
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
-                try await worker.said(Self.left)
+                try await worker.waitForLog(Self.applied)
+                try await worker.waitForLog(Self.lanesStopped)
                 #expect(try worker.count(of: Self.restart) == warnings)
             }
             _ = try await worker.stop()
@@ -207,17 +207,17 @@ extension ChangingWorkerTests {
             try await fixture.applyTopology()
             let worker = try await fixture.worker()
             try await broker.stop()
-            try await worker.said("not ready")
+            try await worker.waitForLog("not ready")
             let renewed = try FixtureKey(key.id, apps: key.apps)
             try await renewed.register(at: fixture.apns)
             try fixture.replace(key.fileName, try renewed.pem)
-            let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
+            let delay = try await worker.waitForLog(Self.delayed).root["error"]?.string ?? "-"
             #expect(delay.contains("cannot reach the broker"), "\(delay)")
             // The new lanes have not started yet.
             try fixture.replace("shape.json", #"{"required":["b"]}"#)
-            try await worker.said("payload schema reloaded")
+            try await worker.waitForLog("payload schema reloaded")
             try await broker.start()
-            try await worker.said(Self.taken)
+            try await worker.waitForLog(Self.applied)
             await fixture.testClient.collect(fixture.queue("results"))
             let good = Sample.make(20, app: "com.example.renewed")
             let misshapen = Sample.make(20, from: 100, app: "com.example.shaped")
@@ -249,8 +249,8 @@ extension ChangingWorkerTests {
                 try await set("pause", "com.example.paused")
                 try await set("resume", "com.example.resumed")
                 try await harness.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", ".*")
-                try await harness.worker.said(Self.taken)
-                let status = try JSONDocument(Array(await harness.ask("/status").1.utf8)).root
+                try await harness.worker.waitForLog(Self.applied)
+                let status = try JSONDocument(Array(await harness.request("/status").1.utf8)).root
                 let paused = status["lanes"]?.elements.flatMap { $0["paused"]?.elements.map(\.string) ?? [] } ?? []
                 #expect(!paused.isEmpty)
                 #expect(paused.allSatisfy { $0?.contains("com.example.paused") == true }, "\(paused)")
@@ -281,8 +281,8 @@ extension ChangingWorkerTests {
                 options.sections = sections
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
-                try await worker.said(Self.left)
+                try await worker.waitForLog(Self.applied)
+                try await worker.waitForLog(Self.lanesStopped)
             }
             for round in 1...2 {
                 // The command waits in the queue until a worker consumes it.
@@ -322,7 +322,7 @@ extension ChangingWorkerTests {
             if isNew {
                 try fixture.write(options)
                 worker.send(signal: SIGHUP)
-                try await worker.said(Self.taken)
+                try await worker.waitForLog(Self.applied)
             }
             var samples: [Sample] = []
             for (first, count) in [(100, 1), (200, 20)] {
@@ -342,22 +342,22 @@ extension ChangingWorkerTests {
             var options = SystemFixture.Options(simulator: ["--delay-ms", "3000"], delays: ["1s"])
             try await OperatorHarness.with("reload-shown", on: DisruptableBroker.forChangingWorkers, options) {
                 harness in
-                func status() async throws -> JSONDocument { try JSONDocument(await harness.ask("/status").1) }
+                func status() async throws -> JSONDocument { try JSONDocument(await harness.request("/status").1) }
                 try await harness.publish(20)
                 try await harness.fixture.waitForUnansweredRequests(1)
                 options.admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
                 options.inFlightMax = 500
                 try harness.fixture.write(options)
                 harness.worker.send(signal: SIGHUP)
-                try await harness.worker.said(Self.taken)
+                try await harness.worker.waitForLog(Self.applied)
                 let leaving = try await status()
                 #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
                 #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
-                try await harness.worker.said("previous lanes stopped")
+                try await harness.worker.waitForLog("previous lanes stopped")
                 #expect(try await status().root["lanes_leaving"]?.count == 0)
                 try await harness.publish(1)
                 _ = try await harness.fixture.results(of: harness.samples)
-                let metrics = try await harness.ask("/metrics").1
+                let metrics = try await harness.request("/metrics").1
                 let connects = metrics.firstMatch(of: /\nmartlet_apns_connects_total\{.*key_id="DEMOKEY001"\} (\d+)/)
                 #expect(
                     connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "connections of the previous and the new lanes")
@@ -372,12 +372,12 @@ extension ChangingWorkerTests {
             options.url = "amqp://127.0.0.1:1"
             try fixture.write(options)
             let worker = try await fixture.startWorker()
-            try await worker.said("broker unreachable, retrying")
+            try await worker.waitForLog("broker unreachable, retrying")
             options.url = nil
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
-            try await worker.said("ready")
+            try await worker.waitForLog(Self.applied)
+            try await worker.waitForLog("ready")
             let samples = Sample.make(20)
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
@@ -397,11 +397,11 @@ extension ChangingWorkerTests {
                     options.inFlightMax = 100 + number
                     try fixture.write(options)
                     worker.send(signal: SIGHUP)
-                    try await worker.said(Self.taken)
+                    try await worker.waitForLog(Self.applied)
                     let samples = Sample.make(20, from: 100 * number)
                     try await fixture.publish(samples)
                     try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)
-                    try await worker.said(Self.left)
+                    try await worker.waitForLog(Self.lanesStopped)
                 }
             }
             try await change(0..<5)
@@ -426,7 +426,7 @@ extension ChangingWorkerTests {
             options.lanes = 2
             try fixture.write(options)
             worker.send(signal: SIGHUP)
-            if isApplied { try await worker.said(Self.taken) }
+            if isApplied { try await worker.waitForLog(Self.applied) }
             _ = try await worker.stop()
             let pushes = try Pushes(fixture.recorded())
             #expect(samples.allSatisfy { pushes.acceptedCount(of: $0) <= 1 })

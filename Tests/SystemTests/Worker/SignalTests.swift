@@ -10,7 +10,7 @@ extension ChangingWorkerTests {
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
             worker.send(signal: SIGHUP)
-            try await worker.said("configuration unchanged")
+            try await worker.waitForLog("configuration unchanged")
             let samples = Sample.make(10)
             try await fixture.publish(samples)
             try await fixture.results(of: samples).expectAcceptedOnFirstAttempt(samples)

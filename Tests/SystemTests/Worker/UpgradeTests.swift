@@ -20,7 +20,7 @@ extension SystemTests {
             let fixture = try await SystemFixture(
                 "upgrade", SystemFixture.Options(simulator: ["--delay-ms", "50"], delays: ["1s", "2s"]))
             // Requests are in wait queues when a worker starts or stops.
-            try await fixture.apns.ask(
+            try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"busy","share":0.1,"action":{"answer":{"reason":"TooManyRequests","retry_after_seconds":1}}}"#)
             let text = try fixture.directory.read("martlet.yaml")
@@ -31,7 +31,7 @@ extension SystemTests {
             }
             func startBefore() async throws -> ChildProcess {
                 let worker = try await ChildProcess([before, "worker", "--config", earlier])
-                try await worker.said("ready")
+                try await worker.waitForLog("ready")
                 return worker
             }
             let results = fixture.queue("results")

@@ -22,14 +22,14 @@ import Testing
 
     @Test func anIncreaseOfOnePercentIsAllowed() throws {
         let most = try InstructionCount(lines: ["60000 libnghttp2", "31000 JSON", "10000 AMQP"])
-        #expect(most.objection(accepted: accepted) == nil)
-        #expect(try InstructionCount(lines: ["1 JSON"]).objection(accepted: accepted) == nil)
+        #expect(most.limitViolation(accepted: accepted) == nil)
+        #expect(try InstructionCount(lines: ["1 JSON"]).limitViolation(accepted: accepted) == nil)
     }
 
     @Test func theErrorNamesTheModuleWithTheLargestIncrease() throws {
         let more = try InstructionCount(lines: ["50000 libnghttp2", "31000 JSON", "20001 Delivery"])
         #expect(
-            more.objection(accepted: accepted)
+            more.limitViolation(accepted: accepted)
                 == """
                 101001 instructions per message exceed the limit of 101000 (100000 accepted plus 1 %); largest increase: \
                 Delivery, from 0 to 20001

@@ -14,7 +14,7 @@ struct DeadLetterDrop {
             Terminal.error.line("martlet: option --export requires a file, not standard output")
             return .usage
         }
-        guard task.options.saysYes || ConfirmationPrompt.canBeAsked else {
+        guard task.options.saysYes || ConfirmationPrompt.isInteractive else {
             Terminal.error.line("martlet: standard input is not a terminal; pass --yes")
             return .usage
         }

@@ -69,7 +69,7 @@ struct DeadLetterEdit {
             RequestCheck(task.rules).problem(in: copy.body) == nil
         else { return false }
         if task.options.saysYes { return true }
-        guard ConfirmationPrompt.canBeAsked else {
+        guard ConfirmationPrompt.isInteractive else {
             var options = task.options
             options.saysYes = true
             let command = options.command(task.commands)
@@ -135,7 +135,7 @@ struct DeadLetterEdit {
             Terminal.error.line(
                 SourceExcerpt.text(text, problem.position, width: Terminal.error.width, reveals: false))
             let editsAgain =
-                ConfirmationPrompt.canBeAsked
+                ConfirmationPrompt.isInteractive
                 ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
             guard let editsAgain else { return nil }
             guard editsAgain else {

@@ -27,7 +27,7 @@ extension MessageQueueCommand {
             }
         }
         // With `--json`, a program reads the output and cannot answer a prompt.
-        guard !options.needsConfirmation || (ConfirmationPrompt.canBeAsked && !options.isJSON) else {
+        guard !options.needsConfirmation || (ConfirmationPrompt.isInteractive && !options.isJSON) else {
             let source = options.source
             var all = options
             all.choosesAll = true

@@ -28,9 +28,9 @@ extension DoctorCheck {
                 let probe = APNsProbe(loop: loop, connector: connector, configuration: configured)
                 probes.append((probe, pool.isForBroadcasts ? [first] : apps))
             }
-            await findings.ask(probes.map(\.probe.name)) { [probes] index in
+            await findings.collect(probes.map(\.probe.name)) { [probes] index in
                 let (probe, apps) = probes[index]
-                await probe.ask(Array(apps.prefix(appsMax)), found: findings.found)
+                await probe.check(Array(apps.prefix(appsMax)), found: findings.found)
                 guard apps.count > appsMax else { return }
                 findings.found(.unseen("apns", "\(apps.count - appsMax) more apps at \(probe.name)"))
             }
@@ -95,7 +95,7 @@ final class APNsProbe: @unchecked Sendable {
     var name: String { "\(place) with \(credential)" }
 
     /// - Parameter found: called with each app's line when its response arrives.
-    func ask(_ apps: [App], found: (DoctorLine) -> Void) async {
+    func check(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
             found(finding.line(app: app.bundleID, credential: credential, place: place))

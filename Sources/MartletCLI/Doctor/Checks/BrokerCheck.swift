@@ -10,7 +10,7 @@ extension DoctorCheck {
             return [.unseen("broker", "the configuration names no broker", remedy: "correct it first")]
         }
         let endpoints = broker.url.endpoints
-        await findings.ask(endpoints.map(\.description)) { index in
+        await findings.collect(endpoints.map(\.description)) { index in
             var line = await visit(
                 endpoints[index], broker, channels: context.configuration?.consumerChannels ?? 1, loop)
             // A worker needs only one of the hosts.

@@ -6,7 +6,7 @@ import Testing
 extension ToolTests.Page {
     @Test func `shows figures that add up`() async throws {
         let fixture = try await PageFixture()
-        _ = try await fixture.simulator.ask(
+        _ = try await fixture.simulator.request(
             "POST", "/v1/faults", #"{"match":{"device_prefix":"bb"},"action":"silence"}"#)
         #expect(try await fixture.push(#"{"aps":{"alert":"x"}}"#) == 200)
         #expect(try await fixture.push(#"{"aps":{"alert":"x"}}"#, to: "dead01") == 410)

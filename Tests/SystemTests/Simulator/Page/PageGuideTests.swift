@@ -62,7 +62,7 @@ extension ToolTests.Page {
 
         // A view that the user has chosen stays.
         try await fixture.open("#faults")
-        try await fixture.simulator.ask("POST", "/v1/reset")
+        try await fixture.simulator.request("POST", "/v1/reset")
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")
         #expect(try await fixture.browser.holds(isAt("faults")))
         try await fixture.open()

@@ -71,20 +71,20 @@ extension ToolTests.Page {
         }
         let hello = #"{"aps":{"alert":"Hello"}}"#
         let slow = #"{"id":"f","action":{"latency":{"constant_ms":5}}}"#
-        try await fixture.simulator.ask("POST", "/v1/faults", slow)
+        try await fixture.simulator.request("POST", "/v1/faults", slow)
         #expect(
             try await why { try await fixture.push(hello, to: "xyz") }
                 == "BadDeviceToken The device token is not an even number of hexadecimal digits.")
-        try await fixture.simulator.ask(
+        try await fixture.simulator.request(
             "POST", "/v1/faults", #"{"id":"f","action":{"answer":{"reason":"PayloadEmpty"}}}"#)
         #expect(try await why { try await fixture.push(hello) } == "PayloadEmpty A fault sent this response.")
-        try await fixture.simulator.ask("DELETE", "/v1/faults")
-        try await fixture.simulator.ask("PUT", "/v1/rules", #"{"background_priority_10":"InvalidPushType"}"#)
+        try await fixture.simulator.request("DELETE", "/v1/faults")
+        try await fixture.simulator.request("PUT", "/v1/rules", #"{"background_priority_10":"InvalidPushType"}"#)
         #expect(
             try await why {
                 try await fixture.push(hello, ["apns-push-type: background", "apns-priority: 10"])
             } == "InvalidPushType A push of type background may not have priority 10.")
-        try await fixture.simulator.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
+        try await fixture.simulator.request("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
         #expect(
             try await why { try await fixture.push(hello) }
                 == "InvalidProviderToken The key of the provider token is revoked.")

@@ -73,7 +73,7 @@ extension ToolTests.Page {
     @Test func `lists channels, and deletes one`() async throws {
         let fixture = try await PageFixture()
         for (id, policy) in [("AAAA", 1), ("a%2Bb%2F", 0)] {
-            try await fixture.simulator.ask(
+            try await fixture.simulator.request(
                 "PUT", "/v1/channels/\(id)?app=com.example.app&environment=production",
                 #"{"storage_policy":\#(policy)}"#)
         }
@@ -104,8 +104,8 @@ extension ToolTests.Page {
     @Test func `lists 100 devices and channels, and counts the rest`() async throws {
         let fixture = try await PageFixture()
         for number in 1000..<1102 {
-            try await fixture.simulator.ask("PUT", "/v1/devices/\(number)", #"{"app":"com.example.app"}"#)
-            try await fixture.simulator.ask(
+            try await fixture.simulator.request("PUT", "/v1/devices/\(number)", #"{"app":"com.example.app"}"#)
+            try await fixture.simulator.request(
                 "PUT", "/v1/channels/\(number)?app=com.example.app&environment=production", #"{"storage_policy":1}"#)
         }
         try await fixture.browser.run(

@@ -2,7 +2,7 @@ import JSON
 import Text
 
 /// The constant of a schema that a text probably means.
-enum MeantValue: Equatable {
+enum SuggestedValue: Equatable {
     case text(String)
     /// A number or literal as in the schema: the text has unnecessary quotes.
     case bare(String)

@@ -2,7 +2,7 @@ import EventLoop
 
 /// Counts `basic.qos` methods that a consumer sends only for the answer. The answer shows that the broker has read
 /// everything that was sent before.
-struct Echoes {
+struct QosRoundTrips {
     private var sentCount = 0
     private var answeredCount = 0
     /// Resumed by each answer, and when the channel is lost.

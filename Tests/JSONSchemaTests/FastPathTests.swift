@@ -4,7 +4,7 @@ import Testing
 @testable import JSONSchema
 
 /// Checks beyond the limits of the fast path are decided by the loop.
-struct PlainWayTests {
+struct FastPathTests {
     @Test func deepSchemasUseTheLoop() throws {
         for depth in [40, 100] {
             let schema = (0..<depth).reduce(#"{"type":"integer"}"#) { inner, _ in #"{"allOf":[\#(inner)]}"# }
