@@ -51,17 +51,17 @@ import Testing
         }
     }
 
-    @Test func eachTargetIsARoomOfTheStructurePage() throws {
+    @Test func theStructurePageListsEachTarget() throws {
         let page = Products.file("Sources/Documentation/Developers/Structure.md")
         let structure = String(decoding: try Files.bytes(of: page), as: UTF8.self)
-        let rows = structure.components(between: "## Rooms", and: "\nA test").joined().split(separator: "\n| ")
-        let rooms = rows.flatMap { row in String(row.prefix { $0 != "|" }).components(between: "`", and: "`") }
+        let rows = structure.components(between: "## Targets", and: "\nA test").joined().split(separator: "\n| ")
+        let listed = rows.flatMap { row in String(row.prefix { $0 != "|" }).components(between: "`", and: "`") }
         let targets = try Files.names(in: Products.file("Sources")).filter { name in
             let isOfC = name.hasPrefix("C") && name.dropFirst().first?.isUppercase == true
             let isTool = ["FuzzTargets", "martlet-fuzz", "Documentation"].contains(name) || name.hasPrefix("baseline-")
             return !isOfC && !isTool
         }
-        #expect(Set(rooms) == Set(targets) && rooms.count == targets.count)
+        #expect(Set(listed) == Set(targets) && listed.count == targets.count)
     }
 }
 
