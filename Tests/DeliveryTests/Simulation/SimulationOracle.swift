@@ -84,7 +84,7 @@ struct SimulationOracle {
         let pushes = report.pushes[index].map { "\($0.status) to worker \($0.worker) at \($0.at)" }
         return [
             "published \(publishes.count) times with \(resultCount) results: published at \(publishes.map(\.at)), arrived "
-                + "\(publishes.map(\.arrivals)) times, put back \(publishes.map(\.requeues)) times, pushed \(pushes)"
+                + "\(publishes.map(\.arrivals)) times, requeued \(publishes.map(\.requeues)) times, pushed \(pushes)"
         ]
     }
 
@@ -98,7 +98,7 @@ struct SimulationOracle {
             if one.outcome == "unknown", one.deadClass == "quarantine", publish.requeues >= Expectation.lossesMin {
                 return nil
             }
-            return "ended as \(one.outcome) \(one.deadClass ?? ""), put back \(publish.requeues) times"
+            return "ended as \(one.outcome) \(one.deadClass ?? ""), requeued \(publish.requeues) times"
         }
     }
 
@@ -147,7 +147,7 @@ struct SimulationOracle {
         if accepted > 1, publishes.count == 1, !results.contains(where: \.possibleDuplicate) {
             violations.append(
                 "was accepted \(accepted) times without a possible duplicate in its results, having arrived "
-                    + "\(publishes.map(\.arrivals)) times and been put back \(publishes.map(\.requeues)) times")
+                    + "\(publishes.map(\.arrivals)) times and been requeued \(publishes.map(\.requeues)) times")
         }
         if message.kind == .perishable, !report.disturbances.contains(where: \.isOfClocks),
             let expiration = message.expiration, let late = pushes.first(where: { $0.unixSeconds > expiration })

@@ -74,7 +74,7 @@ extension SimulationReport {
             let pushes = pushes[publish.message].map { "\($0.status) at \(seconds($0.at))" }.joined(separator: ", ")
             return
                 "publish \(number) of \(publish.message) at \(seconds(publish.at)): arrived \(publish.arrivals) times, "
-                + "put back \(publish.requeues) times; pushed [\(pushes)]; results [\(results)]"
+                + "requeued \(publish.requeues) times; pushed [\(pushes)]; results [\(results)]"
         }
         return (["\(settings)"] + events + lines).joined(separator: "\n")
     }
