@@ -32,6 +32,18 @@ import Testing
         for block in blocks { #expect(throws: Never.self) { try file.worker(text: Array(block.utf8)) } }
     }
 
+    /// `SystemTests` run the programs of the producers' page.
+    @Test(arguments: ["python", "go", "php", "ruby"])
+    func itsProgramsAreThoseOfTheProducersPage(language: String) throws {
+        let file = Products.file("Sources/Documentation/Producers/Examples.md")
+        let page = String(decoding: try Files.bytes(of: file), as: UTF8.self)
+        let tested = page.components(between: "```\(language)\n", and: "\n```")
+        #expect(!tested.isEmpty)
+        for block in text.components(between: "```\(language)\n", and: "\n```") {
+            #expect(tested.contains(block), "\(block)")
+        }
+    }
+
     @Test func theFoldersThatArchitectureNamesExistAndNoneIsMissing() throws {
         let page = Products.file("Sources/Documentation/Developers/Architecture.md")
         let architecture = String(decoding: try Files.bytes(of: page), as: UTF8.self)
