@@ -1,7 +1,5 @@
 import Crypto
 import Glibc
-import JSON
-import JSONSchema
 import TestKit
 import Testing
 
@@ -15,12 +13,9 @@ import Testing
         text = String(decoding: try FileReader.bytes(of: Products.file("README.md"), bytesMax: 1 << 20), as: UTF8.self)
     }
 
-    @Test func itsRequestIsValid() throws {
-        let schema = try FileReader.bytes(of: Products.file("schemas/notification.schema.json"), bytesMax: 1 << 20)
-        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
-        let blocks = text.components(between: "```json\n", and: "```")
-        #expect(blocks.count == 1)
-        for block in blocks { #expect(validator.firstViolation(in: try JSONDocument(block).root) == nil) }
+    @Test func itIsShort() {
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+        #expect(text.split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 
     @Test func itsConfigurationIsValid() throws {
