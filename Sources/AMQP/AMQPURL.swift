@@ -43,7 +43,7 @@ public struct AMQPURL: Sendable {
         } else {
             throw Self.invalid("must begin with amqp:// or amqps://")
         }
-        guard !rest.contains("#") else { throw Self.invalid("has a fragment (a # in a password is written %23)") }
+        guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for # in a password") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
         // The last @ ends the credentials, and no host contains a / or ?.
@@ -66,7 +66,7 @@ public struct AMQPURL: Sendable {
         guard endpoints.count <= Self.hostsMax else { throw Self.invalid("names more than \(Self.hostsMax) hosts") }
         virtualHost = "/"
         if let path, !path.isEmpty {
-            guard !path.contains("/") else { throw Self.invalid("has a / in the virtual host; it is written %2F") }
+            guard !path.contains("/") else { throw Self.invalid("has a / in the virtual host; write %2F for it") }
             virtualHost = try Self.decoded(path, "virtual host")
         }
         for pair in query?.split(separator: "&") ?? [] {

@@ -86,7 +86,7 @@ extension WorkerStatus {
     }
 
     package struct OpenBreaker: Sendable, Hashable {
-        /// Host, key and topic, as far as the breaker reaches.
+        /// The scope of the breaker: the authority, then the credential and the topic if the scope is that narrow.
         package var route = "-"
         /// One word, as in dead letters.
         package var code = "-"

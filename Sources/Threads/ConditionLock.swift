@@ -35,13 +35,14 @@ package final class ConditionLock: @unchecked Sendable {
         pthread_cond_broadcast(condition)
     }
 
-    /// Waits until `condition` is true, without the lock. Call only within `withLock`.
+    /// Waits until `condition` is true. Releases the lock while it sleeps, and holds it while it evaluates `condition`.
+    /// Call only within `withLock`.
     package func wait(until condition: () -> Bool) {
         while !condition() { pthread_cond_wait(self.condition, mutex) }
     }
 
-    /// Waits until `condition` is true or the timeout has passed, without the lock; returns whether `condition` is true.
-    /// Call only within `withLock`.
+    /// Waits until `condition` is true or the timeout has passed, and returns whether `condition` is true. Releases the
+    /// lock while it sleeps. Call only within `withLock`.
     package func wait(atMostMilliseconds milliseconds: Int, until condition: () -> Bool) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

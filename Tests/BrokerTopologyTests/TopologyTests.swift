@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Before 4.0, the argument discards a message when it is first requeued.
+    /// With `x-delivery-limit: -1`, RabbitMQ before 4.0 discards a message at its first requeue.
     @Test func newQueuesHaveNoDeliveryLimitWhereTheVersionHasOne() {
         let topology = Topology(names: TopologyNames(shards: ["push.requests": 2]), hasChannelCommands: true)
         for version in [nil, BrokerVersion(3, 10), BrokerVersion(3, 13)] {

@@ -22,7 +22,7 @@ import Testing
             log: log)
     }
 
-    /// Returns when the first push of each request arrived at APNs.
+    /// Returns the arrival time of each request's first push at APNs, in UNIX milliseconds, by request number.
     private static func pushTimes(_ fixture: LaneAPNSHarness) -> [Int: Int64] {
         var times: [Int: Int64] = [:]
         for push in fixture.pushes {

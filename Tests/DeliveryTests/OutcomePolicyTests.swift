@@ -109,6 +109,9 @@ import Testing
         #expect(concluded?.tokenState == .valid)
         #expect(concluded?.deadLetter?.code == "Unregistered")
         #expect(
+            concluded?.deadLetter?.sentence == "APNs answered 410 Unregistered. "
+                + "The device registered the token after APNs' timestamp: keep the token.")
+        #expect(
             finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1000))?.tokenState == .unregistered)
     }
 

@@ -41,7 +41,7 @@ import Testing
         #expect(four.output.contains("present  queue push.dead"))
         #expect(four.output.contains("created  queue push.requests"))
         let error = try #require(four.errors.last)
-        #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
+        #expect(error.hasPrefix("martlet: failed   policy push-deliveries: cannot set the policy"), "\(error)")
         #expect(
             error.hasSuffix(
                 "RabbitMQ 4.1 removes messages that were requeued 20 times from push.dead: run rabbitmqctl set_policy -p '/' "

@@ -1,6 +1,6 @@
 public import APNSProtocol
 
-/// How APNs refused a certificate, before it processed any push.
+/// APNs' refusal of a certificate before it processed any push.
 public enum CertificateRefusal: Sendable, Hashable {
     /// APNs failed the TLS handshake, as with a revoked certificate (Apple, "Establishing a certificate-based connection
     /// to APNs"). The value is the TLS error's text.

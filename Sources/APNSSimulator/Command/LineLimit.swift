@@ -18,7 +18,7 @@ struct LineLimit {
         return summary(now: now) + [line]
     }
 
-    /// When the summary is due if no other line follows; nil if no line was omitted.
+    /// The time at which the summary is due if no other line follows; nil if no line was omitted.
     var due: MonotonicTime? { lines > Self.linesMax ? began.map { $0 + .seconds(Self.seconds) } : nil }
 
     /// Returns the summary of omitted lines if it is due.

@@ -4,7 +4,7 @@ public import APNSProtocol
 public struct Device: Sendable {
     /// Hexadecimal digits in lower case.
     public var token: [UInt8]
-    /// The app that registered it.
+    /// The bundle ID of the app that registered the token.
     public var bundleID: String
     /// The environment in which the token is valid. nil: both, which no real token is; for device lists that serve
     /// both.

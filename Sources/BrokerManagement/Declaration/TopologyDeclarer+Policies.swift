@@ -28,8 +28,8 @@ extension TopologyDeclarer {
         let command = RabbitmqctlScript.command(policy, virtualHost: advice.virtualHost)
         guard let management, let snapshot else {
             return .failed(
-                "only the management API (amqp.management_url) can set the policy; without the policy, "
-                    + "RabbitMQ \(version) removes messages that were requeued \(DeliveryLimit.standard) times from "
+                "cannot set the policy without amqp.management_url, and without the policy, RabbitMQ \(version) removes "
+                    + "messages that were requeued \(DeliveryLimit.standard) times from "
                     + "\(limited.joined(separator: ", ")): run \(command), then martlet topology apply --without-policies"
             )
         }

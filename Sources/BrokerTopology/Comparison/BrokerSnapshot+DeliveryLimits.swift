@@ -60,7 +60,8 @@ extension BrokerSnapshot {
         topology.unlimitedQueues.filter { deliveryLimit(of: $0)?.count != nil }
     }
 
-    /// Returns existing and newly declared queues from which the broker would remove messages without a policy.
+    /// Returns the queues whose messages the broker would remove unless a policy is set: existing queues with a limit,
+    /// and the queues in `declared`.
     ///
     /// - Parameter declared: queues without the argument that turns off the limit.
     public func limitedQueues(of topology: Topology, declaredWithLimit declared: [String]) -> [String] {

@@ -1,4 +1,5 @@
-/// A function for zsh's completion system, for a file of its name (`_martlet`) in a folder of `$fpath`.
+/// A completion function of zsh. Its file has the function's name, such as `_martlet`, and belongs in a folder of
+/// `$fpath`.
 struct ZshCompletion {
     private let program: Program
     private let commands: [CommandSyntax]

@@ -60,7 +60,7 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// The name of the queue for people; a pattern for several queues.
+    /// Returns the name of the queue for output, or a pattern if there are several queues.
     package func place(_ names: TopologyNames) -> String {
         switch self {
         case .deadLetters: names.deadQueue

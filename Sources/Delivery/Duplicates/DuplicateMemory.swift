@@ -75,8 +75,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         case early
     }
 
-    /// The minimum of settled requests that are remembered. Each stripe has a sixteenth more than its share, since keys
-    /// spread unevenly.
+    /// The number of settled requests for which the memory is sized. Each stripe holds a sixteenth more than its share,
+    /// because keys spread unevenly.
     public static let settledMax = 100_000
     /// The time before the loss of a channel in which an acknowledgement may have been lost, since acknowledgements are
     /// batched.
@@ -89,7 +89,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     private var channelsOpened: UInt16 = 0
     private var lostChannels = LostChannels()
 
-    /// - Parameter settledMax: The minimum of settled requests that are remembered. Tests set it.
+    /// - Parameter settledMax: The number of settled requests for which the memory is sized. Tests set it.
     init(settledMax: Int) {
         let share = settledMax / Self.stripeCount
         stripes = (0..<Self.stripeCount).map { _ in DuplicateStripe(settledMax: share + share / 16 + 1) }

@@ -91,10 +91,11 @@ public struct OutcomePolicy: Sendable {
         return .conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(answer), tokenState: state))
     }
 
-    private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> FinalOutcome {
+    /// - Parameter sentence: nil means the explanation of the reason.
+    private func rejected(_ answer: PushAnswer, _ state: TokenState?, sentence: String? = nil) -> FinalOutcome {
         FinalOutcome(
             outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: state,
-            deadLetter: DeadLetterReason("apns", answer.code, answer.explained))
+            deadLetter: DeadLetterReason("apns", answer.code, sentence ?? answer.explained))
     }
 
     /// Returns the outcome for an unregistered token. If the device registered the token after the timestamp of the
@@ -106,7 +107,8 @@ public struct OutcomePolicy: Sendable {
         else {
             return FinalOutcome(outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: unregistered)
         }
-        return rejected(answer, .valid)
+        let sentence = "\(answer.summary) The device registered the token after APNs' timestamp: keep the token."
+        return rejected(answer, .valid, sentence: sentence)
     }
 
     /// Returns the verdict on a transient refusal, which counts as an attempt.

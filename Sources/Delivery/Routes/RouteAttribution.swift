@@ -109,7 +109,7 @@ extension HoldReason {
             Self.unansweredCode,
             "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
                 + "works there, check that this one was not revoked and is for this environment. Otherwise check that "
-                + "apns.endpoints names APNs, and any proxy or firewall on the path.")
+                + "apns.endpoints names APNs, and check any proxy or firewall on the path.")
     }
 
     fileprivate init(_ answer: PushAnswer) {

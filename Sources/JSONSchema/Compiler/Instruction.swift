@@ -1,7 +1,7 @@
 import JSON
 
-/// The checks of a subschema for one value, in order; `end` is the last. Operands are indices into the compiled
-/// schema's tables, or nodes of its documents.
+/// One instruction of a compiled subschema. The instructions of a subschema run in order; `end` is the last. Operands
+/// are values such as limits, indices into the compiled schema's tables, or nodes of its documents.
 enum Instruction {
     case end
     /// The schema `false`.

@@ -78,7 +78,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
+            .filter, OptionSyntax(name: "all", help: "send every dead letter without asking"),
             .limit("maximum number to send"),
             OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
             OptionSyntax(name: "dry-run", help: "only print what would be sent"),

@@ -22,7 +22,7 @@ extension DeadLetterOptions {
         }
         guard let limit = deliveryLimit, limit <= DeadLetterScan.deliveriesSpared else { return true }
         Terminal.error.line(
-            "martlet: \(queue): each scan counts as a failed delivery, and RabbitMQ discards messages that exceed \(limit) of them. \(DeadLetterScan.limitAdvice(queue, in: management.virtualHost))"
+            "martlet: \(queue): each scan counts as a failed delivery, and RabbitMQ discards a message after more than \(limit) failed deliveries. \(DeadLetterScan.limitAdvice(queue, in: management.virtualHost))"
                 .printable)
         return false
     }

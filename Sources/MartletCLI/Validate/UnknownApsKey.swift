@@ -2,8 +2,8 @@ import APNSProtocol
 import JSON
 import Text
 
-/// A key inside `aps` that Apple does not define. It is only a warning, since Apple adds keys over time. Most are
-/// typing errors: APNs accepts them, and devices ignore them.
+/// A key inside `aps` that Apple does not define. Martlet only warns about the key, because Apple adds keys over time.
+/// Most unknown keys are typing errors: APNs accepts the key, and devices ignore it.
 struct UnknownApsKey: Equatable {
     /// Maximum number reported per message.
     static let countMax = 5

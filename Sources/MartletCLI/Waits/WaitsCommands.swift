@@ -43,7 +43,7 @@ struct WaitsBringBackCommand: MessageQueueCommand {
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("return every request without confirmation") + [.json])
+        options: .broker + [.filter] + .resending("return every request without asking") + [.json])
 
     let options: DeadLetterOptions
 

@@ -6,7 +6,8 @@ final class ScriptedChannel {
     enum State {
         /// Next: closing, ended.
         case open
-        /// `channel.close` was sent. Ignores everything except `close-ok`. Next: ended.
+        /// The broker sent `channel.close`. The channel answers a `channel.close`, waits for `close-ok`, and ignores all other
+        /// frames. Next: ended.
         case closing
         case ended
     }

@@ -8,7 +8,7 @@ struct CertificateReport {
 
     let certificates: [WorkerConfiguration.APNs.Certificate]
 
-    /// Writes the lines now and then once a day.
+    /// Writes the lines immediately, and again once a day.
     ///
     /// - Parameter report: returns the report of the certificates in force.
     static func `repeat`(on loop: EventLoop, to log: Log, _ report: @escaping () -> CertificateReport) {

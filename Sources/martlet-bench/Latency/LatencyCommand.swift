@@ -4,9 +4,9 @@ import CommandKit
 struct LatencyCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["latency"],
-        summary: "Publish messages at constant rates, and measure the time from publish to result.",
+        summary: "Publish requests at constant rates, and measure the time from publish to result.",
         options: [
-            OptionSyntax(name: "per-second", value: "N,…", help: "rates in messages per second (\(standard.rates[0]))"),
+            OptionSyntax(name: "per-second", value: "N,…", help: "rates in requests per second (\(standard.rates[0]))"),
             OptionSyntax(name: "seconds", value: "N", help: "duration at each rate (\(standard.seconds))"),
             .setting(.delayMilliseconds),
             OptionSyntax(name: "lanes", value: "N", help: "lanes of the worker (\(standard.lanes))"),

@@ -117,7 +117,7 @@ import Testing
         ])
         #expect(known.map(\.exit.status) == [.exited(0), .exited(0), .exited(1), .exited(1), .exited(1)])
         let spare =
-            "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards messages that exceed 4 of them. "
+            "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards a message after more than 4 failed deliveries. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
         // An option that contradicts the queue's limit would lose all of them.
         let none = try await dead.stats(
