@@ -31,6 +31,21 @@ import Testing
         #expect(url.heartbeatSeconds == nil)
     }
 
+    /// The timeout is in milliseconds; the steps have limits in whole seconds.
+    @Test(arguments: [("2500", 3), ("1000", 1), ("1", 1)]) func theTimeoutLimitsEachStepOfAConnect(
+        milliseconds: String, seconds: Int
+    ) throws {
+        let options = try AMQPURL("amqp://a?connection_timeout=\(milliseconds)").connectOptions
+        #expect(options.connectSecondsMax == seconds && options.handshakeSecondsMax == seconds)
+    }
+
+    @Test(arguments: ["amqp://a", "amqp://a?connection_timeout=0"])
+    func theStepsHaveDefaultLimitsWithoutATimeout(text: String) throws {
+        let (options, defaults) = (try AMQPURL(text).connectOptions, ConnectOptions())
+        #expect(options.connectSecondsMax == defaults.connectSecondsMax)
+        #expect(options.handshakeSecondsMax == defaults.handshakeSecondsMax)
+    }
+
     @Test func ipv6AddressesAreInBrackets() throws {
         let url = try AMQPURL("amqp://u:p@[::1]:5999,[fe80::1%25eth0]/v")
         #expect(

@@ -30,6 +30,22 @@ import Testing
         }
     }
 
+    @Test func existingObjectsAreFound() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            let admin = harness.makeAdmin()
+            for exists in [false, true] {
+                #expect(try await admin.queueExists("q") == exists)
+                #expect(try await admin.exchangeExists("x") == exists)
+                guard !exists else { break }
+                try await admin.declareQueue("q")
+                try await admin.declareExchange("x", .topic)
+            }
+            #expect(harness.broker.queues.map(\.name) == ["q"])
+            await admin.close()
+        }
+    }
+
     @Test func requeuedMessagesAreMarkedAsRedelivered() {
         AMQPHarness.play { harness in
             try harness.broker.start()

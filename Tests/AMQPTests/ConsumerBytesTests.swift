@@ -58,6 +58,30 @@ import Testing
         }
     }
 
+    /// The bodies are larger than what one read returns, so the limit stops the connection exactly.
+    @Test func readingResumesAtThreeQuartersOfTheLimit() {
+        AMQPHarness.play { harness in
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let body = [UInt8](repeating: 7, count: 300_000)
+            harness.broker.publish(routingKey: "in", messageID: "0", body: body)
+            let measuring = harness.makeConsumer()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            let bytes = measuring.bodyBytesInFlight
+            measuring.acknowledge(harness.deliveries[0].tag)
+            await measuring.close()
+            for number in 1...5 { harness.broker.publish(routingKey: "in", messageID: "\(number)", body: body) }
+            let consumer = harness.makeConsumer(prefetch: 100) { $0.bodyBytesInFlightMax = 4 * bytes }
+            await harness.pass(.seconds(10))
+            let limited = harness.deliveries.dropFirst()
+            #expect(limited.count == 4 && consumer.bodyBytesInFlight == 4 * bytes)
+            consumer.acknowledge(limited[1].tag)
+            #expect(consumer.bodyBytesInFlight == 3 * bytes)
+            await harness.wait("delivery", limit: .seconds(10)) { harness.deliveries.count == 6 }
+            await consumer.close()
+        }
+    }
+
     @Test func theLimitAlsoAppliesAfterAReconnection() {
         AMQPHarness.play { harness in
             try harness.broker.start()

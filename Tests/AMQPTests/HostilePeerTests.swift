@@ -6,7 +6,7 @@ import Testing
 /// Input from a broker is untrusted: invalid bytes close the connection with an error, and have no other effect.
 @Suite struct HostilePeerTests {
     /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
-    private final class Player: ByteStreamHandler {
+    final class Player: ByteStreamHandler {
         private let record: RecordedSession?
         private var bytes: [UInt8]
         private var later: ArraySlice<[UInt8]>
@@ -54,17 +54,17 @@ import Testing
         }
     }
 
-    private static func frame(_ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
+    static func frame(_ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
         frame(1, channel, write)
     }
 
-    private static func frame(_ type: UInt8, _ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
+    static func frame(_ type: UInt8, _ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
         var payload = WireWriter()
         write(&payload)
         return FrameSplitterTests.frame(type, channel, payload.bytes)
     }
 
-    private static func method(
+    static func method(
         _ channel: UInt16, _ classID: UInt16, _ id: UInt16, _ write: (inout WireWriter) -> Void = { _ in }
     )
         -> [UInt8]
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// The bytes of a broker from the first one until a message was delivered.
-    private static let session: [[UInt8]] = [
+    static let session: [[UInt8]] = [
         method(0, 10, 10) { writer in
             writer.octet(0)
             writer.octet(9)
@@ -133,7 +133,7 @@ import Testing
         return record
     }
 
-    private final class RecordedSession: @unchecked Sendable {
+    final class RecordedSession: @unchecked Sendable {
         /// The bytes that the client sent.
         var bytes: [UInt8] = []
         var deliveries: [String] = []
@@ -282,27 +282,6 @@ import Testing
         }
     }
 
-    /// RabbitMQ first checks the permission for the destination exchange, then that for the source exchange.
-    @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
-    func theRefusedExchangeShowsThePermissionToPublish(refused: String?, mayPublish: Bool) {
-        AMQPHarness.play { harness in
-            let login = Self.session[..<4].flatMap { $0 }
-            let close = Self.method(1, 20, 40) { writer in
-                writer.short(403)
-                writer.shortString("ACCESS_REFUSED - access to exchange '\(refused ?? "")' in vhost '/' refused")
-                writer.raw([0, 0, 0, 0])
-            }
-            let unbindOK = Self.method(1, 40, 51)
-            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(login, later: [refused == nil ? unbindOK : close])
-            }
-            let admin = harness.makeAdmin()
-            #expect(try await admin.mayPublish(toExchange: "results") == mayPublish)
-            listener.close()
-            await admin.close(deadlineSeconds: 1)
-        }
-    }
-
     @Test func anUnansweredPauseClosesTheChannel() {
         AMQPHarness.play { harness in
             harness.connection.heartbeatSeconds = 0
@@ -315,6 +294,20 @@ import Testing
             await harness.wait("time-out") { harness.states.contains("consumer waiting: timedOut") }
             listener.close()
             await consumer.close(deadlineSeconds: 1)
+        }
+    }
+
+    /// A publisher has no consumer. The content of the delivery never arrives.
+    @Test func aDeliveryToAPublisherEndsTheConnection() {
+        AMQPHarness.play { harness in
+            let login = Self.session[..<4].flatMap { $0 } + Self.method(1, 85, 11)
+            let listener = try harness.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: [Self.session[7]])
+            }
+            let publisher = harness.makePublisher()
+            await harness.wait("loss") { harness.states.contains("publisher waiting: protocolViolation") }
+            listener.close()
+            await publisher.close(deadlineSeconds: 1)
         }
     }
 

@@ -49,6 +49,26 @@ import Testing
         }
     }
 
+    /// The answer to `basic.consume` is in transit when the consumer is paused.
+    @Test func aConsumerPausedWhileItStartsConsumesNothing() {
+        AMQPHarness.play { harness in
+            harness.loop.network.latencyMicroseconds = 100_000...100_000
+            try harness.broker.start()
+            harness.broker.declareQueue("in")
+            let consumer = harness.makeConsumer()
+            await harness.wait("consuming") { harness.broker.queue("in")?.consumerCount == 1 }
+            consumer.pause()
+            #expect(consumer.status != .ready)
+            await harness.wait("cancelled", limit: .seconds(10)) { harness.broker.queue("in")?.consumerCount == 0 }
+            harness.fill(["a"])
+            await harness.pass(.seconds(60))
+            #expect(consumer.status == .ready && harness.deliveries.isEmpty)
+            consumer.resume()
+            await harness.wait("delivery") { harness.deliveries.count == 1 }
+            await consumer.close()
+        }
+    }
+
     @Test func aResumedConsumerIsNotReadyWhileItsQueueIsMissing() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -187,6 +187,14 @@ import Testing
         #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
+    /// A key file may be replaced by another one with the same IDs.
+    @Test func aSignerRecognizesItsKey() throws {
+        let key = PoolHarness.key
+        let signer = ProviderTokenSigner(key: key)
+        #expect(signer.signs(with: key))
+        #expect(!signer.signs(with: try ProviderKey(privateKey: .generate(), keyID: key.keyID, teamID: key.teamID)))
+    }
+
     @Test func parsesAKeyFile() throws {
         let pem = try ES256PrivateKey.generate().pkcs8PEM()
         #expect(

@@ -48,6 +48,17 @@ import Testing
         }
     }
 
+    @Test func aPoolThatSignsItsTokensRequestsNone() throws {
+        let now = harness.loop.now
+        var signing = PoolTokens(PoolHarness.key, .init(), nil)
+        let own = signing.usable(now) { 0 }
+        let requestsOwn = signing.requestNewer()
+        #expect(own != nil && !requestsOwn)
+        var supplied = PoolTokens(PoolHarness.key, .init(), try signer.supply(now))
+        let requests = (0..<2).map { _ in supplied.requestNewer() }
+        #expect(requests == [true, true] && signer.refusals.count == 1, "requested once")
+    }
+
     @Test func sendsSuppliedTokensAndSignsNone() throws {
         harness.send()
         #expect(harness.runUntilEnded(1))

@@ -19,6 +19,18 @@ import Testing
         Array(name.utf8).withUnsafeBytes { apps.find($0) }
     }
 
+    /// Most of the bundle IDs are not compared in full.
+    @Test(arguments: [
+        ("com.example.shpo", "com.example.shop"), ("con.example.shop", "com.example.shop"), ("net.unlike", nil),
+        ("", nil),
+    ])
+    func theNearestOfManyAppsIsSuggested(name: String, nearest: String?) {
+        let names = (0..<30).map { "org.another\($0).app" } + ["com.example.shop"]
+        let apps = AppDirectory(
+            names.map { AppDirectory.App(bundleID: $0, defaultEnvironment: .production, production: .init(0)) })
+        #expect(apps.nearest(to: name) == nearest)
+    }
+
     @Test func everyKindOfPushHasItsOwnRoute() {
         let apps = AppDirectory([
             AppDirectory.App(

@@ -167,6 +167,7 @@ import Testing
         let replies = try fixture.waitForReplies(3)
         #expect(replies.map { $0["outcome"]?.string } == ["invalid", "invalid", "invalid"])
         #expect(replies.map { $0["error"]?["class"]?.string } == ["json", "app", "size"])
+        #expect(replies.map { $0["error"]?["code"]?.string } == ["truncated", "unknown", "message_bytes"])
         #expect(fixture.apns.counters.requests == 0)
         #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 3)
     }
@@ -197,6 +198,26 @@ import Testing
         #expect(fixture.replies.count == 1 && fixture.channels == 1 && fixture.queue?.ready.isEmpty == true)
         fixture.send(2, Self.list)
         #expect(try fixture.waitForReplies(2)[1]["channels"]?.count == 1)
+    }
+
+    /// Only the redelivery of the command itself was answered: not a repetition by its producer, and not another command
+    /// with the same body.
+    @Test(arguments: [(1, 0), (2, 1)]) func aCommandLikeARedeliveredOneGetsItsOwnReply(
+        number: Int, deliveryCount: Int
+    ) throws {
+        let fixture = try Fixture()
+        try fixture.loop.enter {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)), countMax: 1))
+        }
+        fixture.send(1, Self.list)
+        try #require(fixture.run { fixture.queue?.unsettled == 1 })
+        fixture.pass(seconds: 1)
+        fixture.cut()
+        _ = try fixture.waitForReplies(1)
+        fixture.pass(seconds: 60)
+        #expect(fixture.replies.count == 1 && fixture.queue?.ready.isEmpty == true)
+        fixture.send(number, Self.list, deliveryCount: deliveryCount)
+        #expect(try fixture.waitForReplies(2)[1]["id"]?.string == LaneAPNSHarness.id(number))
     }
 
     /// A command that another worker may have executed creates no second channel.

@@ -131,4 +131,17 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 6 })
         #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
+
+    /// A result repeats the channel of an invalid request if it has a plausible length.
+    @Test(arguments: [(510, true), (511, false)]) func anInvalidBroadcastReportsItsChannel(
+        _ bytes: Int, _ isReported: Bool
+    ) throws {
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        let channel = String(repeating: "a", count: bytes)
+        harness.request(#"{"app":"com.example.shop","channel_id":"\#(channel)","payload":{}}"#)
+        try #require(harness.run { harness.queue(harness.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(harness.queue(harness.names.resultsQueue)?.ready.first)
+        #expect(try JSONDocument(result.body).root["channel_id"]?.string == (isReported ? channel : nil))
+    }
 }

@@ -178,4 +178,37 @@ import Testing
             })
         #expect(fixture.results == 4 && fixture.pushes.count == 2)
     }
+
+    /// The drain would otherwise wait until the lane has no deliveries.
+    @Test func aDrainEndsTheWaitOfAFinishingLane() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(20_000))))
+        }
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.finish(deadlineSeconds: 600)
+        fixture.harness.pass(seconds: 1)
+        #expect(!fixture.harness.hasFinished)
+        fixture.harness.drain(deadlineSeconds: 60)
+        fixture.harness.pass(seconds: 1)
+        #expect(fixture.harness.hasFinished && fixture.harness.unfinished == nil)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 } && fixture.results == 1)
+    }
+
+    @Test func aResumeDoesNotEndADrain() throws {
+        let fixture = try LaneAPNSHarness()
+        try fixture.harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(20_000))))
+        }
+        fixture.request(1)
+        try #require(fixture.harness.run { fixture.pushes.count == 1 })
+        fixture.harness.drain(deadlineSeconds: 60)
+        fixture.harness.pass(seconds: 1)
+        #expect(fixture.harness.pause(.everything, false))
+        fixture.request(5, from: 1)
+        #expect(fixture.harness.status()?.state.isDraining == true)
+        #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
+        #expect(fixture.pushes.count == 1 && fixture.harness.queue()?.ready.count == 5)
+    }
 }

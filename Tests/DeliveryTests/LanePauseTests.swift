@@ -38,6 +38,31 @@ import Testing
         #expect(fixture.harness.status()?.pauses == [] && fixture.harness.deadLetters.isEmpty)
     }
 
+    /// Dashboards select the labels.
+    @Test func aPausedRequestIsCountedWithItsDelayAndReason() throws {
+        let fixture = try LaneAPNSHarness()
+        #expect(fixture.harness.pause(.topic(SimulatedApps.bundleID(0))))
+        fixture.request(3)
+        try #require(fixture.harness.run { fixture.waits == 3 })
+        let series = fixture.harness.counters.registry.counts(of: "martlet_retry_total")
+        #expect(series.map(\.count) == [3])
+        let labels = series.map { Dictionary(uniqueKeysWithValues: $0.labels.map { ($0.key, $0.value) }) }
+        #expect(labels == [["delay": "30s", "reason": "held-paused"]])
+    }
+
+    @Test func anExpiredRequestOfAPausedTopicIsNotHeld() throws {
+        let fixture = try LaneAPNSHarness()
+        #expect(fixture.harness.pause(.topic(SimulatedApps.bundleID(0))))
+        let expiration = fixture.harness.loop.now.unixSeconds - 1
+        fixture.harness.request(
+            #"""
+            {"app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb","push_type":"alert","expiration":\#(expiration),
+             "id":"\#(LaneAPNSHarness.id(1))","payload":{"aps":{"alert":"x"}}}
+            """#)
+        #expect(fixture.harness.run { fixture.harness.counters.count(of: .expired) == 1 })
+        #expect(fixture.harness.counters.held.value == 0 && fixture.waits == 0)
+    }
+
     @Test func aPausedTopicHoldsOnlyItsPushes() throws {
         let fixture = try LaneAPNSHarness(apps: 2)
         #expect(fixture.harness.pause(.topic(SimulatedApps.bundleID(0))))

@@ -102,6 +102,36 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 && fixture.pushes.count == 1 })
     }
 
+    @Test func aFinishingLaneDoesNotConsumeWhenPublishingResumes() throws {
+        let fixture = try LaneAPNSHarness()
+        let (harness, names) = (fixture.harness, fixture.harness.names)
+        harness.onLoop { harness.broker.deleteQueue(names.deadQueue) }
+        harness.request("not JSON")
+        try #require(harness.run { !harness.isReady })
+        harness.finish(deadlineSeconds: 600)
+        harness.pass(seconds: 1)
+        fixture.request(3)
+        harness.mendTopology()
+        #expect(harness.run { harness.hasFinished })
+        harness.pass(seconds: 5)
+        #expect(fixture.results == 1 && fixture.pushes.isEmpty && harness.queue()?.ready.count == 3)
+    }
+
+    @Test func parkedDeliveriesAreRequeuedByADrain() throws {
+        let fixture = try LaneAPNSHarness()
+        let (harness, names) = (fixture.harness, fixture.harness.names)
+        harness.onLoop { harness.broker.deleteQueue(names.deadQueue) }
+        harness.request("not JSON")
+        try #require(harness.run { !harness.isReady })
+        fixture.request(1)
+        harness.pass(seconds: 1)
+        #expect(harness.queue()?.unsettled == 2, "the second is parked")
+        harness.drain(deadlineSeconds: 1)
+        #expect(harness.run { harness.unfinished == 1 })
+        #expect(harness.queue()?.ready.count == 2 && fixture.pushes.isEmpty)
+        #expect(harness.counters.requeued.value == 2 && harness.counters.inFlight.value == 0)
+    }
+
     /// Cuts the publishing connection after the publish for the request and before its confirm.
     private func cutPublishing(of harness: LaneHarness, after request: () -> Void, once isThere: () -> Bool) throws {
         let before = harness.connections.map(\.deliveredToServer)

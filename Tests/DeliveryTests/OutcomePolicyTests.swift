@@ -60,6 +60,18 @@ import Testing
         #expect(concluded?.answer == FinalOutcome.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
     }
 
+    @Test(arguments: [
+        PushAnswer(status: 200, timestampMilliseconds: 7), PushAnswer(status: 200, reason: .unknown("Stored")),
+    ])
+    func everyValueOfAnAcceptingAnswerIsReported(answer: PushAnswer) {
+        let concluded = finalOutcome(policy.verdict(on: .answered(answer), of: subject()))
+        #expect(concluded?.outcome == .accepted)
+        #expect(
+            concluded?.answer
+                == FinalOutcome.Answer(
+                    status: 200, reason: answer.reason?.text, timestampMilliseconds: answer.timestampMilliseconds))
+    }
+
     /// A broadcast has no device, regardless of the answer.
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
     func aBroadcastHasNoTokenState(status: Int, reason: Reason?) {
@@ -299,5 +311,22 @@ import Testing
         let concluded = finalOutcome(policy.hold(.appLimit, of: subject(attempts), permitAfterMilliseconds: 1))
         #expect(concluded?.outcome == .rejected)
         #expect(concluded?.deadLetter?.deadClass == "held" && concluded?.deadLetter?.code == "app-limit")
+    }
+
+    @Test(arguments: [0, 1]) func aRequestIsHeldUntilItsLastMillisecond(millisecondsLeft: Int64) {
+        var attempts = Attempts()
+        attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000 + millisecondsLeft
+        let verdict = policy.hold(HoldReason("unreachable", "It is gone."), of: subject(attempts))
+        #expect((wait(verdict) != nil) == (millisecondsLeft > 0))
+        #expect(finalOutcome(verdict)?.deadLetter?.deadClass == (millisecondsLeft > 0 ? nil : "held"))
+    }
+
+    /// Each third of the time between two delays has its own sibling queue.
+    @Test(arguments: [(30_001, 0), (59_999, 0), (60_000, 1), (89_999, 1), (90_000, 2), (120_000, 2)])
+    func anExactWaitSelectsItsSiblingQueue(milliseconds: Int64, sibling: Int) {
+        let schedule = RetrySchedule(waits: [WaitDelay(seconds: 30), WaitDelay(seconds: 120)])
+        let wait = schedule.permitWait(afterMilliseconds: milliseconds, latestSeconds: nil)
+        #expect(wait?.delay == WaitDelay(seconds: 120))
+        #expect(wait?.exact == Wait.Exact(milliseconds: milliseconds, sibling: sibling))
     }
 }

@@ -277,7 +277,7 @@ import Text
         let record = record(
             [
                 "push-attempt": 1, "push-retry-rounds": 4, "push-wait-id": 66, "push-first-failed-at": 5,
-                "x-delivery-count": 3,
+                "push-expires-at": 12, "x-delivery-count": 3,
             ], isRedelivered: true)
         let message = QuarantineMessage.make(
             for: record, waitID: 77, movedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker)
@@ -286,7 +286,7 @@ import Text
             [
                 "push-attempt": 1, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
                 "push-wait-id-before": 66, "push-deliveries-before": 3,
-                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9,
+                "push-reason": "Delivered 3 times without being settled.", "push-failed-at": 9, "push-expires-at": 12,
             ] + Self.origin + ["push-first-failed-at": 5])
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }

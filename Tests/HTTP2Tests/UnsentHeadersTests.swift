@@ -41,4 +41,17 @@ import Testing
             }
         }
     }
+
+    /// The bytes behind the frame belong to another one.
+    @Test func onlyACompleteHeadersFrameHasAStreamID() {
+        let frame: [UInt8] = [0, 0, 0, 1, 4, 0, 0, 0, 7]
+        frame.withUnsafeBytes { bytes in
+            #expect(HeadersFrame.streamID(of: bytes) == 7)
+            for count in 0..<frame.count {
+                #expect(HeadersFrame.streamID(of: UnsafeRawBufferPointer(rebasing: bytes[..<count])) == nil)
+            }
+        }
+        let data: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 0, 7]
+        #expect(data.withUnsafeBytes { HeadersFrame.streamID(of: $0) } == nil)
+    }
 }
