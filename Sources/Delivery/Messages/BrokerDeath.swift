@@ -19,7 +19,8 @@ package struct BrokerDeath {
         reason = death["reason"]?.stringValue
         queue = death["queue"]?.stringValue
         if case .timestamp(let seconds)? = death["time"] {
-            unixMilliseconds = Int64(exactly: seconds)?.multipliedReportingOverflow(by: 1000).partialValue
+            let (milliseconds, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+            unixMilliseconds = overflows ? nil : Int64(exactly: milliseconds)
         }
     }
 
