@@ -51,13 +51,13 @@ import Testing
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         _ = machine.settingsReceived(1, streamsMax: nil)
-        #expect(machine.choose(at(1)) == 1, "has far fewer requests")
+        #expect(machine.choose(priority: 0, at(1)) == 1, "has far fewer requests")
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(3)) }
         machine.streamBegan(1, at(4))
-        #expect(machine.choose(at(4)) == 1, "the same iteration")
-        #expect(machine.choose(at(5)) == 0, "has fewer requests")
+        #expect(machine.choose(priority: 0, at(4)) == 1, "the same iteration")
+        #expect(machine.choose(priority: 0, at(5)) == 0, "has fewer requests")
     }
 
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
@@ -125,26 +125,26 @@ import Testing
     @Test func opensNoConnectionWithoutDemand() {
         var machine = machine()
         #expect(machine.nextOpening(nothing, at(0)) == .none)
-        #expect(machine.choose(at(30)) == nil)
+        #expect(machine.choose(priority: 0, at(30)) == nil)
     }
 
     @Test func opensTheNextConnectionOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(shared, at(0)) == .none, "another is connecting")
-        #expect(machine.choose(at(30)) == nil)
+        #expect(machine.choose(priority: 0, at(30)) == nil)
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
         #expect(machine.settingsReceived(0, streamsMax: 10) == false, "already connected")
-        #expect(machine.choose(at(30)) == 0)
+        #expect(machine.choose(priority: 0, at(30)) == 0)
         machine.streamBegan(0, at(1))
-        #expect(machine.choose(at(30)) == nil)
+        #expect(machine.choose(priority: 0, at(30)) == nil)
         #expect(machine.nextOpening(shared, at(2)) == .later(at(6)), "its answer may open the gate")
         machine.streamEnded(0, .authenticated, at(2))
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(2)) == .none)
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
-        #expect(machine.choose(at(30)) == 1)
+        #expect(machine.choose(priority: 0, at(30)) == 1)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         machine.streamBegan(1, at(2))
@@ -164,7 +164,7 @@ import Testing
         machine.streamBegan(1, at(7))
         #expect(machine.nextOpening(shared, at(20)) == .none, "only one more is allowed")
         machine.streamEnded(1, .authenticated, at(20))
-        #expect(machine.choose(at(30)) == 1)
+        #expect(machine.choose(priority: 0, at(30)) == 1)
     }
 
     @Test func aRefusedStreamAllowsAnotherConnection() {
@@ -172,7 +172,7 @@ import Testing
         machine.streamBegan(0, at(1))
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .refused, at(2))
-        #expect(machine.choose(at(30)) == nil)
+        #expect(machine.choose(priority: 0, at(30)) == nil)
         #expect(machine.nextOpening(shared, at(3)) == .later(at(7)))
         #expect(machine.nextOpening(shared, at(7)) == .open(slot: 1))
     }
@@ -183,12 +183,12 @@ import Testing
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
-        #expect(machine.choose(at(30)) == 0, "others do not use it")
+        #expect(machine.choose(priority: 0, at(30)) == 0, "others do not use it")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
         machine.drain(0)
-        #expect(machine.choose(at(30)) == 1)
+        #expect(machine.choose(priority: 0, at(30)) == 1)
     }
 
     @Test func aRefusedFreshPushDrainsOnlyItsConnection() {
@@ -197,10 +197,10 @@ import Testing
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
-        #expect(machine.choose(at(30)) == 0)
+        #expect(machine.choose(priority: 0, at(30)) == 0)
         #expect(machine.freshEnded(1, isAccepted: false) == [1])
         machine.drain(1)
-        #expect(machine.choose(at(30)) == 0)
+        #expect(machine.choose(priority: 0, at(30)) == 0)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
 
@@ -218,9 +218,9 @@ import Testing
         var machine = machine()
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
-        #expect(machine.choose(at(30)) == nil)
+        #expect(machine.choose(priority: 0, at(30)) == nil)
         machine.release(0)
-        #expect(machine.choose(at(30)) == 0)
+        #expect(machine.choose(priority: 0, at(30)) == 0)
     }
 
     /// Otherwise, the fresh push could not be sent while both connections are up.

@@ -32,4 +32,27 @@ import Testing
         #expect(try seconds(expiration: 0, deadline: 1007) == [7, 7])
         #expect(try seconds(expiration: nil, deadline: 1001) == [5, 1])
     }
+
+    /// APNs stops reading, and continues after the timeout of pushes that wait in the output buffer. It answers the PING
+    /// behind them, but none of them.
+    @Test func aPushWrittenAfterItsTimeoutEndsWithoutAnAnswer() throws {
+        let harness = try PoolHarness { ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds) = (10, 5) }
+        harness.send()
+        #expect(harness.runUntilEnded(1))
+        let connection = harness.apns.connections[0]
+        harness.loop.enter { connection.transport?.pauseReading() }
+        harness.apns.onRequest = { _, _ in }
+        let total = 200
+        for _ in 0..<total {
+            harness.send { PoolHarness.request($0, alert: String(repeating: "x", count: 200)) }
+            harness.pass(.milliseconds(5))
+        }
+        harness.pass(.seconds(11))
+        harness.loop.enter { connection.transport?.resumeReading() }
+        harness.pass(.seconds(1))
+        let open = (1...total).filter { harness.outcomes[$0] == nil }
+        #expect(!open.isEmpty && !connection.hasClosed)
+        harness.pass(.seconds(5))
+        #expect(open.allSatisfy { harness.outcomes[$0] == .unknown(.timedOut) } && !connection.hasClosed)
+    }
 }

@@ -211,4 +211,24 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
         #expect(fixture.pushes.count == 1 && fixture.harness.queue()?.ready.count == 5)
     }
+
+    /// The broker does not answer the cancellation of the consumer, so the drain takes a while.
+    @Test func aDrainingLaneDoesNotTestALostRoute() throws {
+        let fixture = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: 2)
+        let harness = fixture.harness
+        try harness.onLoop {
+            try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(20_000))))
+        }
+        for app in 0..<2 { fixture.request(1, from: app, app: app) }
+        try #require(harness.run { fixture.pushes.count == 2 })
+        harness.onLoop { harness.broker.setSilent(true) }
+        harness.drain(deadlineSeconds: 30)
+        harness.pass(seconds: 1)
+        let lost = try #require(harness.loop.network.connections.first { $0.endpoint != harness.broker.endpoint })
+        harness.onLoop { lost.cut() }
+        harness.pass(seconds: 5)
+        #expect(fixture.connections == 2)
+        harness.onLoop { harness.broker.setSilent(false) }
+        #expect(harness.run { harness.unfinished != nil })
+    }
 }

@@ -295,4 +295,21 @@ import Testing
         #expect(harness.run { harness.unfinished == 1 && harness.counters.requeued.value == 1 })
         #expect(fixture.pushes.count == 1 && fixture.waits == 0)
     }
+
+    /// The broker would accept the next publish.
+    @Test func aLaneThatReachedItsDeadlinePublishesNothing() throws {
+        let harness = try LaneHarness()
+        try #require(harness.run { harness.isReady })
+        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.request("not JSON")
+        // The next pause is longer than the drain.
+        try #require(harness.run { harness.counters.publishRepeats.value == 8 })
+        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        let published = harness.broker.published
+        harness.drain(deadlineSeconds: 1)
+        #expect(harness.run { harness.unfinished == 1 })
+        harness.pass(seconds: 5)
+        #expect(harness.broker.published == published && harness.counters.requeued.value == 1)
+        #expect(harness.queue()?.ready.count == 1)
+    }
 }

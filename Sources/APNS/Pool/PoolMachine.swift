@@ -79,7 +79,7 @@ struct PoolMachine: Sendable {
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
     /// Returns the slot of the connection for a push of this priority; nil if no connection has a free stream for it.
-    func choose(priority: UInt8 = 0, _ now: MonotonicTime) -> Int? {
+    func choose(priority: UInt8, _ now: MonotonicTime) -> Int? {
         var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)
         for slot in members.indices {
             if let member = members[slot], !member.isReserved { choice.consider(index: slot, member.gate) }
@@ -180,7 +180,6 @@ struct PoolMachine: Sendable {
         var hasReserved = false
         // A connection that will soon accept pushes makes another one unnecessary.
         var hasPending = false
-        var hasConnected = false
         var hasStalled = false
         var stallsAt: MonotonicTime?
         for case let member? in members where member.gate.isServing {
@@ -189,7 +188,6 @@ struct PoolMachine: Sendable {
                 hasReserved = true
                 continue
             }
-            hasConnected = hasConnected || member.hasConnected
             guard member.gate.phase != .open else { continue }
             guard let since = member.unansweredSince else {
                 hasPending = true
@@ -212,7 +210,8 @@ struct PoolMachine: Sendable {
             let allowsOneMore = hasStalled || hasReserved
             return serving < connectionsMax + (allowsOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
         }
-        return isProbing && !hasConnected && serving <= connectionsMax ? .connection(isReserved: false) : .none
+        // Probing ends when a connection is up.
+        return isProbing && serving <= connectionsMax ? .connection(isReserved: false) : .none
     }
 
     private var leastBusy: Int? {
