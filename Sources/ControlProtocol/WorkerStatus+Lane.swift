@@ -28,7 +28,7 @@ extension WorkerStatus {
         package var unconfirmed = 0
         /// Messages that wait to be published.
         package var unpublished = 0
-        /// Why outcomes cannot be published. nil: they can.
+        /// The reason why outcomes cannot be published. nil: they can.
         package var publishingFailure: String?
         package var queues: [ConsumedQueue] = []
         package var pools: [Pool] = []

@@ -11,7 +11,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var uptimeSeconds = 0
     package var phase = Phase(rawValue: "-")
     package var isReady = false
-    /// Why the worker is not ready.
+    /// The reason why the worker is not ready.
     package var reasons: [String] = []
     /// Unacknowledged deliveries.
     package var inFlight = 0
@@ -30,7 +30,7 @@ package struct WorkerStatus: Sendable, Hashable {
     package var breakers: [OpenBreaker] = []
     /// Apps at their limits. An app of several lanes is reported once, with its longest times.
     package var limitedApps: [LimitedApp] = []
-    /// What an operator has paused. Lanes that start later are paused too.
+    /// The scopes that an operator has paused. Lanes that start later are paused too.
     package var paused: [String] = []
     /// The pauses with operator, reason and age.
     package var pauses: [PauseReport] = []
@@ -75,7 +75,7 @@ extension WorkerStatus {
     package struct ChannelCommands: Sendable, Hashable {
         package var isConsuming = false
         package var isReplying = false
-        /// Why commands are not consumed or answered.
+        /// The reason why commands are not consumed or answered.
         package var reasons: [String] = []
 
         package init(isConsuming: Bool = false, isReplying: Bool = false, reasons: [String] = []) {

@@ -24,7 +24,7 @@ final class LaneHarness {
         /// The indices of the ready lanes.
         var readyLanes: Set<Int> = []
         var publishingFailure: String?
-        /// How often a lane changed from ready to not ready.
+        /// The number of times that a lane changed from ready to not ready.
         var stops = 0
         var hasFinished = false
         var unfinished: [Int] = []

@@ -64,7 +64,8 @@ package struct AckWindow {
         self.delayMax = delayMax
     }
 
-    /// When `decide` must be called again, even if no other event happens; nil if no acknowledgement is due.
+    /// The time at which `decide` must be called again, even if no other event happens; nil if no acknowledgement is
+    /// due.
     package var deadline: MonotonicTime? {
         doneCount > 0 ? oldestDoneAt + delayMax : nil
     }

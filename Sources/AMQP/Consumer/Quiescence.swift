@@ -19,7 +19,7 @@ struct Quiescence {
         (self.room, begin, lastArrival) = (room, now, now)
     }
 
-    /// When the wait is over if no more deliveries arrive.
+    /// The time at which the wait is over if no more deliveries arrive.
     var endsAt: MonotonicTime { min(lastArrival + Self.quiet, begin + Self.longest) }
 
     func isOver(now: MonotonicTime) -> Bool { room <= 0 || now >= endsAt }

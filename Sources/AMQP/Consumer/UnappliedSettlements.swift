@@ -26,7 +26,7 @@ struct UnappliedSettlements {
         last = now
     }
 
-    /// When every settlement counts as applied; nil if there are too few for RabbitMQ to hold any.
+    /// The time at which every settlement counts as applied; nil if there are too few for RabbitMQ to hold any.
     var safeAt: MonotonicTime? {
         countBefore + count > Self.unappliedMax ? last + .seconds(Self.applySecondsMax) : nil
     }

@@ -23,7 +23,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// How many confirms ahead of its own a waiter is announced, if confirms arrive in order.
+    /// The number of confirms before its own at which a waiter is announced, if confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
@@ -147,7 +147,7 @@ package struct ConfirmWindow<Waiter> {
         return nil
     }
 
-    /// When the oldest unconfirmed publish was sent, with or without a waiter.
+    /// The time at which the oldest unconfirmed publish was sent, with or without a waiter.
     package var oldestSentAt: MonotonicTime? {
         self[head]?.sentAt
     }

@@ -14,7 +14,7 @@ public enum PublishOutcome: Sendable, Hashable {
     case refused(PublishRefusal)
 }
 
-/// Why a message cannot be published at all.
+/// The reason why a message cannot be published at all.
 public enum PublishRefusal: String, Error, Sendable, Hashable {
     /// An exchange name, routing key, message ID or other short string exceeds 255 bytes.
     case shortStringTooLong

@@ -19,10 +19,10 @@ public final class Publisher: ChannelHandler {
     private var isNotifying = false
     private var returning = (code: UInt16(0), text: "")
     private let timer: DeadlineTimer
-    /// When the broker last confirmed or refused a message, or began to accept messages. While it accepts none, such as
-    /// during an alarm, no confirm is due.
+    /// The time at which the broker last confirmed or refused a message, or began to accept messages. While it accepts
+    /// none, such as during an alarm, no confirm is due.
     private var answeredAt: MonotonicTime
-    /// When the broker began to accept messages.
+    /// The time at which the broker began to accept messages.
     private var readyAt: MonotonicTime
     /// The start of a period in which the broker refused every message; nil after a confirm.
     private var refusedSince: MonotonicTime?

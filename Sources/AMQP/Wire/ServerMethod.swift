@@ -32,7 +32,7 @@ enum ServerMethod {
     case basicNack(Confirm)
     case confirmSelectOK
 
-    /// Why the broker closes a channel or the connection.
+    /// The reason why the broker closes a channel or the connection.
     struct Close {
         var replyCode: UInt16
         var replyText: UnsafeRawBufferPointer

@@ -11,7 +11,7 @@ public indirect enum PushOutcome: Sendable, Hashable {
     case unknown(UnknownReason, silentConnection: Int? = nil)
 }
 
-/// Why a push was not sent, or was refused unprocessed.
+/// The reason why a push was not sent, or was refused unprocessed.
 public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     /// The pool accepts no more pushes.
     case draining
@@ -49,7 +49,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why the outcome of a push is unknown.
+/// The reason why the outcome of a push is unknown.
 public enum UnknownReason: Sendable, Hashable, CustomStringConvertible {
     /// No answer arrived within the request timeout.
     case timedOut

@@ -7,7 +7,7 @@ import JSON
 ///      "share": 0.5, "count_max": 100}
 struct ReportedFault: Sendable {
     var fault: Fault
-    /// How often it has struck; nil where that is not reported. Ignored in requests.
+    /// The number of times that it has struck; nil where that is not reported. Ignored in requests.
     var struck: Int?
 
     static let codec = ObjectCodec(
@@ -48,7 +48,7 @@ extension Fault {
     static let codec = ReportedFault.codec.converted(
         read: { reported, _ throws(InputError) in reported.fault }, write: { ReportedFault(fault: $0) })
 
-    /// Why the fault can never apply; nil if it can.
+    /// The reason why the fault can never apply; nil if it can.
     fileprivate var obstacle: String? {
         switch (trigger, action) {
         case (.request, .resumeReading):

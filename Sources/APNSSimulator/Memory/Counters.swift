@@ -17,7 +17,7 @@ public struct Counters: Sendable, Hashable {
     /// Maximum number of reasons unknown to APNs that have a counter of their own.
     static let unknownReasonsMax = 64
 
-    /// When counting began, by the machine's clock.
+    /// The time at which counting began, by the machine's clock.
     public internal(set) var sinceUnixMilliseconds: Int64 = 0
     public internal(set) var connections = 0
     public internal(set) var connectionsOpen = 0

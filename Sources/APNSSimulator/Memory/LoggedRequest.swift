@@ -19,9 +19,9 @@ public struct LoggedRequest: Sendable {
         bytes.withUnsafeBytes { body(RequestView(number: number, entry: entry, bytes: $0)) }
     }
 
-    /// When the request was complete, by the simulator's clock.
+    /// The time at which the request was complete, by the simulator's clock.
     public var unixMilliseconds: Int64 { entry.unixMilliseconds }
-    /// When the simulator sent the answer; nil if it had not sent one when the log was read.
+    /// The time at which the simulator sent the answer; nil if it had not sent one when the log was read.
     public var answeredUnixMilliseconds: Int64? {
         entry.answeredUnixMilliseconds == 0 ? nil : entry.answeredUnixMilliseconds
     }

@@ -36,7 +36,7 @@ public struct RuleOptions: Sendable {
         case goAway = "goaway"
     }
 
-    /// How the simulator closes a connection with too many errors.
+    /// The way in which the simulator closes a connection with too many errors.
     public enum ConnectionClosing: String, CaseIterable, Sendable {
         /// With GOAWAY and the reason.
         case goAway = "goaway"
@@ -64,7 +64,7 @@ public struct RuleOptions: Sendable {
     public var countsTokenUpdatesPerKey = false
     /// Maximum age of a provider token, in seconds. Older tokens are refused with `ExpiredProviderToken`.
     public var tokenAgeSecondsMax = Int(APNSLimits.providerTokenAgeSecondsMax)
-    /// How far `iat` may be in the future, in seconds.
+    /// The maximum seconds by which `iat` may be in the future.
     public var futureTokenSecondsMax = 3600
     /// Reason for a token that is further in the future.
     public var futureTokenReason = Reason.invalidProviderToken
@@ -135,13 +135,13 @@ public struct RuleOptions: Sendable {
     /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil: no limit.
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
-    /// How the simulator then closes the connection.
+    /// The way in which the simulator then closes the connection.
     public var errorsEnd = ConnectionClosing.goAway
     /// Number of connections with fewer than ten requests that an address may open and close within
     /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil: no limit.
     public var shortConnectionsMax: Int? = 3000
     public var shortConnectionsWindowSeconds = 10
-    /// How long the simulator then refuses the address.
+    /// The time for which the simulator then refuses the address.
     public var refusalSeconds = 30
     /// Maximum idle time of a connection; nil: no limit.
     public var idleSecondsMax: Int?

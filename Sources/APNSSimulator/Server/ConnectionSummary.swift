@@ -5,7 +5,7 @@ import JSON
 public struct ConnectionSummary: Sendable, Hashable {
     public var number: Int
     public var service: Service
-    /// When the simulator accepted the connection, by the simulator's clock.
+    /// The time at which the simulator accepted the connection, by the simulator's clock.
     public var sinceUnixMilliseconds: Int64
     /// The team that the first push with a valid token has bound the connection to; nil before such a push.
     public var teamID: String?

@@ -15,9 +15,9 @@ struct RequestSlot {
     /// nil: the slot is free, or the simulator refused its stream.
     var stream: HTTP2Stream?
     var stage = Stage.arriving
-    /// When the request reached ``stage``.
+    /// The time at which the request reached ``stage``.
     var since = MonotonicTime(nanoseconds: 0)
-    /// How long the connection had no stream before this one.
+    /// The time for which the connection had no stream before this one.
     var idle = Duration.zero
     /// Number of the request in the log.
     var number = 0

@@ -38,7 +38,7 @@ extension SimulatorConnection {
         }
     }
 
-    /// When the connection became idle; nil while it has a stream.
+    /// The time at which the connection became idle; nil while it has a stream.
     var idleSince: MonotonicTime? { gate.streams == 0 ? idleFrom : nil }
 
     /// Closes the connection because it is idle.

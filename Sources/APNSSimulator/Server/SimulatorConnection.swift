@@ -39,7 +39,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     var resumeTimer: TimerToken?
-    /// When the last stream ended; before the first stream, when the connection was accepted.
+    /// The time at which the last stream ended; before the first stream, the time at which the connection was accepted.
     private(set) var idleFrom: MonotonicTime
     /// Time without streams before the newest complete request's.
     private(set) var idle = Duration.zero

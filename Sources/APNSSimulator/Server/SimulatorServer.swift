@@ -27,8 +27,8 @@ public final class SimulatorServer {
     let documentAtStart: StateDocument
     /// The memory of received requests.
     public let memory: RequestMemory
-    /// How far the simulator's clock is ahead of the loop's; behind it if negative. An offset makes provider tokens
-    /// expire without waiting.
+    /// The offset by which the simulator's clock is ahead of the loop's; behind it if negative. An offset makes
+    /// provider tokens expire without waiting.
     public var clockOffset = Duration.zero { didSet { watchIdle() } }
     /// The time of the simulator's clock, which the rules use.
     public var now: Now {

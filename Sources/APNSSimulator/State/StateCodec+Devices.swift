@@ -171,7 +171,7 @@ extension DeviceCondition {
         }
     }
 
-    /// When the token became inactive, in milliseconds since 1970; nil for conditions without a time.
+    /// The time at which the token became inactive, in milliseconds since 1970; nil for conditions without a time.
     var sinceMilliseconds: Int64? {
         switch self {
         case .unregistered(let since), .expired(let since): since

@@ -7,7 +7,7 @@ struct StateCodec: Sendable {
     /// Returns the bytes of a file that the text names.
     typealias FileSource = @Sendable (_ path: String) throws(InputError) -> [UInt8]
 
-    /// When devices became inactive if the text has no time, in milliseconds since 1970.
+    /// The time at which devices became inactive if the text has no time, in milliseconds since 1970.
     let sinceMilliseconds: Int64
     /// nil if texts cannot name files, as over HTTP.
     var readFile: FileSource?
@@ -83,7 +83,7 @@ extension ValueCodec<Duration> {
     /// Maximum offset of the clock: ten years.
     private static var offsetSecondsMax: Double { 315_576_000 }
 
-    /// How far a clock is ahead, in seconds; behind if negative.
+    /// The offset by which a clock is ahead, in seconds; behind if negative.
     static var clockOffset: Self {
         ValueCodec<Double>.number(-offsetSecondsMax...offsetSecondsMax).mapped(
             read: { .nanoseconds(Int64($0 * 1_000_000_000)) },

@@ -4,7 +4,7 @@ import YAML
 /// A state file in YAML. Errors contain the line.
 struct StateFile {
     let path: String
-    /// When devices became inactive if the file has no time, in milliseconds since 1970.
+    /// The time at which devices became inactive if the file has no time, in milliseconds since 1970.
     let sinceMilliseconds: Int64
 
     /// Reads the file.

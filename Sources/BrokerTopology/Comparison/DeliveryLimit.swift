@@ -1,5 +1,5 @@
-/// How often a message of a quorum queue may be requeued, by the queue's argument and by its policy and operator policy
-/// together.
+/// The number of times that a message of a quorum queue may be requeued, by the queue's argument and by its policy and
+/// operator policy together.
 public enum DeliveryLimit: Equatable, Sendable {
     case none
     case finite(Int)

@@ -13,7 +13,7 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
     /// The number of queues of one delay, with slightly different times. The lane chooses one at random, which spreads
     /// the return of a burst.
     public static let siblings = 3
-    /// How much longer each sibling waits than the previous one, in hundredths of the delay.
+    /// The extra wait of each sibling over the previous one, in hundredths of the delay.
     private static let siblingStepPercent: Int64 = 12
 
     public static let defaults = [5, 30, 120, 600, 900, 3600].map { WaitDelay(seconds: $0) }

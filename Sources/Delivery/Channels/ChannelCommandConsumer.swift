@@ -28,7 +28,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     public struct Status: Sendable, Hashable {
         public var isConsuming: Bool
         public var isPublishing: Bool
-        /// Why it cannot consume or publish, one sentence each.
+        /// The reason why it cannot consume or publish, one sentence each.
         public var reasons: [String]
 
         public init(isConsuming: Bool, isPublishing: Bool, reasons: [String]) {
@@ -68,7 +68,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private let closing = ContinuationList<Void>()
     /// A command that has a reply but could not be acknowledged: the broker redelivers it.
     private var repliedTo: IncomingMessage?
-    /// When `close` gives up the remaining commands; nil until `close` is called.
+    /// The time at which `close` gives up the remaining commands; nil until `close` is called.
     private var deadline: MonotonicTime?
 
     /// To be called on the loop's thread.

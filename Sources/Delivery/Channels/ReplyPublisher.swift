@@ -11,7 +11,7 @@ final class ReplyPublisher {
     private let repeats: Counter
     private var outage = Outage()
     private let pauses = ContinuationList<Void>()
-    /// Why the current reply cannot be published; nil while publishing works.
+    /// The reason why the current reply cannot be published; nil while publishing works.
     private(set) var failure: String?
 
     /// - Parameter admin: Checks for consumers. Uses another connection than the publisher, whose connection a resource

@@ -9,7 +9,7 @@ struct DuplicateCandidate: Hashable {
     var waitID: UInt32 = 0
     /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?
-    /// When the request was moved to the quarantine, by the clock of the worker that moved it.
+    /// The time at which the request was moved to the quarantine, by the clock of the worker that moved it.
     var movedAt: MonotonicTime?
     /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that a lost channel
     /// held.

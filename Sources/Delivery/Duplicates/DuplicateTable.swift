@@ -51,7 +51,7 @@ struct DuplicateTable {
         var state: State = []
         /// The index in `order` of a settled entry.
         var place = noPlace
-        /// When the entry was settled, in whole seconds.
+        /// The time at which the entry was settled, in whole seconds.
         var seconds: Int32 = 0
     }
 

@@ -6,15 +6,15 @@ public struct LaneState: Sendable, Hashable {
     public var isDraining = false
     /// An operator has paused the lane.
     public var isPaused = false
-    /// Why outcomes cannot be published; nil if they can.
+    /// The reason why outcomes cannot be published; nil if they can.
     public var publishingFailure: String?
     /// No endpoint of APNs accepts a connection.
     public var isUnreachable = false
     public var isConsuming = false
-    /// Why the lane cannot consume; nil while it connects for the first time.
+    /// The reason why the lane cannot consume; nil while it connects for the first time.
     public var consumingFailure: String?
     public var isPublishing = false
-    /// Why the connection for publishing cannot be used.
+    /// The reason why the connection for publishing cannot be used.
     public var brokerFailure: String?
 
     /// Whether the lane consumes requests and can publish their outcomes.
@@ -23,7 +23,7 @@ public struct LaneState: Sendable, Hashable {
     /// Whether the lane wants to consume requests.
     public var wantsRequests: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
 
-    /// Why the lane is not ready, one sentence each.
+    /// The reason why the lane is not ready, one sentence each.
     public var reasons: [String] {
         var reasons: [String] = []
         if isDraining { reasons.append("draining: consumes no more requests and settles those in flight") }

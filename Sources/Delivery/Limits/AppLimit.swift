@@ -47,11 +47,11 @@ struct AppLimit {
     private let waitingMax: Int
     /// The longest wait in the lane. At a low rate it exceeds `laneWaitSecondsMax`, since the next slot may be later.
     private let laneWaitMax: Int64
-    /// How far ahead slots are planned.
+    /// The time ahead for which slots are planned.
     private let plannedMax: Int64
 
     private(set) var inFlight = 0
-    /// When the next push is due by the rate. It may be sent up to a burst earlier.
+    /// The time at which the next push is due by the rate. It may be sent up to a burst earlier.
     private var due = Self.never
     /// The last slot for which a request waits at the broker.
     private var planned = Self.never
@@ -120,7 +120,7 @@ struct AppLimit {
         return sendToBroker(nextSlot(now), secondsLeft: nil, now)
     }
 
-    /// When to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
+    /// The time to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? {
         guard let since = waiting.first else { return nil }
         let latest = since + laneWaitMax

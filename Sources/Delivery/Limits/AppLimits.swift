@@ -67,7 +67,7 @@ struct AppLimits {
         return permit
     }
 
-    /// When to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
+    /// The time to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? { appsWaiting.lazy.compactMap { apps[$0]?.nextPermitTime }.min() }
 
     mutating func ended(_ app: AppDirectory.Index, begunAt: MonotonicTime, _ now: MonotonicTime) {

@@ -8,7 +8,7 @@ extension DeliveryRecord {
     /// `timestamp` has whole seconds, so the request may have been published this much later.
     private static let timestampRoundingMilliseconds: Int64 = 999
 
-    /// When the request's time to live ends, in UNIX milliseconds; nil if its producer set none.
+    /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set none.
     ///
     /// The broker does not report how long the request was queued. The time to live therefore begins with the delivery,
     /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is the header of the first

@@ -38,7 +38,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var isDuplicate = false
     var stage = Stage.received
     private(set) var sentAtMilliseconds: Int64?
-    /// When the verdict was reached; until then, when the delivery arrived.
+    /// The time at which the verdict was reached; until then, the time at which the delivery arrived.
     private(set) var endedAtMilliseconds: Int64
     /// The message id of the messages about this delivery, the same at each publish. Consumers drop duplicates by it.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }

@@ -16,7 +16,8 @@ package enum MessageHeaderName {
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"
     package static let possibleDuplicate = "push-possible-duplicate"
-    /// When the time to live of the request ends, in UNIX milliseconds. The property `expiration` is lost in a wait.
+    /// The end of the time to live of the request, in UNIX milliseconds. The property `expiration` is lost
+    /// in a wait.
     package static let expiresAt = "push-expires-at"
     package static let firstFailedAt = "push-first-failed-at"
     package static let failedAt = "push-failed-at"

@@ -12,18 +12,18 @@ public struct Attempts: Sendable, Hashable {
     public var waitID: UInt32 = 0
     /// The history before the last round; nil unless that round was the move to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?
-    /// When the first attempt failed, in UNIX milliseconds; nil before that.
+    /// The time at which the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
     /// Consecutive rounds in which the request was held.
     public var holds = 0
-    /// When the first of those rounds began, in UNIX milliseconds.
+    /// The time at which the first of those rounds began, in UNIX milliseconds.
     public var heldSinceMilliseconds: Int64?
 
     public struct BeforeQuarantine: Sendable, Hashable {
         public var waitID: UInt32
         /// The failed deliveries that the broker had counted.
         public var deliveries: Int
-        /// When the request was moved, in UNIX milliseconds.
+        /// The time at which the request was moved, in UNIX milliseconds.
         public var movedAtMilliseconds: Int64
     }
 

@@ -4,7 +4,7 @@ public struct FinalOutcome: Sendable, Hashable {
     /// APNs' answer; nil if there was none.
     public var answer: Answer?
     public var tokenState: TokenState?
-    /// Why the request is dead-lettered; nil if it is not.
+    /// The reason why the request is dead-lettered; nil if it is not.
     public var deadLetter: DeadLetterReason?
 
     init(

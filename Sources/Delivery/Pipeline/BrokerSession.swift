@@ -129,7 +129,7 @@ final class BrokerSession {
 }
 
 extension BrokerStatus {
-    /// Why the connection or channel cannot be used; nil if it can, or is still starting.
+    /// The reason why the connection or channel cannot be used; nil if it can, or is still starting.
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil

@@ -25,6 +25,6 @@ struct HeldRequests {
     /// Removes and returns the next request, regardless of the pace.
     mutating func takeFirst() -> Held? { waiting.popFirst() }
 
-    /// When the next requests may move; nil if none waits.
+    /// The time at which the next requests may move; nil if none waits.
     var nextMove: MonotonicTime? { waiting.isEmpty ? nil : pace.nextBurst }
 }

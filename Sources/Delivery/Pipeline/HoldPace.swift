@@ -11,7 +11,7 @@ struct HoldPace: Sendable {
     static let burstMilliseconds: Int64 = 10
 
     private let intervalNanoseconds: Int64
-    /// When the next request is due. It may move up to a burst earlier.
+    /// The time at which the next request is due. It may move up to a burst earlier.
     private var due = MonotonicTime(nanoseconds: Int64.min / 2)
 
     init(laneCount: Int) {
@@ -25,6 +25,6 @@ struct HoldPace: Sendable {
         return true
     }
 
-    /// When a full burst may move again.
+    /// The time at which a full burst may move again.
     var nextBurst: MonotonicTime { due }
 }

@@ -5,6 +5,7 @@ struct PendingPush {
     let request: PushRequest
     /// Identifies the request in the memory of duplicates.
     let key: DeduplicationKey
-    /// When the limits of the app permitted the push; nil if the app has no limits or the permit was not granted yet.
+    /// The time at which the limits of the app permitted the push; nil if the app has no limits or the permit was not
+    /// granted yet.
     var permitGrantedAt: MonotonicTime?
 }

@@ -18,7 +18,7 @@ enum PublishFlow {
         if case .stuck = self { true } else { false }
     }
 
-    /// Why the lane cannot publish; nil while messages flow.
+    /// The reason why the lane cannot publish; nil while messages flow.
     var failure: String? {
         if case .stuck(let stuck) = self { stuck.reason } else { nil }
     }

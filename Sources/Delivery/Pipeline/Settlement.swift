@@ -8,7 +8,7 @@ struct Settlement {
     /// invalid, and a request from the queue of expired requests.
     let key: DeduplicationKey?
     var plan: PublishPlan
-    /// When the first message of the plan was last published.
+    /// The time at which the first message of the plan was last published.
     var publishedAt: MonotonicTime
     /// The retries of the first message of the plan; nil while its first publish is outstanding.
     var retry: PublishRetry?

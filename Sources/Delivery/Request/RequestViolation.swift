@@ -2,7 +2,7 @@ import APNSProtocol
 import JSON
 import JSONSchema
 
-/// Why a request is invalid, with a remedy for the developer of its producer.
+/// The reason why a request is invalid, with a remedy for the developer of its producer.
 public struct RequestViolation: Error, Sendable, Hashable {
     /// The class of the violation; the second word of a dead letter's routing key.
     public enum Class: String, Sendable, Hashable, CaseIterable {

@@ -19,7 +19,7 @@ struct Breaker: Sendable, Hashable {
         var cause: HoldReason
         let since: MonotonicTime
         var probing: Probing
-        /// When the next probing push is admitted.
+        /// The time at which the next probing push is admitted.
         fileprivate(set) var nextProbe: MonotonicTime
         fileprivate var waitSeconds: Int64
         fileprivate(set) var isBeingProbed = false

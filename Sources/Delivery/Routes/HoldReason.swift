@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Why pushes are held.
+/// The reason why pushes are held.
 public struct HoldReason: Sendable, Hashable {
     /// The code for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
     /// `token`, `certificate-refused` or `paused`; `no-connection`, `overloaded` or `refused-stream` for a push that no

@@ -97,8 +97,8 @@ struct RouteAvailability: Sendable {
         return untested
     }
 
-    /// When the grace periods of all missing endpoints have ended; nil if an endpoint accepts connections or none is
-    /// missing.
+    /// The time at which the grace periods of all missing endpoints have ended; nil if an endpoint accepts connections
+    /// or none is missing.
     private var deadline: MonotonicTime? {
         var latest: MonotonicTime?
         for endpoint in endpoints {

@@ -30,8 +30,10 @@ enum DeadLetterText {
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
+    /// - Parameter isComplete: whether the scan read the whole queue, or as much as the options ask for.
     static func table(
-        _ groups: DeadLetterGroups, of seen: Int, in place: String, _ source: MessageSource = .deadLetters
+        _ groups: DeadLetterGroups, of seen: Int, in place: String, _ source: MessageSource = .deadLetters,
+        isComplete: Bool = true
     ) -> String {
         let rows = groups.sorted.map { group in
             ["\(group.count)", share(group.count, of: groups.count)]
@@ -42,7 +44,8 @@ enum DeadLetterText {
         let sum =
             groups.count == seen
             ? "\(seen) \(source.noun)s in \(place)" : "\(groups.count) of \(seen) \(source.noun)s in \(place)"
-        return (rows.isEmpty ? "" : lines(titles, rows)) + sum.printable + "\n"
+        let note = isComplete ? "" : "; the scan is incomplete"
+        return (rows.isEmpty ? "" : lines(titles, rows)) + sum.printable + note + "\n"
     }
 
     private static func lines(_ titles: [String], _ rows: [[String]]) -> String {

@@ -45,7 +45,7 @@ extension ValidateCommand {
         var schemaPath: String?
         /// Configuration of a worker, whose rules also apply; nil: none.
         var configPath: String?
-        /// Why the default configuration file cannot be read; nil if it is readable or not needed.
+        /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
         var unreadableConfig: String?
         var resources: [NamedResource] = []
         /// Draft of a schema that does not name one.

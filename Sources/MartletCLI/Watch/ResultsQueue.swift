@@ -9,7 +9,7 @@ import EventLoop
 /// The broker deletes the queue after it has been unused for a while. The queue therefore survives a short connection
 /// loss. The command deletes it when it ends.
 final class ResultsQueue {
-    /// How long the broker keeps the queue of a killed command.
+    /// The time for which the broker keeps the queue of a killed command.
     private static let expiresMilliseconds: Int64 = 60_000
     /// Messages that may wait for a slow terminal. The broker then drops the oldest.
     private static let lengthMax: Int64 = 100_000

@@ -13,7 +13,7 @@ struct WatchedEnvelope {
     var routingKey: String
     /// The properties that are set, by their JSON names.
     var properties: [(name: StaticString, value: String)] = []
-    /// When the message was published, according to its own properties.
+    /// The time at which the message was published, according to its own properties.
     var timestampSeconds: UInt64?
     var headers = FieldTable()
     var body: [UInt8]

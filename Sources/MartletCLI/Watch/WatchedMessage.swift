@@ -32,7 +32,7 @@ struct WatchedMessage: Equatable {
     var attempts: Int?
     /// A duplicate that was not pushed. The outcome is that of the first delivery.
     var isDuplicate = false
-    /// When the outcome was determined, or when the worker or broker dead-lettered the message.
+    /// The time at which the outcome was determined, or the worker or broker dead-lettered the message.
     var unixMilliseconds: Int64?
     var messageID: String?
     /// Size of the dead letter's body, which is the request's body.

@@ -4,8 +4,8 @@ import EventLoop
 
 /// The provider tokens of a process: one for each key, signed on the control loop and sent to every lane.
 struct ProviderTokens {
-    /// How long the token of an unused key is kept. APNs accepts a token for an hour, and no second one within 20
-    /// minutes. So a restored key continues with its token.
+    /// The time for which the token of an unused key is kept. APNs accepts a token for an hour, and no second one
+    /// within 20 minutes. So a restored key continues with its token.
     static let rememberedSeconds: Int64 = 60 * 60
     /// Maximum number of unused keys that are kept. The oldest are dropped first.
     static let rememberedMax = 1000

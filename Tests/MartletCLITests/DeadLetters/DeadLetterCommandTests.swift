@@ -83,12 +83,14 @@ import Testing
         let letters = (0..<20).map { dead.letter($0) }
         try await dead.publish(letters)
         var refusals = 0
+        let directory = try TemporaryDirectory("worn")
         try await dead.wear(20, times: 14)
         #expect(try await dead.run("stats").exit.status == .exited(0))
         for _ in 0..<8 {
             let refused = try await dead.run("stats")
             guard refused.exit.status != .exited(0) else { continue }
             #expect(refused.exit.status == .exited(1))
+            #expect(refused.output.last?.hasSuffix(" in worn.dead; the scan is incomplete") == true)
             let errorText = refused.errors.joined()
             #expect(errorText.contains("martlet: worn.dead: scan stopped: a dead letter had"))
             #expect(errorText.contains(#""delivery-limit":-1"#) && errorText.contains("--delivery-limit none"))
@@ -96,6 +98,9 @@ import Testing
             refusals += 1
         }
         #expect(refusals >= 5)
+        let file = directory.file("dropped.ndjson")
+        let drop = try await dead.run("drop", "--export", file, "--where", #"code == "none""#, "--yes")
+        #expect(drop.exit.status == .exited(0) || access(file, F_OK) != 0)
         let redrive = try await dead.run("redrive", "--limit", "3")
         #expect(redrive.exit.status == .exited(1) || redrive.exit.status == .exited(0))
         let taken = try await dead.consume(dead.count()) + dead.consume(dead.count(in: "requests"), from: "requests")

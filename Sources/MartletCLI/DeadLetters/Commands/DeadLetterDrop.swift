@@ -1,6 +1,7 @@
 import CommandKit
 import DeadLetters
 import EventLoop
+import Glibc
 import Text
 
 /// Removes dead letters from their queue after writing them to a file.
@@ -56,7 +57,10 @@ struct DeadLetterDrop {
         switch scan.end {
         case nil, .complete, .enough, .windowFull: break
         // After an interrupt, nothing is dropped: the operator may delete the incomplete file.
-        case .tooLong, .interrupted, .lost, .worn: return (nil, task.end(of: scan))
+        case .tooLong, .interrupted, .lost, .worn:
+            // An empty file would only make the next run fail.
+            if count == 0, file != "-" { unlink(file) }
+            return (nil, task.end(of: scan))
         }
         task.reportMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
         if count > 0, !task.options.saysYes {

@@ -12,7 +12,7 @@ import Text
 /// Sends dead letters as requests: checks them again, publishes them, and removes each after the broker's confirm.
 /// Publishes unrouted results and waiting requests in the same way, unchecked.
 actor DeadLetterRedrive {
-    /// How long to wait after an interrupt for the reader of the JSON lines.
+    /// The time to wait after an interrupt for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop

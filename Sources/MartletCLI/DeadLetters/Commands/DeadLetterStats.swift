@@ -20,7 +20,8 @@ struct DeadLetterStats {
                 task.options.isJSON
                 ? DeadLetterText.json(groups).allSatisfy { Terminal.output.json($0) }
                 : Terminal.output.write(
-                    DeadLetterText.table(groups, of: totals.seen, in: task.place, task.options.source))
+                    DeadLetterText.table(
+                        groups, of: totals.seen, in: task.place, task.options.source, isComplete: code == .success))
             return isWritten ? code : .failed
         }
     }
