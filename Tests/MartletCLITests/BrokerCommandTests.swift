@@ -65,7 +65,7 @@ import Testing
         let policy = applied.errors.first { $0.contains("policy kept-deliveries") }
         if isLimiting {
             #expect(applied.exit.status == .exited(1))
-            #expect(policy?.contains("out of kept.dead: run rabbitmqctl set_policy") == true)
+            #expect(policy?.contains("times from kept.dead: run rabbitmqctl set_policy") == true)
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "kept-deliveries", #"^kept\.dead$"#, #"{"delivery-limit":-1}"#)
         } else {

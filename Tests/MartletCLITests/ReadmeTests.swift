@@ -18,13 +18,35 @@ import Testing
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 
-    @Test func itsConfigurationIsValid() throws {
+    /// A page may show a part of a configuration: the README's completes it.
+    @Test(
+        arguments: ["README.md"]
+            + ["Configuring", "Installing", "Operating", "Scaling"].map { "\(Self.operators)/\($0).md" })
+    func configurationsAreValid(page: String) throws {
         let key = try ES256PrivateKey.generate().pkcs8PEM()
         let file = ConfigurationFile(
-            "README.md", resolver: ReferenceResolver(environment: { _ in "x" }, readFile: { _ in Array(key.utf8) }))
-        let blocks = text.components(between: "```yaml\n", and: "```")
+            page, resolver: ReferenceResolver(environment: { _ in "9780" }, readFile: { _ in Array(key.utf8) }))
+        let blocks = String(decoding: try Files.bytes(of: Products.file(page)), as: UTF8.self)
+            .components(between: "```yaml\n", and: "```")
         #expect(blocks.count == 1)
-        for block in blocks { #expect(throws: Never.self) { try file.worker(text: Array(block.utf8)) } }
+        let whole = Self.sections(try #require(text.components(between: "```yaml\n", and: "```").first))
+        for block in blocks {
+            let shown = Self.sections(block)
+            let missing = whole.filter { section in !shown.contains { $0.key == section.key } }.map(\.text)
+            #expect(throws: Never.self) { try file.worker(text: Array((block + missing.joined()).utf8)) }
+        }
+    }
+
+    private static let operators = "Sources/Documentation/Operators"
+
+    /// The top-level members of a YAML text.
+    private static func sections(_ yaml: String) -> [(key: Substring, text: String)] {
+        var sections: [(key: Substring, text: String)] = []
+        for line in yaml.split(separator: "\n") {
+            if line.first?.isLetter == true { sections.append((line.prefix { $0 != ":" }, "")) }
+            if !sections.isEmpty { sections[sections.count - 1].text += "\(line)\n" }
+        }
+        return sections
     }
 
     /// `SystemTests` run the programs of the producers' page.
