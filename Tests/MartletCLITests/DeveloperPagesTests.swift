@@ -7,26 +7,27 @@ import Testing
     @Test func thePathsOfEachChangeExist() throws {
         let names = try Self.names(in: "Changing.md").filter { $0.contains("/") && !$0.contains("…") }
         #expect(names.count > 80)
-        // The example of a file to add.
-        for name in names where name != "Delivery/Limits/QuietHours.swift" {
+        for name in names {
             let exists = ["", "Sources/", "Tests/"].contains { access(Products.file($0 + name), F_OK) == 0 }
             #expect(exists, "\(name)")
         }
     }
 
     /// The name of an API: `Breaker`, or `Breaker.firstProbeSeconds`.
-    @Test(arguments: ["Architecture.md", "Changing.md", "Structure.md"]) func theTypesOfAPageExist(page: String) throws
-    {
-        let types = try Self.names(in: page).filter { $0.wholeMatch(of: /[A-Z][a-z]\w*(\.[a-z]\w*)*/) != nil }
+    @Test func theTypesOfThePagesExist() throws {
+        let sources = try Files.paths(below: "Sources").filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
         let declared = try Set(
-            Self.sources(in: "Sources").flatMap { file in
+            sources.flatMap { file in
                 String(decoding: try Files.bytes(of: Products.file(file)), as: UTF8.self).split {
                     !$0.isLetter && !$0.isNumber
                 }
             })
-        // Except files and folders of tests.
-        for type in types where !type.hasSuffix(".swift") && !type.hasSuffix("Tests") {
-            #expect(type.split(separator: ".").allSatisfy(declared.contains), "\(type)")
+        for page in ["Architecture.md", "Changing.md", "Structure.md"] {
+            let types = try Self.names(in: page).filter { $0.wholeMatch(of: /[A-Z][a-z]\w*(\.[a-z]\w*)*/) != nil }
+            // Except files and folders of tests.
+            for type in types where !type.hasSuffix(".swift") && !type.hasSuffix("Tests") {
+                #expect(type.split(separator: ".").allSatisfy(declared.contains), "\(page): \(type)")
+            }
         }
     }
 
@@ -36,12 +37,13 @@ import Testing
         let text = String(decoding: try Files.bytes(of: path), as: UTF8.self).replacing(/(?s)```.*?```/, with: "")
         return text.matches(of: /`([^`\n]*)`/).map { String($0.1) }
     }
+}
 
-    private static func sources(in folder: String) throws -> [String] {
-        try Files.names(in: Products.file(folder)).flatMap { name in
-            let path = "\(folder)/\(name)"
-            if name.hasSuffix(".swift") || name.hasSuffix(".c") { return [path] }
-            return name.contains(".") || name == "Documentation" ? [] : try sources(in: path)
+extension Files {
+    /// Returns the files below a folder of the repository, by their paths from its top. A name with a dot is a file's.
+    static func paths(below folder: String) throws -> [String] {
+        try names(in: Products.file(folder)).flatMap { name in
+            name.contains(".") ? ["\(folder)/\(name)"] : try paths(below: "\(folder)/\(name)")
         }
     }
 }

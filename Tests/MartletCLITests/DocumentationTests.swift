@@ -8,7 +8,7 @@ import Testing
     private let pages: [String: MarkdownPage]
 
     init() throws {
-        let paths = ["README.md"] + (try Self.files(in: Self.folder)).filter { $0.hasSuffix(".md") }
+        let paths = ["README.md"] + (try Files.paths(below: Self.folder)).filter { $0.hasSuffix(".md") }
         pages = Dictionary(uniqueKeysWithValues: try paths.map { ($0, try MarkdownPage($0)) })
     }
 
@@ -29,7 +29,7 @@ import Testing
         while let path = next.popLast() {
             next += pages[path]?.links.map(\.path).filter { reached.insert($0).inserted } ?? []
         }
-        #expect(try Self.files(in: Self.folder).filter { !reached.contains($0) } == [])
+        #expect(try Files.paths(below: Self.folder).filter { !reached.contains($0) } == [])
     }
 
     @Test func theIndexListsEveryDecisionWithItsStatus() throws {
@@ -42,13 +42,6 @@ import Testing
             #expect(Int(file.prefix(4)) == Int(beginning.1), "\(page.path)")
             let row = "| \(beginning.1) | [\(beginning.2)](\(file)) | \(beginning.3) |"
             #expect(index.text.contains(row), "\(row)")
-        }
-    }
-
-    private static func files(in folder: String) throws -> [String] {
-        try Files.names(in: Products.file(folder)).flatMap { name in
-            // Only files have a suffix in these folders.
-            name.contains(".") ? ["\(folder)/\(name)"] : try files(in: "\(folder)/\(name)")
         }
     }
 }

@@ -4,34 +4,27 @@ public struct WorkerPermissions: Sendable {
     /// The exchanges to which a worker publishes. The name of the default exchange is empty.
     public let writtenExchanges: [String]
     public let readQueues: [String]
-    /// Patterns of `readQueues`; a queue and its shards share one.
-    private let readPatterns: [String]
-    /// Patterns of `writtenExchanges` without their prefix. One covers all exchanges that lead to wait queues.
-    private let writePatterns: [String]
-    private let prefix: String
-    private let repliesToCommands: Bool
+    /// The write permission: a regular expression that matches `writtenExchanges`. One pattern covers all exchanges that
+    /// lead to wait queues.
+    public let write: String
+    /// The read permission: a regular expression that matches `readQueues`. A queue and its shards share a pattern.
+    public let read: String
 
     public init(_ topology: Topology) {
         let names = topology.names
-        let prefix = names.prefix
-        self.prefix = prefix
-        repliesToCommands = !topology.fixedQueues(of: .commands).isEmpty
+        let repliesToCommands = !topology.fixedQueues(of: .commands).isEmpty
         let fixed = [names.resultsExchange, names.deadExchange, names.quarantineQueue]
-        writePatterns =
-            (fixed + [names.waitQueuePrefix]).map { Topology.escaped(String($0.dropFirst(prefix.count + 1))) }
         writtenExchanges =
             fixed + topology.exchanges.map(\.name).filter(names.isWaitQueue)
             // For replies.
             + (repliesToCommands ? [""] : [])
+        let patterns = (fixed + [names.waitQueuePrefix]).map {
+            Topology.escaped(String($0.dropFirst(names.prefix.count + 1)))
+        }
+        let replies = repliesToCommands ? "|^\(BrokerPermissions.defaultExchange)$" : ""
+        write = #"^\#(Topology.escaped(names.prefix))\.(\#(patterns.joined(separator: "|")).*)$"# + replies
         let others = topology.fixedQueues(of: .requests, .commands)
         readQueues = names.requestQueuesAndShards + others
-        readPatterns = names.requestQueues.map { names.pattern(of: $0) } + others.map(Topology.escaped)
+        read = Topology.anyOf(names.requestQueues.map { names.pattern(of: $0) } + others.map(Topology.escaped))
     }
-
-    /// The write permission: a regular expression that matches names.
-    public var write: String {
-        let replies = repliesToCommands ? "|^\(BrokerPermissions.defaultExchange)$" : ""
-        return #"^\#(Topology.escaped(prefix))\.(\#(writePatterns.joined(separator: "|")).*)$"# + replies
-    }
-    public var read: String { Topology.anyOf(readPatterns) }
 }
