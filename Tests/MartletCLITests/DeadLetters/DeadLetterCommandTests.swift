@@ -322,7 +322,7 @@ import Testing
         for words in [["redrive", "--all"], ["redrive", "--dry-run"], ["edit", DeadLetterQueue.id(1)]] {
             let nowhere = try await ChildProcess.run(dead.command(words + ["--to", "stuck.nowhere"]))
             #expect(nowhere.exit.status == .exited(1) && nowhere.output.isEmpty)
-            let errors = nowhere.errors.withoutWaits
+            let errors = nowhere.errors.withoutBrokerNotices
             #expect(errors.count == 1 && errors[0].hasSuffix(": queue stuck.nowhere is missing"), "\(errors)")
         }
         try await PrivateBroker.shared.rabbitmqctl(
@@ -418,7 +418,7 @@ import Testing
         cut.send(signal: SIGINT)
         #expect(try await cut.exit().status == .exited(130))
         #expect(
-            await cut.errors.allLines().withoutWaits == [
+            await cut.errors.allLines().withoutBrokerNotices == [
                 "martlet: standard input: completed up to line 4; to continue, run: martlet dead-letters import --url URL --prefix "
                     + "\(dead.prefix) --from-line 5 -"
             ])
@@ -601,7 +601,7 @@ import Testing
         try await Self.untilFull(reader)
         command.send(signal: SIGINT)
         #expect(try await command.exit().status == .exited(130))
-        let errors = await command.errors.allLines().withoutWaits
+        let errors = await command.errors.allLines().withoutBrokerNotices
         #expect(errors.allSatisfy { $0.hasSuffix("lines not written: standard output is not read") }, "\(errors)")
         DeadLetterQueue.expect(try await dead.consume(300), are: letters)
     }

@@ -8,14 +8,6 @@ import Testing
 
 @testable import DeadLetters
 
-extension [String] {
-    /// Removes the lines about a broker that responds after more than a second, as on a busy machine.
-    var withoutWaits: [String] {
-        let starts = ["martlet: waiting for the broker at ", "martlet: broker connected after "]
-        return filter { line in !starts.contains { line.hasPrefix($0) } }
-    }
-}
-
 /// A separate topology of one test at the shared broker, with its dead-letter queue.
 struct DeadLetterQueue {
     static let failedAt: Int64 = 1_750_000_000_000
@@ -44,7 +36,7 @@ struct DeadLetterQueue {
         _ words: String..., environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         var run = try await ChildProcess.run(command(words, environment))
-        run.errors = run.errors.withoutWaits
+        run.errors = run.errors.withoutBrokerNotices
         return run
     }
 
@@ -52,7 +44,7 @@ struct DeadLetterQueue {
     func martlet(_ words: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         var run = try await ChildProcess.run(
             [Products.executable("martlet")] + words + ["--url", url, "--prefix", prefix])
-        run.errors = run.errors.withoutWaits
+        run.errors = run.errors.withoutBrokerNotices
         return run
     }
 
@@ -81,7 +73,7 @@ struct DeadLetterQueue {
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         let command = try [Products.executable("martlet"), "dead-letters"] + words + ["--config", config]
         var run = try await ChildProcess.run(["env"] + environment.map { "\($0)=\($1)" } + command)
-        run.errors = run.errors.withoutWaits
+        run.errors = run.errors.withoutBrokerNotices
         return run
     }
 
