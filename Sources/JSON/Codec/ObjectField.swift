@@ -65,7 +65,7 @@ extension ObjectField {
                 }
                 let value = try codec.read(json, name)
                 guard isAllowed(value, object[keyPath: path], reading) else {
-                    throw members.error(name, "is another one than in the URL")
+                    throw members.error(name, "must be the same as in the URL")
                 }
                 object[keyPath: path] = value
             },

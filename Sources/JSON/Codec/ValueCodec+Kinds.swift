@@ -45,7 +45,7 @@ extension ValueCodec where Value == String {
                 if let text = json.string, byteCount.contains(text.utf8.count) { return text }
                 // YAML parses unquoted digits as a number.
                 let remedy = json.kind == .number ? "; put it in quotes" : ""
-                throw InputError("\(name) is \(form)\(remedy)", node: json.nodeIndex)
+                throw InputError("\(name) must be \(form)\(remedy)", node: json.nodeIndex)
             }, writer: { value, json in json.string(value) })
     }
 
@@ -90,7 +90,7 @@ extension JSONValue {
     func forEachElement(
         _ name: String, _ body: (JSONValue) throws(InputError) -> Void
     ) throws(InputError) {
-        guard kind == .array else { throw InputError("\(name) is a list", node: nodeIndex) }
+        guard kind == .array else { throw InputError("\(name) must be a list", node: nodeIndex) }
         for element in elements { try body(element) }
     }
 }
