@@ -5,7 +5,7 @@ extension ValueCodec where Value == Bool {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A whole number, also if written as `1.0` or `1e3`.
+    /// Returns a codec of whole numbers in `range`. It also reads the notations `1.0` and `1e3`.
     public static func int(_ range: ClosedRange<Value>) -> Self {
         Self(
             "a whole number from \(range.lowerBound) to \(range.upperBound)",
@@ -15,7 +15,7 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A whole number without limits.
+    /// A codec of whole numbers, limited only by their type.
     public static var integer: Self {
         Self(
             "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
@@ -33,7 +33,7 @@ extension ValueCodec where Value == Double {
 }
 
 extension ValueCodec where Value == String {
-    /// A text without limits.
+    /// A codec of texts of any length.
     public static var text: Self { Self("a text", read: { $0.string }, write: { text, json in json.string(text) }) }
 
     /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
@@ -58,7 +58,7 @@ extension ValueCodec where Value == String {
 }
 
 extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// The raw value of one of the cases.
+    /// A codec of the cases of an enumeration, by raw value.
     public static var word: Self {
         ValueCodec<String>.word(of: Value.allCases.map(\.rawValue))
             .mapped(read: { Value(rawValue: $0) }, write: { $0.rawValue })
@@ -81,7 +81,7 @@ extension ValueCodec {
 }
 
 extension ValueCodec where Value == [String] {
-    /// A list of texts.
+    /// A codec of lists of texts.
     public static var texts: Self { list(of: .text, "an element") }
 }
 

@@ -1,6 +1,6 @@
 import Text
 
-/// Reads and writes JSON values of one kind.
+/// A codec of JSON values of one kind.
 public struct ValueCodec<Value>: Sendable {
     public typealias Reader = @Sendable (_ json: JSONValue, _ name: String) throws(InputError) -> Value
     public typealias Writer = @Sendable (_ value: Value, _ json: inout JSONWriter) -> Void

@@ -1,7 +1,7 @@
 import Text
 
-/// Reads and writes values with several variants. In JSON, a variant is its word, or an object with the word as the
-/// only member name and the details as the value.
+/// A codec of values with several variants. In JSON, a variant is its word, or an object with one member: the word is
+/// the name of the member, and the details are its value.
 public struct VariantCodec<Value>: Sendable {
     private let variants: [Variant<Value>]
     private let word: @Sendable (Value) -> String
@@ -63,7 +63,7 @@ public struct Variant<Value>: Sendable {
     fileprivate let read: @Sendable (JSONValue?) throws(InputError) -> Value
     fileprivate let write: @Sendable (Value, inout JSONWriter) -> Void
 
-    /// A variant without details.
+    /// Returns a variant without details.
     public static func word(_ word: String, _ value: Value) -> Self where Value: Sendable {
         Self(
             word: word,
@@ -73,7 +73,7 @@ public struct Variant<Value>: Sendable {
             }, write: { _, json in json.string(word) })
     }
 
-    /// A variant with details.
+    /// Returns a variant with details.
     ///
     /// - Parameters:
     ///   - alone: the value of the word without details; nil requires details.

@@ -47,7 +47,7 @@ import Testing
         (#"{"stop":1}"#, "9: stop must have no details"),
         (#""go""#, "1: go must have details; write an object"),
         (#"{"go":0}"#, "7: go must be a whole number from 1 to 9"),
-        (#"{"turn":"up"}"#, "9: turn is left or right"),
+        (#"{"turn":"up"}"#, "9: turn must be left or right"),
     ])
     func errorsNameTheWords(text: String, message: String) throws {
         let document = try JSONDocument(text)
