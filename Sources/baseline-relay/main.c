@@ -1,5 +1,5 @@
-/* baseline-relay: a minimal relay that benchmarks compare workers with. It consumes requests, publishes a result for each
- * request with a publisher confirm, and acknowledges the request. It uses neither APNs nor a JSON parser.
+/* baseline-relay: a minimal relay that benchmarks compare workers with. It consumes requests, publishes a result for
+ * each request with a publisher confirm, and acknowledges the request. It uses neither APNs nor a JSON parser.
  *
  * Usage: baseline-relay MESSAGES [--prefetch COUNT] [--port PORT] [--in QUEUE] [--out QUEUE]
  *

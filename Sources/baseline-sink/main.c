@@ -3,8 +3,8 @@
  *
  * Usage: baseline-sink CERTIFICATE.pem KEY.pem
  *
- * It listens on a free port of 127.0.0.1, prints the port, and runs until SIGTERM. It answers a POST to /3/device/ that has a
- * body and an apns-id with 200 and that apns-id, and any other request with 400. At the end, it prints its counters.
+ * It listens on a free port of 127.0.0.1, prints the port, and runs until SIGTERM. It answers a POST to /3/device/ that
+ * has a body and an apns-id with 200 and that apns-id, and any other request with 400. At the end, it prints its counters.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

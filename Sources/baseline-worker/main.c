@@ -1,5 +1,5 @@
-/* baseline-worker: a minimal worker that benchmarks compare Martlet with. It uses the same libraries. It consumes requests,
- * pushes each over TLS and HTTP/2, publishes the result with a publisher confirm, and then acknowledges the request.
+/* baseline-worker: a minimal worker that benchmarks compare Martlet with. It uses the same libraries. It consumes
+ * requests, pushes each over TLS and HTTP/2, publishes the result with a publisher confirm, and then acknowledges it.
  *
  * Usage: baseline-worker MESSAGES --apns PORT --authority FILE --authorization-file FILE
  *                     [--prefetch COUNT] [--port PORT] [--in QUEUE] [--exchange NAME] [--push-type alert|voip]

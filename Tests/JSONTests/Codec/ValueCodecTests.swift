@@ -108,7 +108,7 @@ import Testing
         try expect("5", even, fails: "it must be an even number")
     }
 
-    @Test func aShortFormStandsForAnObject() throws {
+    @Test func aShortFormReplacesAnObject() throws {
         let whole = ObjectCodec("a size", from: 0, [.required("width", \.self, .int(0...99))])
         let codec = whole.value.abbreviated(.int(0...9), expand: { $0 }, abbreviate: { $0 < 10 ? $0 : nil })
         try expect("7", codec, reads: 7)
