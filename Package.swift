@@ -8,7 +8,7 @@ import PackageDescription
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
     let profileFlags = [
         "-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile,
-        // The profile identifies private functions by the name of their object file. Strips its folder, which varies.
+        // The profile identifies private functions by the name of their object file. The option strips the folder.
         "-Xllvm", "-static-func-strip-dirname-prefix=99",
     ]
 #else

@@ -3,10 +3,10 @@ internal import COpenSSL
 /// A certificate and its private key, both as PEM.
 public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let certificatePEM: String
-    /// A secret.
+    /// The private key, a secret.
     public let privateKeyPEM: String
 
-    /// Omits the key, as do `debugDescription` and `customMirror`.
+    /// A text without the key. `debugDescription` and `customMirror` also omit the key.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["certificatePEM": certificatePEM]) }
@@ -27,7 +27,8 @@ public struct CertificateExtension: Sendable, Hashable {
 
 /// An in-memory certificate authority for tests, the quickstart and the simulator. Uses P-256 keys. Not for production.
 public struct CertificateAuthority: Sendable {
-    /// The validity period of a certificate, in seconds from now. Starts an hour ago, to tolerate different clocks.
+    /// The validity period of a certificate, in seconds from now. By default, it starts an hour ago, to tolerate
+    /// different clocks.
     public struct Validity: Sendable {
         public var fromSeconds: Int
         public var untilSeconds: Int
@@ -53,17 +54,17 @@ public struct CertificateAuthority: Sendable {
         try make(name: name, below: nil, validity: validity)
     }
 
-    /// Creates an intermediate authority signed by this one. Servers must present its certificate, too, to clients that trust
-    /// only this authority.
+    /// Creates an intermediate authority that this authority signs. Servers must also present its certificate to clients that
+    /// trust only this authority.
     ///
-    /// - Throws: as `make`.
+    /// - Throws: the errors of `make`.
     public func intermediate(
         name: String, validity: Validity = Validity()
     ) throws(CryptoError) -> CertificateAuthority {
         try Self.make(name: name, below: self, validity: validity)
     }
 
-    /// - Parameter parent: the signing authority; nil for a self-signed one.
+    /// - Parameter parent: the signing authority; nil for a self-signed authority.
     private static func make(
         name: String, below parent: CertificateAuthority?, validity: Validity
     ) throws(CryptoError) -> CertificateAuthority {

@@ -3,9 +3,9 @@ internal import COpenSSL
 /// A certificate and its private key, as exported from a keychain or a developer account: PEM, or PKCS #12 (`.p12`,
 /// `.pfx`).
 public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// PEM: the certificate of the private key, then its chain to the authority.
+    /// The certificate of the private key, then its chain to the authority, in PEM.
     public let chainPEM: String
-    /// PEM, without a passphrase. A secret.
+    /// The private key in PEM, without a passphrase. A secret.
     public let privateKeyPEM: String
     /// The contents of the private key's certificate.
     public let contents: CertificateContents
@@ -15,8 +15,8 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     /// - Parameters:
     ///   - key: the private key in PEM; nil if `bytes` contain it, as PKCS #12 always does.
     ///   - passphrase: the passphrase of the key or of the PKCS #12 file. Ignored if the file has none.
-    ///   - isWanted: selects the certificate if the file contains several with private keys. Of several for the same user ID,
-    ///     the one that expires last is used. If none is wanted, the first is used.
+    ///   - isWanted: selects the certificate if the file contains several with private keys. Of several wanted certificates
+    ///     for the same user ID, the last to expire is used. If no certificate is wanted, the first is used.
     /// - Throws: `malformed` for an unreadable file, a certificate without its key, a wrong passphrase, or wanted
     ///   certificates of different user IDs.
     public init(
@@ -45,7 +45,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
         String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
     }
 
-    /// Omits the key, as do `debugDescription` and `customMirror`.
+    /// A text without the key. `debugDescription` and `customMirror` also omit the key.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["chainPEM": chainPEM]) }

@@ -4,13 +4,13 @@ internal import COpenSSL
 /// contains key material.
 public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
-        /// The text is not PEM, is truncated, or contains another kind of block.
+        /// A text that is not PEM, is truncated, or contains another kind of block.
         case malformed
-        /// The key is valid but not supported: another curve, or encrypted.
+        /// A valid key that is not supported: it is encrypted, or on another curve.
         case unsupported
         /// An invalid argument, such as a host name with a comma.
         case invalidArgument
-        /// An OpenSSL function failed: out of memory, no entropy.
+        /// A failure of an OpenSSL function, without memory or entropy.
         case failed
     }
 

@@ -1,5 +1,5 @@
-/// Converts eight hexadecimal digits at once, in the bytes of one word, first digit in the highest byte. Each delivery has
-/// IDs to parse and to write, which would cost a thousand instructions digit by digit.
+/// The conversion of eight hexadecimal digits at once, in the bytes of one word, with the first digit in the highest byte.
+/// Digit by digit, the IDs of a delivery would cost a thousand instructions.
 public enum HexDigits {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits = ones &* 0x80
@@ -31,7 +31,7 @@ public enum HexDigits {
         // Sets the high bit of each byte that is at least `least`.
         func isAtLeast(_ least: UInt8) -> UInt64 { lower &+ ones &* UInt64(0x80 - least) }
         let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
-        // Setting bit 0x20 changes no decimal digit. `text << 2` excludes bytes that it turned into one.
+        // Setting bit 0x20 changes no decimal digit. `text << 2` excludes other bytes that the bit made a digit.
         let areDigits = isAtLeast(UInt8(ascii: "0")) & ~isAtLeast(UInt8(ascii: "9") + 1) & (text << 2)
         return (areLetters | areDigits) & highBits == highBits
     }

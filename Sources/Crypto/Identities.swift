@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Private keys and certificates of one file, as OpenSSL objects. Frees them.
+/// The private keys and certificates of one file, as OpenSSL objects that this object frees.
 final class Identities {
     var keys: [OpaquePointer] = []
     var certificates: [OpaquePointer] = []

@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// `@unchecked Sendable`: an `EVP_PKEY` is immutable after creation, and OpenSSL counts its references atomically.
 final class P256Key: @unchecked Sendable {
-    /// Valid for the lifetime of this object.
+    /// The key, valid for the lifetime of this object.
     let pointer: OpaquePointer
 
     /// Takes ownership of `pointer`, and frees it even on an error.

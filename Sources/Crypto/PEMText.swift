@@ -7,11 +7,11 @@ internal import COpenSSL
 struct PEMText {
     struct Block: Equatable {
         var label: String
-        /// PEM in lines of 64 characters.
+        /// The block as PEM, in lines of 64 characters.
         var text: [UInt8]
     }
 
-    /// The blocks. Empty if the text contains none, or an incomplete one.
+    /// The blocks; empty if the text contains no block or an incomplete block.
     private(set) var blocks: [Block] = []
     /// The blocks as one PEM text, or PKCS #12 without Base64 around it. Any other text is unchanged.
     private(set) var bytes: [UInt8]

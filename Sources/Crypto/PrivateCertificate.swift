@@ -3,9 +3,9 @@ internal import COpenSSL
 /// A private key, its certificate, and the other certificates of its file, as OpenSSL objects.
 final class PrivateCertificate {
     private let key: OpaquePointer
-    /// Certificates, that of the key first.
+    /// The certificates, beginning with the key's certificate.
     private var certificates: [OpaquePointer]
-    /// The library context of the key and the certificates, which must outlive them.
+    /// The library context of a PKCS #12 file, which must outlive the key and the certificates; nil for PEM.
     private let algorithms: KeychainAlgorithms?
 
     /// - Parameter key: the text of the private key; nil if `pem` contains it.
@@ -141,8 +141,8 @@ extension PEMText {
     fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
-/// An OpenSSL library context with legacy algorithms. macOS's keychain encrypts PKCS #12 files with 40-bit RC2. Nothing
-/// other than PKCS #12 files uses this context.
+/// An OpenSSL library context with legacy algorithms. macOS's keychain encrypts PKCS #12 files with 40-bit RC2. Only
+/// PKCS #12 files use this context.
 private final class KeychainAlgorithms {
     let pointer: OpaquePointer
     private var providers: [OpaquePointer] = []

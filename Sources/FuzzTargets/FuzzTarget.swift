@@ -1,11 +1,11 @@
 import JSON
 import JSONSchema
 
-/// A parser of untrusted input. Each accepts any bytes, and must return soon and without a trap.
+/// A parser of untrusted input. Each parser must accept any bytes, and return soon and without a trap.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The JSON parser.
     case json
-    /// The schema compiler. Validates the compiled schema's own text too.
+    /// The schema compiler. The compiled schema also validates its own text.
     case compile
     /// The validator. The input is a schema, a zero byte, and an instance.
     case validate

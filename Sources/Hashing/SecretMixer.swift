@@ -1,5 +1,6 @@
 /// A keyed 64-bit hash for hash tables and fingerprints. Each mixer has its own random secrets, so senders cannot choose
-/// values that collide. Comparing only hashes has the collision probability of 64 bits.
+/// values that collide. A comparison of hashes only has the collision probability of 64
+/// random bits.
 @frozen public struct SecretMixer: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
@@ -9,7 +10,7 @@
         second = .random(in: .min ... .max)
     }
 
-    /// Returns both halves of a full-width product, combined. They depend on all bits of both words.
+    /// Returns the combined halves of a full-width product. The result depends on all bits of both words.
     @inlinable @inline(__always) public func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
         let product = (one ^ first).multipliedFullWidth(by: other ^ second)
         return product.high ^ product.low

@@ -1,8 +1,8 @@
 import Glibc
 import Hashing
 
-/// Finds a duplicate key of an object: compares fingerprints pairwise in small objects, and uses a hash table for large
-/// ones. So the time is linear in the size of the object.
+/// A detector of duplicate keys in an object. It compares fingerprints pairwise in small objects, and uses a hash table
+/// for large objects, so its time is linear in the size of the object.
 final class DuplicateKeys {
     private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
     /// Slots with the key's node in the low half and its hash in the high half, to avoid most comparisons. 0 marks a
@@ -16,7 +16,7 @@ final class DuplicateKeys {
 
     deinit { fingerprints.deallocate() }
 
-    /// Returns the second of two equal keys of `object`, whose members have all been read.
+    /// Returns the second of two equal keys of `object`, whose members have all been read; nil if all keys differ.
     func firstDuplicate(in object: Int, of tape: JSONTape) -> Int? {
         let count = Int(tape.nodes[object].count)
         guard count > 1 else { return nil }

@@ -1,11 +1,11 @@
 /// The magnitude of an exponent beyond a machine word, as in `1e100000000000000000000`: the written digits, and a shift
 /// for the position of the decimal point. Borrows the number's bytes.
 struct HugeExponent {
-    /// Without leading zeros.
+    /// The written digits in ASCII, without leading zeros.
     private let digits: UnsafeRawBufferPointer
     private let shift: Int64
 
-    /// Differences are exact at least up to this value.
+    /// The magnitude up to which differences are exact.
     private static let exactMax: Int64 = 1 << 56
 
     /// - Parameter text: the part of a number after its `e`.

@@ -1,14 +1,16 @@
 extension JSONError {
     private enum Container {
-        /// An object, with the bytes of its latest key.
+        /// An object, with the byte range of its latest key.
         case object(key: Range<Int>)
         case array(index: Int)
     }
 
     /// Returns the JSON pointer to the duplicate key, with escapes as written; nil for other errors.
     ///
-    /// - Parameter text: the parsed text. It is scanned again up to the key: errors are rare, and a parser that
-    ///   recorded the position of each key would be slower.
+    /// The function scans the text again up to the key. Errors are rare, and a parser that recorded the position of each
+    /// key would be slower.
+    ///
+    /// - Parameter text: the parsed text.
     public func duplicateKeyPointer(in text: UnsafeRawBufferPointer) -> String? {
         guard code == .duplicateKey else { return nil }
         var open: [Container] = []

@@ -34,7 +34,7 @@ public struct JSONPosition: Sendable, Hashable {
 
 /// The reason why a text is not JSON (RFC 8259), or exceeds a limit. Contains no part of the text.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The raw values are part of the contract: the routing keys of dead letters contain them.
+    /// The kind of an error. The raw values are contract names: the routing keys of dead letters contain them.
     public enum Code: String, Sendable, CaseIterable {
         case empty
         case truncated
@@ -52,7 +52,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code
     public var position: JSONPosition
-    /// The probable mistake of the writer.
+    /// The probable mistake of the writer; nil if the error matches no common mistake.
     public var slip: JSONSlip?
 
     public init(code: Code, position: JSONPosition, slip: JSONSlip? = nil) {

@@ -5,13 +5,13 @@ public struct JSONLimits: Sendable, Hashable {
     /// Maximum nesting of arrays and objects; 0 allows scalars only.
     public var depthMax: Int
 
-    /// The defaults are the limits of a message.
+    /// Creates limits. Each value is clamped to the supported range.
     public init(bytesMax: Int = 1 << 20, depthMax: Int = 128) {
         self.bytesMax = min(max(bytesMax, 0), Self.bytesCeiling)
         self.depthMax = min(max(depthMax, 0), Self.depthCeiling)
     }
 
-    /// A tape node has 28 bits for the offset of its first byte.
+    /// The limit of `bytesMax`: a tape node has 28 bits for the offset of its first byte.
     static let bytesCeiling = (1 << 28) - 1
     static let depthCeiling = 1 << 20
 }

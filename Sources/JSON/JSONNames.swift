@@ -13,7 +13,7 @@ public struct JSONNames: Sendable {
         words = names.map { KeyFingerprint($0) }
     }
 
-    /// Returns the values of these members in an object; none in another value.
+    /// Returns the members of `object` that have these names. A value that is not an object has no members.
     public func find(in object: JSONValue) -> JSONFoundMembers {
         var places = [16 of UInt32](repeating: 0)
         let tape = object.tape.view
@@ -38,7 +38,7 @@ public struct JSONNames: Sendable {
 public struct JSONFoundMembers: ~Copyable {
     private let object: JSONValue
     @usableFromInline let tape: JSONTapeView
-    /// The node of each name's value. 0 means none: the first node is never a member's value.
+    /// The node of each name's value. 0 marks a missing member, since node 0 is never a member's value.
     @usableFromInline let places: [16 of UInt32]
 
     fileprivate init(object: JSONValue, places: [16 of UInt32]) {
@@ -47,8 +47,8 @@ public struct JSONFoundMembers: ~Copyable {
         self.places = places
     }
 
-    /// The value of the name at `position` in `JSONNames`. Valid while this object lives and until the parser reads the
-    /// next text, which is not checked. Inlined: a call would copy all found members.
+    /// The value of the name at `position` in `JSONNames`; nil if the member is missing. Valid while this object lives and
+    /// until the parser reads the next text; later use is not detected. Inlined: a call would copy all found members.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }

@@ -1,12 +1,12 @@
-/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of its text, so
-/// those must outlive it.
+/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of its text,
+/// which must outlive the number.
 package struct JSONNumber {
     package let isNegative: Bool
     /// The significant digits in ASCII, possibly with a decimal point between them; the first and last digit are not
     /// zero.
     private let digits: UnsafeRawBufferPointer
     /// The number of significant digits before the decimal point; negative if zeros follow the point. Limited to
-    /// ±`exponentMax`; `huge` then has the full value.
+    /// ±`exponentMax`; `huge` has the full value of a larger exponent.
     private let exponent: Int64
     private let huge: HugeExponent?
 
@@ -112,7 +112,7 @@ extension JSONNumber {
         return overflow || overflow2 ? nil : sum
     }
 
-    /// Maximum digits of a divisor; its remainders fit a word.
+    /// Maximum digits of a divisor, whose remainders then fit a word.
     package static var divisorDigitsMax: Int { 18 }
 
     /// Whether the number is a multiple of `divisor`. False unless `divisor` is positive and within `divisorDigitsMax`.

@@ -21,7 +21,7 @@ extension JSONParser {
         }
     }
 
-    /// Like `readString`, for a string with an escape at `firstEscape`: decodes its text into the memory after the
+    /// Reads a string with an escape at `firstEscape`, like `readString`. Decodes its text into the memory after the
     /// source.
     private func readEscapedString(at start: Int, firstEscape: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
@@ -61,7 +61,7 @@ extension JSONParser {
         tape.decodedEnd += 1
     }
 
-    /// Decodes one escape, or both of a surrogate pair; returns the position after it.
+    /// Decodes one escape, or both escapes of a surrogate pair. Returns the position after the last of them.
     private func decodeEscape(at start: Int) throws(JSONError) -> Int {
         switch tape.bytes[start + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): append(tape.bytes[start + 1])

@@ -1,6 +1,6 @@
-/// Parses JSON texts into the same memory: once it has grown to the size of the texts, parsing allocates nothing.
-/// Strict as in RFC 8259. In addition, keys are unique in their object, strings are well-formed Unicode, and size and
-/// depth have limits.
+/// A parser of JSON texts (RFC 8259) that reuses its memory. After the memory has grown to the size of the texts, parsing
+/// allocates nothing. In addition to the rules of RFC 8259, keys must be unique in their object, strings must be
+/// well-formed Unicode, and size and depth have limits.
 ///
 /// A parser belongs to one thread; each lane has its own.
 public final class JSONParser {
@@ -176,8 +176,8 @@ public final class JSONParser {
         }
     }
 
-    /// Creates an error. The zeros after the text stop every scan, so a failure there means that the text ends too
-    /// early.
+    /// Creates an error. The zeros after the text stop every scan, so a failure at a zero means that the text ends
+    /// too early.
     @inline(never) func failure(
         _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
     ) -> JSONError {

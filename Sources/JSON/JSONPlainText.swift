@@ -1,4 +1,4 @@
-/// Finds characters that a JSON string must escape, eight bytes at a time.
+/// A search for characters that a JSON string must escape, eight bytes at a time.
 enum JSONPlainText {
     /// Marks the high bit of each byte that is a quote, a backslash, a control character or not ASCII. A borrow can
     /// produce false marks only above a correct mark, so only the lowest mark is reliable.

@@ -1,6 +1,6 @@
 /// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer is the whole text.
 extension JSONValue {
-    /// Returns the value that a pointer names, relative to this value; nil if there is none.
+    /// Returns the value that a pointer names, relative to this value; nil if the value is missing.
     public func at(pointer: String) -> JSONValue? {
         guard !pointer.isEmpty else { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
@@ -13,7 +13,7 @@ extension JSONValue {
         return value
     }
 
-    /// Returns the value that one step of a pointer names.
+    /// Returns the value that one step of a pointer names; nil if the value is missing.
     package func child(_ token: Substring) -> JSONValue? {
         switch kind {
         case .object:
@@ -43,7 +43,7 @@ extension JSONValue {
         return isEscape ? nil : text
     }
 
-    /// Returns the array position of a step.
+    /// Returns the array position of a step; nil if the step is not a position.
     package static func elementPosition(_ token: Substring) -> Int? {
         guard let first = token.utf8.first, first &- UInt8(ascii: "1") < 9 || token == "0" else { return nil }
         return Int(token)
@@ -64,7 +64,7 @@ extension JSONValue {
 
 extension JSONTape {
     /// Returns the pointer to a value, or to the member of a key. Searches from the root; the time grows with the
-    /// siblings on the path, so use this for errors only.
+    /// siblings on the path, so use this function for errors only.
     package func pointer(to target: Int) -> String { walk(to: target).pointer }
 
     /// Returns the array or object that contains a value; nil for the root. Takes as long as `pointer(to:)`.

@@ -19,7 +19,7 @@ package struct JSONPointerWalk {
 
     package init(_ tape: JSONTape) { self.tape = tape }
 
-    /// Moves to a value, or to the member of a key; to the root if the index is not in the text.
+    /// Moves to a value, or to the member of a key. An index outside the text counts as the root.
     package mutating func go(to target: Int) {
         guard target > 0, target < tape.next(after: 0) else { return steps.removeAll() }
         while let last = steps.last, target <= last.container || target >= tape.next(after: last.container) {
@@ -37,7 +37,8 @@ package struct JSONPointerWalk {
         }
     }
 
-    /// Returns the child of the step's container that contains `target`; `target` itself if it is the child or its key.
+    /// Returns the child of the step's container that contains `target`; `target` itself if `target` is the
+    /// child or its key.
     private static func advance(_ step: inout Step, to target: Int, of tape: JSONTape) -> Int {
         let keyCount = tape.nodes[step.container].kind == .object ? 1 : 0
         while true {
@@ -54,7 +55,7 @@ package struct JSONPointerWalk {
 
     package var pointer: String { pointer(steps[...]) }
 
-    /// Returns the pointer to an array or object on the path; the pointer to its end if the container is not on it.
+    /// Returns the pointer to an array or object on the path; the whole pointer if the container is not on the path.
     package func pointer(toOuter container: Int) -> String {
         pointer(steps[..<(steps.firstIndex { $0.container == container } ?? steps.count)])
     }

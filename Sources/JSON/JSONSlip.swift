@@ -24,9 +24,9 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
         case .compressed: "the text is compressed (gzip, zlib or zstd): write it uncompressed"
         case .trailingComma: "a comma before ']' or '}': remove it"
         case .doubleComma: "two commas, or a leading comma: an element or member is missing"
-        case .missingComma: "a comma is missing before this"
-        case .missingColon: "a colon is missing before this"
-        case .missingValue: "the value is missing before this"
+        case .missingComma: "a comma is missing before this position"
+        case .missingColon: "a colon is missing before this position"
+        case .missingValue: "the value is missing before this position"
         case .singleQuotes: "JSON strings use double quotes, not single quotes"
         case .bareKey: "a key must be a string in double quotes"
         case .comment: "JSON has no comments"
@@ -48,7 +48,7 @@ enum JSONExpectation {
 }
 
 extension JSONSlip {
-    /// Returns the mistake that explains the unexpected byte at `place`; nil if there is no known one.
+    /// Detects the mistake that explains the unexpected byte at `place`; returns nil if no known mistake does.
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }

@@ -7,18 +7,18 @@ public enum JSONKind: UInt8, Sendable {
     case object
 }
 
-/// One value or key of a parsed text. The members of an object follow it as key, value, key, value; the elements of an
-/// array follow it in order. Each is followed by its own contents.
+/// One value or key of a parsed text. The members of an object follow its node as key, value, key, value. The elements of
+/// an array follow its node in order. The contents of each member and element follow the node of that value.
 @frozen public struct JSONNode {
-    /// Offset of the first source byte, times 16, plus the kind.
+    /// The offset of the first source byte, times 16, plus the kind.
     @usableFromInline var head: UInt32
     /// The offset after the last source byte.
     public var end: UInt32
-    /// Array, object: index of the node after all contents (while it is open: of its parent). String: offset of its
-    /// decoded text, without quotes, in the tape's bytes.
+    /// Array, object: the index of the node after all contents; while the container is open, the index of its parent.
+    /// String: the offset of its decoded text, without quotes, in the tape's bytes.
     public var link: UInt32
-    /// Array, object: number of elements or members. String: bytes of its text. Boolean: 0 or 1. Number: 1 if it
-    /// consists of digits, with or without a minus.
+    /// Array, object: the number of elements or members. String: the bytes of its text. Boolean: 0 or 1. Number: 1 if it
+    /// has neither a fraction nor an exponent, else 0.
     public var count: UInt32
 
     @inlinable init(_ kind: JSONKind, start: Int, end: Int, link: UInt32 = 0, count: UInt32 = 0) {
@@ -50,9 +50,10 @@ package final class JSONTape {
     private(set) var nodeCapacity: Int
     private(set) var byteCapacity: Int
 
-    /// Zeros after the source: a scan stops there, and eight bytes can be loaded from any byte of a string.
+    /// The number of zeros after the source. The zeros stop each scan, and allow loads of eight bytes from any byte of a
+    /// string.
     static let padding = 16
-    /// Memory that grew beyond this for one text shrinks again for the next.
+    /// Maximum bytes that the tape keeps for the next text. Larger memory shrinks again.
     static let keptBytesMax = 256 << 10
     private static let keptNodesMax = keptBytesMax / MemoryLayout<JSONNode>.stride
 
@@ -75,9 +76,9 @@ package final class JSONTape {
         byteCount = source.count
         // A decoded string is never longer than its source.
         let byteNeed = 2 * byteCount + 2 * Self.padding
-        // Every value and key except the first of a container follows a separator of one byte and has at least one
-        // byte, a closed container two. So N nodes, O of which are open containers, have consumed at least 2N - O - 1
-        // bytes.
+        // Every value and key has at least one byte; a closed container has two. Except for the first one of a
+        // container, each follows a separator of one byte. So N nodes, O of which are open containers, have consumed at
+        // least 2N - O - 1 bytes.
         let nodeNeed = (byteCount + limits.depthMax + 2) / 2 + 2
         if byteNeed > byteCapacity || (byteCapacity > Self.keptBytesMax && byteNeed <= Self.keptBytesMax) {
             bytes.deallocate()
@@ -103,7 +104,7 @@ package final class JSONTape {
 
     var source: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: bytes, count: byteCount) }
 
-    /// Returns the node after this one and its contents.
+    /// Returns the index of the node after the node at `index` and its contents.
     @inline(__always) func next(after index: Int) -> Int { view.next(after: index) }
 
     /// Returns the number at `index`, which borrows the tape's bytes.
@@ -113,8 +114,7 @@ package final class JSONTape {
 }
 
 /// The pointers of a tape, for `JSONNodeView` and for `JSONSchema`, which reads nodes without reference counting.
-/// Public only to be inlinable; no initializer is available outside of this package. Valid until the tape's next
-/// `prepare`, while the tape lives.
+/// Public only to be inlinable; it has no public initializer. Valid until the tape's next `prepare`, while the tape lives.
 @frozen public struct JSONTapeView {
     public let nodes: UnsafePointer<JSONNode>
     public let bytes: UnsafePointer<UInt8>
@@ -124,7 +124,7 @@ package final class JSONTape {
         self.bytes = bytes
     }
 
-    /// Returns the node after this one and its contents.
+    /// Returns the index of the node after the node at `index` and its contents.
     @inlinable @inline(__always) public func next(after index: Int) -> Int {
         nodes[index].isContainer ? Int(nodes[index].link) : index &+ 1
     }
@@ -147,7 +147,7 @@ package final class JSONTape {
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
     }
 
-    /// A fast path for a number of up to 18 characters without a fraction or exponent; returns nil for all others.
+    /// Returns a number of up to 18 characters without a fraction or exponent; nil for all other numbers. A fast path.
     public func plainInteger(at index: Int) -> Int64? {
         let digits = source(of: index)
         guard nodes[index].count == 1, digits.count <= 18 else { return nil }

@@ -1,5 +1,5 @@
-/// A value in a parsed text: a reference to its position. Valid until its parser reads the next text, which is checked.
-/// A value of a `JSONDocument` keeps the document's memory alive.
+/// A reference to a value in a parsed text. Valid until the parser reads the next text; later use traps. A value of a
+/// `JSONDocument` keeps the document's memory alive.
 public struct JSONValue {
     private let memory: JSONTape
     /// The index on the tape.
@@ -50,7 +50,7 @@ extension JSONValue {
     public var string: String? { view.string }
 
     /// Calls `body` with the text of a string in UTF-8, with escapes decoded and without a copy. The pointer is valid
-    /// during the call only.
+    /// during the call only. Returns nil for other values, without a call.
     public func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -66,7 +66,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The number without loss of precision; borrows the tape's bytes.
+    /// The number without loss of precision, which borrows the tape's bytes; nil for other values.
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
 
     /// The value of a whole 64-bit number, also if written as `1.0` or `1e3`; nil for other values.
@@ -74,7 +74,7 @@ extension JSONValue {
 
     public var int: Int? { int64.flatMap(Int.init(exactly:)) }
 
-    /// The nearest double; infinite if the number is too large.
+    /// The nearest double, infinite if the number is too large; nil for other values.
     public var double: Double? {
         node.kind == .number ? Double(String(decoding: tape.source[sourceRange], as: UTF8.self)) : nil
     }
@@ -93,12 +93,12 @@ extension JSONValue {
     /// The members of an object in the order of the text; empty for other values.
     public var members: JSONMembers { JSONMembers(self) }
 
-    /// The value of a member; nil if there is none or this is not an object.
+    /// The value of a member; nil if the member is missing or this value is not an object.
     public subscript(_ key: StaticString) -> JSONValue? {
         member(key.utf8Start, key.utf8CodeUnitCount)
     }
 
-    /// The same for a key that is known only at run time.
+    /// The value of a member whose key is known only at run time; nil as for a static key.
     public subscript(key key: String) -> JSONValue? {
         var key = key
         return key.withUTF8 { text in

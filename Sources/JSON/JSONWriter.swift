@@ -1,6 +1,6 @@
 import Text
 
-/// Appends JSON to bytes, including commas:
+/// A writer that appends JSON to bytes, including commas:
 ///
 /// ```swift
 /// var json = JSONWriter()
@@ -10,8 +10,8 @@ import Text
 /// json.endObject()
 /// ```
 ///
-/// Strings are safe for terminals: control characters (C0, DEL, C1), format characters (U+202E) and the separators of
-/// lines and paragraphs are escaped. Raw values are not changed.
+/// Strings are safe for terminals: control characters (C0, DEL, C1), format characters such as U+202E, and the
+/// separators of lines and paragraphs are escaped. Raw values are not changed.
 ///
 /// The writer checks nothing: the caller must match each `begin` with its `end` and each key with a value.
 public struct JSONWriter {
@@ -24,7 +24,7 @@ public struct JSONWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Appends after existing bytes, which are not changed.
+    /// Creates a writer that appends to existing bytes.
     public init(appendingTo bytes: consuming [UInt8]) {
         self.bytes = bytes
     }
@@ -42,7 +42,7 @@ extension JSONWriter {
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// - Parameter key: contains no characters that JSON escapes.
+    /// - Parameter key: a text without characters that JSON escapes.
     public mutating func key(_ key: StaticString) {
         assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
         appendPlain(UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), isKey: true)
@@ -167,7 +167,7 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
-    /// Fast path for a string without escapes: appends it with quotes, comma and colon in one step.
+    /// Appends a string without escapes with its quotes, comma and colon in one step. A fast path.
     private mutating func appendPlain(_ text: UnsafeRawBufferPointer, isKey: Bool) {
         let comma = followsValue ? 1 : 0
         appendBytes(comma + text.count + (isKey ? 3 : 2)) { place in

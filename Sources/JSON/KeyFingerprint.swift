@@ -11,7 +11,7 @@
         self.last = last
     }
 
-    /// - Parameter text: at least eight readable bytes, regardless of `count`; texts on a tape have them.
+    /// - Parameter text: at least eight readable bytes, regardless of `count`, like each text on a tape.
     @inlinable public init(padded text: UnsafePointer<UInt8>, count: UInt32) {
         let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
         if count < 8 {

@@ -14,7 +14,7 @@ package enum AppleAuthority {
             extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
     }
 
-    /// A certificate for one topic, and one for several topics.
+    /// A certificate for one topic, and a certificate for several topics.
     package static let single = certificate()
     package static let several = certificate(topics: [
         ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),

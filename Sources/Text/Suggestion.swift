@@ -40,7 +40,7 @@ public enum Suggestion {
         return longer.count == 1 ? longer[0] : nil
     }
 
-    /// `deviceToken`, `device-token` and `Device_Token` compare as equal.
+    /// Returns the compared form of a name, which is the same for `deviceToken`, `device-token` and `Device_Token`.
     private static func plain(_ name: String) -> [Unicode.Scalar] {
         Array(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" }.prefix(lengthMax))
     }

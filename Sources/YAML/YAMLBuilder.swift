@@ -1,6 +1,6 @@
 import JSON
 
-/// Converts a YAML text to JSON. Records the position of each value and key in the order of a parsed JSON text.
+/// A converter of a YAML text to JSON. It records the position of each value and key, in the order of a parsed JSON text.
 struct YAMLBuilder: ~Copyable {
     private(set) var positions: [JSONPosition] = []
     private let text: [UInt8]
@@ -8,7 +8,7 @@ struct YAMLBuilder: ~Copyable {
     private var json = JSONWriter()
     private var open: [Container] = []
     private var documents = 0
-    /// The byte up to which characters are counted, and their number.
+    /// The number of characters counted so far, and of their bytes.
     private var counted = (characters: 0, bytes: 0)
 
     private enum Container {
@@ -40,7 +40,8 @@ struct YAMLBuilder: ~Copyable {
             case .documentStart:
                 documents += 1
                 guard documents == 1 else {
-                    throw YAMLError(code: .unsupported, position: position, message: "more than one document")
+                    throw YAMLError(
+                        code: .unsupported, position: position, message: "the text has more than one document")
                 }
             case .streamEnd:
                 guard documents == 1 else {
@@ -104,7 +105,7 @@ struct YAMLBuilder: ~Copyable {
         json.key(scalar.text)
     }
 
-    /// Records where a value begins. In a mapping, a key must follow.
+    /// Records the position of a value. In a mapping, the next event must then be a key.
     private mutating func beginValue(at position: JSONPosition) throws(YAMLError) {
         if case .mapping(let keys, let awaitsKey)? = open.last {
             guard !awaitsKey else {
@@ -121,7 +122,7 @@ struct YAMLBuilder: ~Copyable {
         }
     }
 
-    /// Events are in the order of the text, so each byte is counted once.
+    /// Returns the position of an event. Events are in the order of the text, so each byte is counted once.
     private mutating func position(of event: YAMLEvents.Event) -> JSONPosition {
         while counted.characters < event.index, counted.bytes < text.count {
             counted.bytes += 1

@@ -1,6 +1,6 @@
 public import JSON
 
-/// A YAML text as JSON values with line and column. The JSON Schema validator for messages therefore also validates
+/// A YAML text as JSON values with line and column. The JSON Schema validator of requests therefore also validates
 /// configurations.
 ///
 /// Plain scalars follow the core schema of YAML 1.2 (`yes` is a string, `0755` is 755). A text must be one document

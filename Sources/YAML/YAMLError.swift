@@ -4,7 +4,7 @@ public import JSON
 public struct YAMLError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         case empty
-        /// Not YAML.
+        /// A text that is not YAML.
         case syntax
         case duplicateKey = "duplicate_key"
         /// YAML that JSON cannot express or that is not allowed: anchors, tags, keys that are not strings, several
@@ -15,7 +15,7 @@ public struct YAMLError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// File name, if known.
+    /// The file name; nil if unknown.
     public var file: String?
     public var position: JSONPosition
     public var message: String

@@ -19,7 +19,7 @@ struct YAMLEvents: ~Copyable {
     struct Event {
         var kind: Kind
         var hasAnchor = false
-        /// Position before the event: characters, line and column from 0.
+        /// The position before the event: characters, line and column from 0.
         var index: Int
         var line: Int
         var column: Int
@@ -31,7 +31,7 @@ struct YAMLEvents: ~Copyable {
         var tag: String?
     }
 
-    /// Allocated at a stable address, since libyaml keeps a pointer to its parser.
+    /// The parser, at a stable address because libyaml keeps a pointer to it.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: UnsafeMutableBufferPointer<UInt8>
     /// The optional byte order mark (YAML 1.2.2, section 5.2). libyaml counts the mark as a column and then finds the
@@ -46,7 +46,7 @@ struct YAMLEvents: ~Copyable {
         _ = text.initialize(from: bytes)
         firstByte = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         parser = .allocate(capacity: 1)
-        // It fails only without memory; Swift also terminates the process then.
+        // The call fails only without memory, and Swift also terminates a process without memory.
         guard yaml_parser_initialize(parser) == 1 else { fatalError("no memory for a YAML parser") }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.baseAddress.map { $0 + firstByte }, text.count - firstByte)
@@ -113,7 +113,8 @@ struct YAMLEvents: ~Copyable {
         return YAMLError(code: .syntax, position: position, message: problem + context)
     }
 
-    /// Returns the error for a line that is indented with a tab. YAML allows only spaces (YAML 1.2, section 6.1).
+    /// The error for a line that is indented with a tab; nil for other errors. YAML allows only spaces (YAML 1.2, section
+    /// 6.1).
     private var tabInIndentation: YAMLError? {
         let line = parser.pointee.problem_mark.line
         let start = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ struct YAMLScalar {
     enum Value: Equatable {
         case null
         case bool(Bool)
-        /// In JSON notation.
+        /// A number in JSON notation.
         case number(String)
         case string(String)
     }

@@ -1,15 +1,15 @@
-/* baseline-relay: a minimal relay that benchmarks compare workers with. It consumes messages, publishes a result for each
- * with a publisher confirm, and acknowledges the message. It uses neither APNs nor a JSON parser.
+/* baseline-relay: a minimal relay that benchmarks compare workers with. It consumes requests, publishes a result for
+ * each request with a publisher confirm, and acknowledges the request. It uses neither APNs nor a JSON parser.
  *
  * Usage: baseline-relay MESSAGES [--prefetch COUNT] [--port PORT] [--in QUEUE] [--out QUEUE]
  *
- * It has one thread, one connection and one channel. Each message of the input queue (default: bench.in) becomes a
+ * It has one thread, one connection and one channel. Each request in the input queue (default: bench.in) results in a
  * persistent message in the output queue (default: bench.out). The body is a JSON object of about 210 bytes with the UUID
- * that follows "id":" in the message. The program acknowledges a message after the broker has confirmed its result. The
+ * that follows "id":" in the request. The program acknowledges a request after the broker has confirmed its result. The
  * channel keeps the order, so publish numbers equal delivery tags, and a confirm of several publishes becomes one
  * acknowledgment of several deliveries.
  *
- * Exits after MESSAGES messages, and prints rate, CPU time and memory.
+ * The program exits after MESSAGES requests, and prints rate, CPU time and memory.
  */
 #define _GNU_SOURCE
 #include <amqp.h>
@@ -33,7 +33,7 @@ struct options {
   const char *in, *out;
 };
 
-/* The confirmed messages: all with tags below `low`, and those in `marks`. */
+/* The requests whose results are confirmed: all requests with tags below `low`, and the requests marked in `marks`. */
 struct progress {
   int64_t confirmed, low;
   char *marks;
@@ -86,7 +86,7 @@ static amqp_connection_state_t connect_and_consume(const struct options *options
 static void publish_result(amqp_connection_state_t connection, const char *queue, amqp_bytes_t request) {
   static const char before_id[] = "\"id\":\"";
   char *found = memmem(request.bytes, request.len, before_id, strlen(before_id));
-  if (!found) die("message without an id");
+  if (!found) die("cannot publish a result: the request has no id");
   char *id = found + strlen(before_id), body[result_bytes_max];
   int length = snprintf(body, sizeof body,
                         "{\"id\":\"%.*s\",\"status\":200,\"reason\":\"\",\"topic\":\"com.example.MyApp\",\"device_token\":"
@@ -102,7 +102,7 @@ static void publish_result(amqp_connection_state_t connection, const char *queue
     die("cannot publish a result");
 }
 
-/* Reads a confirm that arrived instead of a delivery, and acknowledges the confirmed messages. */
+/* Reads a confirm that arrived instead of a delivery, and acknowledges the requests of the confirmed results. */
 static void acknowledge_confirmed(amqp_connection_state_t connection, struct progress *progress) {
   amqp_frame_t frame;
   if (amqp_simple_wait_frame(connection, &frame)) die("connection lost");

@@ -3,8 +3,8 @@
  *
  * Usage: baseline-sink CERTIFICATE.pem KEY.pem
  *
- * Listens on a free port of 127.0.0.1, prints the port, and runs until SIGTERM. Answers 200 with the request's apns-id to a
- * POST to /3/device/ that has a body, else 400. Prints its counters at the end.
+ * It listens on a free port of 127.0.0.1, prints the port, and runs until SIGTERM. It answers a POST to /3/device/ that
+ * has a body and an apns-id with 200 and that apns-id, and any other request with 400. At the end, it prints its counters.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@
 
 enum {
   output_bytes = 65536,
-  /* The most that one call of nghttp2_session_mem_send returns: a frame and its header. */
+  /* The maximum output of one call of nghttp2_session_mem_send: a frame and its header. */
   frame_bytes = 16384 + 9,
   input_bytes = 65536,
   id_bytes_max = 64,
@@ -384,7 +384,7 @@ int main(int count, char **arguments) {
   while (!ends) {
     struct epoll_event events[events_max];
     int ready = epoll_pwait(epoll, events, events_max, -1, &waiting);
-    if (ready < 0 && errno != EINTR) die("cannot wait");
+    if (ready < 0 && errno != EINTR) die("cannot wait for events");
     for (int i = 0; i < ready; i++) {
       if (events[i].data.ptr) handle(events[i].data.ptr);
       else accept_connections(listener);

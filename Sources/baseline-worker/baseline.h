@@ -7,7 +7,7 @@
 
 enum { uuid_bytes = 36, prefetch_max = 65535 };
 
-/* A part of a message's body. */
+/* A part of a request's body. */
 struct text {
   const char *start;
   size_t length;
@@ -23,7 +23,7 @@ struct message {
   int status;
 };
 
-/* Allocates zeroed memory. Ends the program if there is none. */
+/* Allocates zeroed memory. Ends the program if the memory is exhausted. */
 void *allocate(size_t count, size_t size);
 
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);

@@ -35,7 +35,7 @@ struct broker {
 
   uint64_t delivering, delivered, returned;
   uint64_t published, all_confirmed_below, acknowledged;
-  /* A cumulative confirm confirms the publish numbers from this one on; all earlier ones are confirmed. */
+  /* The first publish number of the next cumulative confirm. All earlier publishes are confirmed. */
   uint64_t unconfirmed_from;
 };
 
@@ -179,9 +179,9 @@ void broker_read(struct broker *broker) {
 /* Returns the string after `key`. The string must not contain escapes. */
 static struct text find_string(const struct message *message, const char *key) {
   char *found = memmem(message->body, message->length, key, strlen(key));
-  if (!found) die("message without %s", key);
+  if (!found) die("the request has no %s", key);
   char *start = found + strlen(key), *end = memchr(start, '"', (size_t)(message->body + message->length - start));
-  if (!end) die("message is truncated");
+  if (!end) die("the request is truncated");
   return (struct text){start, (size_t)(end - start)};
 }
 
@@ -192,10 +192,10 @@ struct message *broker_next_delivery(struct broker *broker) {
   message->id = find_string(message, "\"id\":\"");
   message->app = find_string(message, "\"app\":\"");
   message->device_token = find_string(message, "\"device_token\":\"");
-  if (message->id.length != uuid_bytes) die("message id is not a UUID");
+  if (message->id.length != uuid_bytes) die("the id of a request is not a UUID");
   /* The payload is the last member. */
   char *payload = memmem(message->body, message->length, before_payload, strlen(before_payload));
-  if (!payload) die("message without a payload");
+  if (!payload) die("the request has no payload");
   payload += strlen(before_payload);
   message->payload = (struct text){payload, (size_t)(message->body + message->length - 1 - payload)};
   return message;

@@ -121,9 +121,12 @@ import Threads
     @Test func errorsOfTheStateFileHaveTheirLine() async throws {
         let directory = try TemporaryDirectory("simulator")
         for (text, message) in [
-            ("teams:\n  - id: A\n    app: [x]\n", ":3:5: a team has no app; it has id, apps, keys"),
+            ("teams:\n  - id: A\n    app: [x]\n", ":3:5: unknown member 'app' in a team; known: id, apps, keys"),
             ("teams: [", ":2:1: "),
-            ("devices:\n  - {token: 12, app: a}\n", ":2:13: token is a text of at most 400 bytes; put it in quotes"),
+            (
+                "devices:\n  - {token: 12, app: a}\n",
+                ":2:13: token must be a text of at most 400 bytes; put it in quotes"
+            ),
         ] {
             let file = try directory.write("state.yaml", text)
             let ended = try await ChildProcess.run(

@@ -183,22 +183,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", ":1:1: a state is an object"),
+        ("[]", ":1:1: a state must be an object"),
         ("a: [", ":2:1: "),
         (
             "\nteam: []",
-            ":2:1: a state has no team; it has teams, devices, device_rules, unknown_devices, "
+            ":2:1: unknown member 'team' in a state; known: teams, devices, device_rules, unknown_devices, "
                 + "accept_unknown_topics, channels, faults, rules, clock_offset_seconds; did you mean teams?"
         ),
-        ("teams: {}", ":1:8: teams is a list"),
-        ("teams:\n - {}", ":2:4: a team has no id"),
-        ("teams: [{id: 7}]", ":1:14: id is a text of at most 64 bytes; put it in quotes"),
+        ("teams: {}", ":1:8: teams must be a list"),
+        ("teams:\n - {}", ":2:4: id is missing in a team"),
+        ("teams: [{id: 7}]", ":1:14: id must be a text of at most 64 bytes; put it in quotes"),
         ("teams:\n - {id: T}\n - {id: T}", ":3:9: team T already exists"),
-        ("teams: [{id: T, apps: [1]}]", ":1:24: an app is a text of at most 255 bytes; put it in quotes"),
-        ("teams: [{id: T, apps: [a/b]}]", ":1:24: an app is a bundle ID: at most 255 letters, digits"),
+        ("teams: [{id: T, apps: [1]}]", ":1:24: an app must be a text of at most 255 bytes; put it in quotes"),
+        ("teams: [{id: T, apps: [a/b]}]", ":1:24: an app must be a bundle ID: at most 255 letters, digits"),
         ("teams: [{id: T, apps: [a, a]}]", ":1:27: app a already belongs to team T"),
-        ("teams: [{id: T, apps: [{bundle_id: a, broadcasts: true}]}]", ":1:39: an app has no broadcasts; it has"),
-        ("teams: [{id: T, apps: [{bundle_id: a, broadcast: yes}]}]", ":1:50: broadcast is true or false"),
+        (
+            "teams: [{id: T, apps: [{bundle_id: a, broadcasts: true}]}]",
+            ":1:39: unknown member 'broadcasts' in an app; known:"
+        ),
+        ("teams: [{id: T, apps: [{bundle_id: a, broadcast: yes}]}]", ":1:50: broadcast must be true or false"),
         ("teams: [{id: T, keys: [{id: K}]}]", ":1:24: a key requires public_key or public_key_file"),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: x}]}]",
@@ -214,15 +217,15 @@ import Testing
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: [producton]}]}]",
-            ":1:73: an environment is production or sandbox; did you mean production?"
+            ":1:73: an environment must be production or sandbox; did you mean production?"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: []}]}]",
-            ":1:72: environments is a list of at least one environment"
+            ":1:72: environments must be a list of at least one environment"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, topics: []}]}]",
-            ":1:66: topics is a list of at least one bundle ID"
+            ":1:66: topics must be a list of at least one bundle ID"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, related_key: L}]}]",
@@ -232,13 +235,13 @@ import Testing
             "teams: [{id: T, certificates: [{certificate_file: key.pem}]}]",
             ":1:32: the certificate file contains a PUBLIC KEY instead of a CERTIFICATE"
         ),
-        ("devices: [{token: xy, app: a}]", ":1:19: token is an even number of hexadecimal digits"),
-        ("devices: [{token: 1234, app: a}]", ":1:19: token is a text of at most 400 bytes; put it in quotes"),
-        ("devices: [{token: aa}]", ":1:11: a device has no app"),
+        ("devices: [{token: xy, app: a}]", ":1:19: token must be an even number of hexadecimal digits"),
+        ("devices: [{token: 1234, app: a}]", ":1:19: token must be a text of at most 400 bytes; put it in quotes"),
+        ("devices: [{token: aa}]", ":1:11: app is missing in a device"),
         ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: device a…+1 already exists"),
         (
             "devices: [{token: aa, app: a, state: unregisterd}]",
-            ":1:38: state is active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
+            ":1:38: state must be active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
         ),
         (
             "devices: [{token: aa, app: a, state: bad, since_ms: 7}]",
@@ -246,31 +249,34 @@ import Testing
         ),
         (
             "devices: [{token: aa, app: a, state: expired, since_ms: x}]",
-            ":1:57: since_ms is a whole number from 0 to 9223372036854775807"
+            ":1:57: since_ms must be a whole number from 0 to 9223372036854775807"
         ),
-        ("device_rules: [{prefix: q, state: bad}]", ":1:25: prefix is hexadecimal digits"),
-        ("device_rules: [{prefix: a}]", ":1:16: a device rule has no state"),
-        ("unknown_devices: good", ":1:18: unknown_devices is active or"),
-        ("accept_unknown_topics: 1", ":1:24: accept_unknown_topics is true or false"),
+        ("device_rules: [{prefix: q, state: bad}]", ":1:25: prefix must be hexadecimal digits"),
+        ("device_rules: [{prefix: a}]", ":1:16: state is missing in a device rule"),
+        ("unknown_devices: good", ":1:18: unknown_devices must be active or"),
+        ("accept_unknown_topics: 1", ":1:24: accept_unknown_topics must be true or false"),
         (
             "channels: [{app: a, environment: sandbox, id: '%%', storage_policy: 1}]",
-            ":1:47: id is base64 of at most 64"
+            ":1:47: id must be base64 of at most 64"
         ),
-        ("channels: [{app: a, environment: sandbox, id: AAAA}]", ":1:12: a channel has no storage_policy"),
+        ("channels: [{app: a, environment: sandbox, id: AAAA}]", ":1:12: storage_policy is missing in a channel"),
         (
             "channels: [{app: a, environment: sandbox, id: AAAA, storage_policy: 2}]",
-            ":1:69: storage_policy is a whole number from 0 to 1"
+            ":1:69: storage_policy must be a whole number from 0 to 1"
         ),
         (
             "channels:\n - &a {app: a, environment: sandbox, id: AAAA, storage_policy: 1}",
             ":2:4: "
         ),
         ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: fault a already exists"),
-        ("faults: [{action: silense}]", ":1:19: there is no action silense; there are"),
-        ("rules: {gat: off}", ":1:9: rules has no gat; it has order, gate,"),
-        ("rules:\n  gate: of", ":2:9: gate is enforce or announce or off; did you mean off?"),
-        ("rules: {streams_max: 0}", ":1:22: streams_max is a whole number from 1 to 4096"),
-        ("rules: {wrong_method: Badpath}", ":1:23: wrong_method is MethodNotAllowed or BadPath; did you mean BadPath?"),
+        ("faults: [{action: silense}]", ":1:19: unknown action 'silense'; known:"),
+        ("rules: {gat: off}", ":1:9: unknown member 'gat' in rules; known: order, gate,"),
+        ("rules:\n  gate: of", ":2:9: gate must be enforce or announce or off; did you mean off?"),
+        ("rules: {streams_max: 0}", ":1:22: streams_max must be a whole number from 1 to 4096"),
+        (
+            "rules: {wrong_method: Badpath}",
+            ":1:23: wrong_method must be MethodNotAllowed or BadPath; did you mean BadPath?"
+        ),
     ])
     func errorsContainTheirPosition(text: String, message: String) {
         let error = #expect(throws: SimulatorError.self) { _ = try read(text) }

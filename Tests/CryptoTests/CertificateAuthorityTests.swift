@@ -1,9 +1,9 @@
 import Crypto
 import Testing
 
-/// The tests of TLS verify that the certificates are valid in a handshake.
+/// The contents of issued certificates. The tests of TLS verify the certificates in handshakes.
 @Suite struct CertificateAuthorityTests {
-    @Test func `Certificates come with their keys`() throws {
+    @Test func `Each issued certificate has its key`() throws {
         let authority = try CertificateAuthority.make(name: "Tests")
         let server = try authority.issueServer(
             dnsNames: ["localhost", "*.example.com"], ipAddresses: ["127.0.0.1", "::1"])

@@ -4,7 +4,7 @@ import Testing
 @Suite struct CertificateFileTests {
     private static func bytes(_ pem: String...) -> [UInt8] { Array(pem.joined().utf8) }
 
-    /// In any order, with the key in the file, in another file, or in PKCS #12.
+    /// The certificate and its key in any order, with the key in the same file, in another file, or in PKCS #12.
     @Test(
         arguments: [
             (bytes(SampleCertificates.certificate, SampleCertificates.key), nil, nil),
@@ -36,7 +36,7 @@ import Testing
                 bytes(SampleCertificates.another, SampleCertificates.certificate), bytes(SampleCertificates.key)
             ),
         ] as [([UInt8], [UInt8]?)])
-    func `The other certificates follow that of the key`(bytes: [UInt8], key: [UInt8]?) throws {
+    func `The other certificates follow the certificate of the key`(bytes: [UInt8], key: [UInt8]?) throws {
         let file = try CertificateFile(bytes, key: key, passphrase: "secret")
         #expect(file.chainPEM == SampleCertificates.certificate + SampleCertificates.another)
     }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A keychain exports a developer's identity together with that of the app, in any order.
+    /// A keychain exports a developer's identity together with the app's identity, in any order.
     @Test(
         arguments: SampleCertificates.pkcs12OfTwo + [
             bytes(

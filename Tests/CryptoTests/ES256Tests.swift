@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    /// A text that is not a supported key. Described by its name, to keep keys out of the test output.
+    /// A text that is not a supported key. Its description is its name, to keep keys out of the test output.
     struct OtherKey: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let pem: String
@@ -137,7 +137,7 @@ import Testing
 
     private static let ecParameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----"
 
-    /// A form of a key. Described by its name, to keep keys out of the test output.
+    /// A form of a key. Its description is its name, to keep keys out of the test output.
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]

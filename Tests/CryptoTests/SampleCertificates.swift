@@ -54,7 +54,7 @@ enum SampleCertificates {
 
         """
 
-    /// Also contains `another`.
+    /// A file that also contains `another`.
     static let pkcs12 = bytes(
         """
         MIIGLAIBAzCCBeIGCSqGSIb3DQEHAaCCBdMEggXPMIIFyzCCBIIGCSqGSIb3DQEHBqCCBHMwggRvAgEAMIIEaAYJKoZIhvcNAQcB
@@ -81,7 +81,7 @@ enum SampleCertificates {
         HILAp1MCAggA
         """)
 
-    /// Created with `-legacy`: the form of macOS's keychain, with 40-bit RC2.
+    /// The form of macOS's keychain with 40-bit RC2, created with `-legacy`.
     static let keychain = bytes(
         """
         MIID+gIBAzCCA8AGCSqGSIb3DQEHAaCCA7EEggOtMIIDqTCCAp8GCSqGSIb3DQEHBqCCApAwggKMAgEAMIIChQYJKoZIhvcNAQcB
@@ -100,7 +100,7 @@ enum SampleCertificates {
         MAkGBSsOAwIaBQAEFAhTQjryxETgW6VDtNgMk3gF1MrcBAi7FoPBABkSWAICCAA=
         """)
 
-    /// Created with `-nokeys`.
+    /// A file without the key, created with `-nokeys`.
     static let pkcs12WithoutKey = bytes(
         """
         MIIDFwIBAzCCAs0GCSqGSIb3DQEHAaCCAr4EggK6MIICtjCCArIGCSqGSIb3DQEHBqCCAqMwggKfAgEAMIICmAYJKoZIhvcNAQcB
@@ -116,7 +116,7 @@ enum SampleCertificates {
         NiIbTuRBHaYreGBoYX1EwsJNKz8DsqyKWFzMnN60eQQIRa7+rQDg1bgCAggA
         """)
 
-    /// A developer's certificate, without a user ID, and one of another app. Both are for `developerKey`.
+    /// A developer's certificate, without a user ID, and a certificate of another app. Both are for `developerKey`.
     static let developer = """
         -----BEGIN CERTIFICATE-----
         MIIBqTCCAU+gAwIBAgIUfObzWoZyvv/Y7m9nu7eUKOGpTSYwCgYIKoZIzj0EAwIw

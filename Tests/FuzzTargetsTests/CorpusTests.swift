@@ -2,7 +2,7 @@ import FuzzTargets
 import Glibc
 import Testing
 
-/// Replays the fuzzing corpus (`deploy/check/fuzz`). Under the address sanitizer, this also finds leaks.
+/// The replay of the fuzzing corpus (`deploy/check/fuzz`). Under the address sanitizer, the replay also finds leaks.
 @Suite struct CorpusTests {
     @Test(arguments: FuzzTarget.allCases)
     func everyInputCompletes(_ target: FuzzTarget) throws {

@@ -2,8 +2,8 @@ import JSON
 import TestKit
 import Testing
 
-/// A document of `schemas/examples`. Requests are in the folders `valid` and `invalid`; documents of the other schemas
-/// are in such folders below one with the schema's name.
+/// A document of `schemas/examples`. Requests are in the folders `valid` and `invalid`. Each other schema has its own
+/// folder, which contains the folders `valid` and `invalid`.
 struct ContractExample: CustomTestStringConvertible {
     static let schemas = ["notification", "result", "dead-letter", "channel-command", "channel-reply", "config"]
 
@@ -24,7 +24,7 @@ struct ContractExample: CustomTestStringConvertible {
 
     func document() throws -> JSONDocument { try Self.document("schemas/examples/\(path).json") }
 
-    /// The expected first error of an invalid example.
+    /// Returns the expected first error of an invalid example.
     func expected() throws -> JSONValue { try Self.document("schemas/examples/\(path).expected.json").root }
 
     static func document(of schema: String) throws -> JSONDocument { try document("schemas/\(schema).schema.json") }

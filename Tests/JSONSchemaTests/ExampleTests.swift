@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// Validates the examples of the contract in `schemas/`.
+/// The validation of the contract's examples in `schemas/`.
 struct ExampleTests {
     @Test(arguments: ContractExample.all("valid"))
     func valid(_ example: ContractExample) throws {

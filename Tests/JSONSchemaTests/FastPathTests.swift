@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Checks beyond the limits of the fast path are decided by the loop.
+/// The limits of the fast path, beyond which the loop decides.
 struct FastPathTests {
     @Test func deepSchemasUseTheLoop() throws {
         for depth in [40, 100] {

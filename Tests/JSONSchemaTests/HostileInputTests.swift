@@ -13,7 +13,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(#""aaa""#).root) == nil)
     }
 
-    /// Also below a negation, where "no match" would mean "valid".
+    /// Below a negation, "no match" would mean "valid".
     @Test func givingUpIsNeverValid() throws {
         let text = "\"" + String(repeating: "a", count: 30_000) + "!\""
         for schema in [#"{"not":{"pattern":"^(?=a)(a+)+$"}}"#, #"{"if":{"pattern":"^(?=a)(a+)+$"},"then":false}"#] {
@@ -91,7 +91,7 @@ struct HostileInputTests {
         (#"{"multipleOf":7}"#, "1" + String(repeating: "0", count: 2000)),
     ]
 
-    /// Scanned values count as work, not only instructions: each of these scans a value 4,096 times.
+    /// Scanned values also count as work. Each of these schemas scans a value 4,096 times.
     @Test(arguments: expensive)
     func workCountsScannedValues(_ innermost: String, _ text: String) throws {
         let levels = (0..<12).map {
@@ -107,7 +107,7 @@ struct HostileInputTests {
         #expect(once.firstViolation(in: document.root)?.keyword != "stepsMax")
     }
 
-    /// The maximum number of values of a message.
+    /// The maximum number of values of a request.
     @Test func largeValuesAreChecked() throws {
         let schema = #"{"items":{"type":"integer","minimum":0,"maximum":9}}"#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))

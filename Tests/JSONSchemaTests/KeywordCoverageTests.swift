@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The cases of 2020-12 cover every keyword of the specification: without the keyword, some verdict would differ.
+/// The coverage of every keyword of 2020-12 by the cases: without the keyword, some verdict would differ.
 struct KeywordCoverageTests {
     static let assertions = [
         "$id", "$schema", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$defs",
@@ -109,7 +109,7 @@ private struct CaseGroup {
     }
 }
 
-/// Copies a schema with the selected keywords, in all of its subschemas.
+/// The copy of a schema with the selected keywords, in all of its subschemas.
 private enum SchemaCopy {
     static func write(_ schema: JSONValue, to json: inout JSONWriter, _ isWanted: (String) -> Bool) {
         switch schema.kind {

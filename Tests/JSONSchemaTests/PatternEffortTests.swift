@@ -17,13 +17,13 @@ struct PatternEffortTests {
     }
 
     @Test(arguments: ["^[\\p{L}\\p{N} .,'-]+$", "^\\p{Alphabetic}*$", "^(?!x)[a-é]+$"])
-    func longTextsMatchInOneGo(_ expression: String) throws {
+    func longTextsMatchInOnePass(_ expression: String) throws {
         let pattern = try Self.pattern(expression)
         defer { pattern.free() }
         #expect(Self.match(pattern, String(repeating: "é", count: 500_000)) == .yes)
     }
 
-    /// Each of these would need many times the limit of a value.
+    /// Each of these expressions would need many times the limit of a value.
     @Test(arguments: [
         "^(?=a)(a+)+$", "^(a*)\\1$", "^(.*)\\1$", "^(a)\\1*\\1*\\1*b", "^(?!.*xx)(?!.*yy)[a-z]+!$",
         "^[\(String(repeating: "\\p{Lu}", count: 12))a]*$",
@@ -71,7 +71,7 @@ struct PatternEffortTests {
         #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
-    @Test func expressionsOfAMessageCount() throws {
+    @Test func expressionsOfAValueCount() throws {
         let schema = try CompiledSchema(
             JSONDocument(#"{"items":{"format":"regex"}}"#), options: SchemaOptions(assertsFormat: true))
         let validator = SchemaValidator(schema)
@@ -107,7 +107,7 @@ struct PatternEffortTests {
         try Array(expression.utf8).withUnsafeBytes { try Pattern($0, work: &work) }
     }
 
-    /// With the effort of a message that consists of the text.
+    /// Matches a text with the effort of a value that consists of the text.
     private static func match(_ pattern: Pattern, _ text: String) -> Pattern.Match {
         let matcher = PatternMatcher()
         matcher.begin(bytes: text.utf8.count)

@@ -163,7 +163,7 @@ struct ResourceTests {
         }
     }
 
-    /// Each `$id` makes the URI of nested ones longer.
+    /// Each `$id` makes the URI of nested schemas longer.
     @Test(arguments: ["a/", "./a/", "../a/b/"])
     func urisHaveALimit(_ id: String) throws {
         let depth = 9000

@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The schemas of `schemas/` are self-explanatory for readers and editors: each property and definition has a title, a
+/// The documentation of the schemas in `schemas/` for readers and editors: each property and definition has a title, a
 /// description and examples.
 struct SchemaDocumentationTests {
     @Test(arguments: ContractExample.schemas)
@@ -77,7 +77,7 @@ extension JSONValue {
         ["title", "description"].filter { self[$0]?.string?.isEmpty ?? true }.map { "\(pointer) has no \($0)" }
     }
 
-    /// Returns properties and definitions at any depth: those of the schema itself, or those of its conditional rules.
+    /// Returns the properties and definitions at any depth, of the schema itself or of its conditional rules.
     fileprivate func declarations(inRules: Bool) -> [Declaration] {
         var found: [Declaration] = []
         collect("", isRule: false) { declaration, isRule in if isRule == inRules { found.append(declaration) } }

@@ -20,7 +20,7 @@ struct SuiteFile: CustomStringConvertible {
         var description: String { "\(group) / \(test): \(reason)" }
     }
 
-    /// Runs all cases; `count` is increased by their number.
+    /// Runs all cases, and adds their number to `count`.
     func failures(
         remotes: SchemaResources, options: SchemaOptions, count: inout Int
     ) throws -> [Failure] {
@@ -30,7 +30,7 @@ struct SuiteFile: CustomStringConvertible {
             let tests = group["tests"].map { Array($0.elements) } ?? []
             count += tests.count
             guard let text = group["schema"]?.sourceBytes else {
-                failures.append(Failure(group: name, test: "", reason: "there is no schema"))
+                failures.append(Failure(group: name, test: "", reason: "the schema is missing"))
                 continue
             }
             let validator: SchemaValidator
@@ -45,7 +45,7 @@ struct SuiteFile: CustomStringConvertible {
                 let description = test["description"]?.string ?? ""
                 guard let data = test["data"], let isValid = test["valid"]?.bool else {
                     failures.append(
-                        Failure(group: name, test: description, reason: "there is no data or no answer"))
+                        Failure(group: name, test: description, reason: "the data or the verdict is missing"))
                     continue
                 }
                 let violations = validator.violations(in: data)
@@ -53,9 +53,9 @@ struct SuiteFile: CustomStringConvertible {
                     failures.append(
                         Failure(
                             group: name, test: description,
-                            reason: isValid ? violations.first?.description ?? "" : "is taken for valid"))
+                            reason: isValid ? violations.first?.description ?? "" : "an invalid value is accepted"))
                 } else if isValid, validator.schema.isPlain, !validator.isPlainlyValid(data) {
-                    failures.append(Failure(group: name, test: description, reason: "takes the long way"))
+                    failures.append(Failure(group: name, test: description, reason: "the fast path gives up"))
                 }
             }
         }

@@ -52,7 +52,7 @@ struct SuiteTests {
         let failures = try SuiteFile(name: "a", path: folder.file("a.json"))
             .failures(remotes: SchemaResources(), options: SchemaOptions(), count: &count)
         #expect(count == 3)
-        #expect(failures.map(\.reason) == ["there is no data or no answer", "there is no data or no answer"])
+        #expect(failures.map(\.reason) == ["the data or the verdict is missing", "the data or the verdict is missing"])
     }
 
     @Test func requiredCasesAreCounted() throws {

@@ -66,7 +66,7 @@ struct ViolationTests {
         (#"{"type":"boolean"}"#, "1"), (#"{"type":"string"}"#, "true"), (#"{"enum":[10,5,1]}"#, "11"),
         (#"{"enum":["production"]}"#, "\"\(String(repeating: "production", count: 1000))\""),
     ])
-    func othersDoNot(_ schema: String, _ text: String) throws {
+    func otherValuesHaveNoSuggestion(_ schema: String, _ text: String) throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
         #expect(violation.suggestion == nil && !violation.message.contains("did you mean"))

@@ -19,7 +19,7 @@ struct JSONNamesTests {
     }
 
     @Test(arguments: ["{}", "[]", #"["id",1]"#, "1", #""id""#])
-    func thereIsNothingToFind(_ text: String) throws {
+    func otherValuesHaveNoMembers(_ text: String) throws {
         let found = Self.names.find(in: try JSONDocument(Array(text.utf8)).root)
         #expect((0..<5).allSatisfy { found[$0] == nil })
     }

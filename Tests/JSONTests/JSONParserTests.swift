@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 struct JSONParserTests {
-    @Test func errorsSayWhere() throws {
+    @Test func errorsHaveAPosition() throws {
         let text = "{\n  \"ä\": 1,\n  \"öö\": tru\n}"
         let error = try #require(throws: JSONError.self) { try JSONDocument(text) }
         #expect(error.code == .syntax)
@@ -66,7 +66,7 @@ struct JSONParserTests {
         #expect(try parser.parse(Array(#"{"a":"last"}"#.utf8))["a"]?.string == "last")
     }
 
-    @Test func aValueOfTheTextBeforeIsABug() async {
+    @Test func aValueOfThePreviousTextTraps() async {
         await #expect(processExitsWith: .failure) {
             let parser = JSONParser()
             let value = try parser.parse(Array("1".utf8))

@@ -3,7 +3,7 @@ import Testing
 @testable import JSON
 
 struct JSONTapeTests {
-    @Test func memoryOfALargeTextIsGivenBack() throws {
+    @Test func memoryOfALargeTextIsReleased() throws {
         let parser = JSONParser()
         let tape = try parser.parse(Array("1".utf8)).tape
         let large = "[" + Array(repeating: "1", count: 40_000).joined(separator: ",") + "]"

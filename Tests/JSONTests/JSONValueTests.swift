@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 struct JSONValueTests {
-    @Test func valuesKnowTheirSource() throws {
+    @Test func valuesHaveASourceRange() throws {
         let text = #" { "id" : "a\u00e9b" , "payload" : {"aps": {"badge":1.50 }} , "list":[ null,true ] } "#
         let root = try JSONDocument(text).root
         func source(_ value: JSONValue?) -> String? { value.map { String(decoding: $0.sourceBytes, as: UTF8.self) } }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Common mistakes have their own message; their code is that of any unexpected character.
+/// Common mistakes, each with its own message and with the code of an unexpected character.
 struct SyntaxSlipTests {
     @Test(arguments: [
         ("\u{FEFF}{}", "a byte order mark"), ("[1,]", "a comma before"), (#"{"a":1, }"#, "a comma before"),

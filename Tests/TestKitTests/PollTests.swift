@@ -15,6 +15,6 @@ import Testing
         let error = await #expect(throws: ProcessError.self) {
             try await poll(until: "never", within: .zero) { false }
         }
-        #expect(error?.description == "not within 0.0 seconds: never")
+        #expect(error?.description == "condition not true within 0.0 seconds: never")
     }
 }

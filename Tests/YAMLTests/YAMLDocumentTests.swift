@@ -3,7 +3,7 @@ import Testing
 import YAML
 
 struct YAMLDocumentTests {
-    @Test func valuesAndTheirPlaces() throws {
+    @Test func valuesHaveAPosition() throws {
         let text = """
             # A worker
             amqp:
@@ -90,7 +90,7 @@ struct YAMLDocumentTests {
         #expect(error.description == "\(place): a tab is not allowed in indentation; use spaces")
     }
 
-    /// Some editors on Windows write one.
+    /// Some editors on Windows write a byte order mark.
     @Test func aByteOrderMarkMayComeFirst() throws {
         let document = try YAMLDocument("\u{FEFF}amqp:\n  url: amqp://host\nlanes: 1\n")
         #expect(document.root["amqp"]?["url"]?.string == "amqp://host" && document.root["lanes"]?.int == 1)

@@ -32,7 +32,7 @@ LIMIT = re.compile(r"\b(?:let|var) \w+(?:Max|Min|Seconds|Milliseconds|Bytes|Bits
 
 
 def operator(n):
-    """Returns the operator that replaces the original one in mutant n."""
+    """Returns the operator that replaces the original operator in mutant n."""
     return "".join(chr(0x2200 + int(digit, 16)) for digit in f"{n:04x}")
 
 
@@ -188,9 +188,10 @@ class Source:
             path.write_text("".join(out))
 
     def blame(self, line, column, text):
-        """Returns the mutants that cause a compiler error: usually the nearest one."""
+        """Returns the mutants that cause a compiler error: usually the nearest mutant."""
         places, begins = self.places, {n: self.text[edits[0][0] :] for n, edits in self.edits.items()}
-        # A class's initializer implicitly calls that of its superclass at its end; the error is reported at its beginning.
+        # A class's initializer implicitly calls the superclass's initializer at its end. The compiler reports the error
+        # at the beginning.
         end = line + 60 if "implicitly generated" in text else line
         statements = {n for n in places if self.edits[n][0][3].startswith("if !") and places[n][0][0] <= end}
         name = re.search(r"'(?:self\.)?(\w+)' (?:used before|not initialized|.*before being initialized)", text)

@@ -44,7 +44,7 @@ extension StateCodec {
             check: { app, members throws(InputError) in
                 // The bundle ID can come from a URL, which the codec has not checked.
                 guard ValueCodec.isBundleID(app.bundleID) else {
-                    throw members.error("bundle_id", "is \(ValueCodec.bundleIDForm)")
+                    throw members.error("bundle_id", "must be \(ValueCodec.bundleIDForm)")
                 }
             })
     }

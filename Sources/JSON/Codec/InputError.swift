@@ -13,6 +13,6 @@ public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Returns the error with the position of `json`, unless it already has a position.
+    /// Returns this error at the position of `json`; a position of its own takes precedence.
     func at(_ json: JSONValue) -> InputError { InputError(message, node: node ?? json.nodeIndex) }
 }

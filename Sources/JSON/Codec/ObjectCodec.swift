@@ -1,5 +1,5 @@
-/// Reads and writes JSON objects of one type. Each member is declared once, as an ``ObjectField``; the reader, the
-/// writer and the help follow from the declaration.
+/// A codec of JSON objects of one type. Each member is declared once, as an ``ObjectField``. The declaration defines
+/// reading, writing and the help.
 public struct ObjectCodec<Object: Sendable>: Sendable {
     public typealias Check = @Sendable (_ object: Object, _ members: ObjectMembers) throws(InputError) -> Void
 
@@ -12,10 +12,10 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
     private let check: Check
 
     /// - Parameters:
-    ///   - initial: provides the values of omitted members.
+    ///   - initial: the object with the values of omitted members.
     ///   - ignoresUnknown: whether members without a field are ignored; otherwise they are errors.
     ///   - fields: in the order of reading and writing.
-    ///   - check: validates conditions across several members.
+    ///   - check: a check across several members, which throws if they contradict each other.
     public init(
         _ name: String, from initial: Object, ignoresUnknown: Bool = false, _ fields: [ObjectField<Object>],
         check: @escaping Check = { _, _ throws(InputError) in }
@@ -37,7 +37,7 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         return object
     }
 
-    /// Reads members into `object`; omitted members keep their values. After an error, some members may have changed.
+    /// Reads members into `object`. Omitted members keep their values. After an error, some members may have changed.
     public func read(
         _ json: JSONValue, into object: inout Object, _ reading: ObjectReading = .whole
     ) throws(InputError) {
@@ -49,7 +49,7 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
         try check(object, members)
     }
 
-    /// Reads a new object from these members.
+    /// Reads a new object from `members`.
     func read(_ members: ObjectMembers) throws(InputError) -> Object {
         var object = initial
         try read(members, into: &object, .whole)
@@ -94,14 +94,14 @@ public enum ObjectReading: Sendable {
     case whole
     /// Required members except identities, which are known, for example from a URL.
     case identified
-    /// None: the text contains only changes.
+    /// No members: the text contains only changes.
     case changes
 }
 
 /// The help of one member.
 public struct MemberHelp: Sendable, Hashable {
     public var name: String
-    /// The form of its values, as in ``ValueCodec/form``.
+    /// The form of the member's values, as in ``ValueCodec/form``.
     public var form: String
     /// The allowed words; empty if the value is not one of a set of words.
     public var words: [String]

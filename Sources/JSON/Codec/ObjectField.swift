@@ -9,14 +9,14 @@ public struct ObjectField<Object: Sendable>: Sendable {
 }
 
 extension ObjectField {
-    /// Declares a value that the text may omit; it then keeps its previous value.
+    /// Declares a value that the text may omit. The object then keeps its previous value.
     public static func member<Value>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
         field(name, path, codec, meaning)
     }
 
-    /// - Parameter omitted: the value that is omitted when writing.
+    /// - Parameter omitted: the value for which the writer omits the member.
     public static func member<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, omitting omitted: Value, _ meaning: String = ""
     ) -> Self {
@@ -41,7 +41,8 @@ extension ObjectField {
         field(name, path, codec, meaning, isRequired: { $0 != .changes })
     }
 
-    /// Declares a value that identifies the object. A text about a known object may omit it, and cannot change it.
+    /// Declares a value that identifies the object. A text about a known object may omit this value, but not
+    /// change it.
     public static func identity<Value: Equatable & Sendable>(
         _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
     ) -> Self {
@@ -65,7 +66,7 @@ extension ObjectField {
                 }
                 let value = try codec.read(json, name)
                 guard isAllowed(value, object[keyPath: path], reading) else {
-                    throw members.error(name, "is another one than in the URL")
+                    throw members.error(name, "must be the same as in the URL")
                 }
                 object[keyPath: path] = value
             },
@@ -112,7 +113,7 @@ extension ObjectField {
     /// - Parameters:
     ///   - codec: the codec of these members.
     ///   - isRequired: whether the codec's required members are required even if the text has no member of the group.
-    ///   - set: stores the property in the object. Not called if the text has no member of the group and needs none.
+    ///   - set: stores the property in the object. Called only if the text has, or must have, members of the group.
     public static func group<Part>(
         _ codec: ObjectCodec<Part>, isRequired: Bool = false, get: @escaping @Sendable (Object) -> Part,
         set: @escaping @Sendable (Part, ObjectMembers, inout Object) throws(InputError) -> Void
@@ -128,7 +129,8 @@ extension ObjectField {
             }, write: { object, json in codec.writeMembers(get(object), to: &json) })
     }
 
-    /// Declares several members that form one optional property: nil if the text has none of them.
+    /// Declares several members that form one optional property. A text without any of the members leaves the property
+    /// unchanged.
     ///
     /// - Parameter codec: the codec of these members.
     public static func optionalGroup<Part>(_ path: Path<Part?>, _ codec: ObjectCodec<Part>) -> Self {

@@ -9,14 +9,14 @@ public struct ObjectMembers {
     /// - Parameter known: the names of the allowed members; nil allows any.
     /// - Throws: if `json` is not an object, or has an unknown member.
     init(_ json: JSONValue, of object: String, known: [String]?) throws(InputError) {
-        guard json.kind == .object else { throw InputError("\(object) is an object", node: json.nodeIndex) }
+        guard json.kind == .object else { throw InputError("\(object) must be an object", node: json.nodeIndex) }
         (self.json, self.object) = (json, object)
         guard let known else { return }
         for (key, _) in json.members {
             let name = key.string ?? ""
             guard !known.contains(name) else { continue }
             throw InputError(
-                "\(object) has no \(name); it has \(known.joined(separator: ", "))"
+                "unknown member '\(name)' in \(object); known: \(known.joined(separator: ", "))"
                     + Suggestion.hint(for: name, among: known),
                 node: key.nodeIndex)
         }
@@ -32,5 +32,5 @@ public struct ObjectMembers {
     /// Returns an error about the whole object.
     public func error(_ sentence: String) -> InputError { InputError(sentence, node: json.nodeIndex) }
 
-    func missing(_ name: String) -> InputError { error("\(object) has no \(name)") }
+    func missing(_ name: String) -> InputError { error("\(name) is missing in \(object)") }
 }

@@ -5,7 +5,7 @@ extension ValueCodec where Value == Bool {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A whole number, also if written as `1.0` or `1e3`.
+    /// Returns a codec of whole numbers in `range`. It also reads the notations `1.0` and `1e3`.
     public static func int(_ range: ClosedRange<Value>) -> Self {
         Self(
             "a whole number from \(range.lowerBound) to \(range.upperBound)",
@@ -15,7 +15,7 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// A whole number without limits.
+    /// A codec of whole numbers, limited only by their type.
     public static var integer: Self {
         Self(
             "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
@@ -33,7 +33,7 @@ extension ValueCodec where Value == Double {
 }
 
 extension ValueCodec where Value == String {
-    /// A text without limits.
+    /// A codec of texts of any length.
     public static var text: Self { Self("a text", read: { $0.string }, write: { text, json in json.string(text) }) }
 
     /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
@@ -45,7 +45,7 @@ extension ValueCodec where Value == String {
                 if let text = json.string, byteCount.contains(text.utf8.count) { return text }
                 // YAML parses unquoted digits as a number.
                 let remedy = json.kind == .number ? "; put it in quotes" : ""
-                throw InputError("\(name) is \(form)\(remedy)", node: json.nodeIndex)
+                throw InputError("\(name) must be \(form)\(remedy)", node: json.nodeIndex)
             }, writer: { value, json in json.string(value) })
     }
 
@@ -58,7 +58,7 @@ extension ValueCodec where Value == String {
 }
 
 extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// The raw value of one of the cases.
+    /// A codec of the cases of an enumeration, by raw value.
     public static var word: Self {
         ValueCodec<String>.word(of: Value.allCases.map(\.rawValue))
             .mapped(read: { Value(rawValue: $0) }, write: { $0.rawValue })
@@ -81,7 +81,7 @@ extension ValueCodec {
 }
 
 extension ValueCodec where Value == [String] {
-    /// A list of texts.
+    /// A codec of lists of texts.
     public static var texts: Self { list(of: .text, "an element") }
 }
 
@@ -90,7 +90,7 @@ extension JSONValue {
     func forEachElement(
         _ name: String, _ body: (JSONValue) throws(InputError) -> Void
     ) throws(InputError) {
-        guard kind == .array else { throw InputError("\(name) is a list", node: nodeIndex) }
+        guard kind == .array else { throw InputError("\(name) must be a list", node: nodeIndex) }
         for element in elements { try body(element) }
     }
 }

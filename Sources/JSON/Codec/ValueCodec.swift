@@ -1,6 +1,6 @@
 import Text
 
-/// Reads and writes JSON values of one kind.
+/// A codec of JSON values of one kind.
 public struct ValueCodec<Value>: Sendable {
     public typealias Reader = @Sendable (_ json: JSONValue, _ name: String) throws(InputError) -> Value
     public typealias Writer = @Sendable (_ value: Value, _ json: inout JSONWriter) -> Void
@@ -17,7 +17,7 @@ public struct ValueCodec<Value>: Sendable {
         (self.form, self.words, self.reader, self.writer) = (form, words, reader, writer)
     }
 
-    /// - Parameter read: returns nil for a value of another form; the error is then `NAME is FORM`.
+    /// - Parameter read: returns nil for a value of another form; the error is then `NAME must be FORM`.
     public init(
         _ form: String, words: [String] = [], read: @escaping @Sendable (JSONValue) -> Value?, write: @escaping Writer
     ) {
@@ -91,6 +91,6 @@ extension ValueCodec {
 extension InputError {
     fileprivate init(_ json: JSONValue, _ name: String, isNot form: String, _ words: [String]) {
         let hint = Suggestion.hint(for: json.string ?? "", among: words)
-        self.init("\(name) is \(form)\(hint)", node: json.nodeIndex)
+        self.init("\(name) must be \(form)\(hint)", node: json.nodeIndex)
     }
 }

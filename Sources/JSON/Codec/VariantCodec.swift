@@ -1,7 +1,7 @@
 import Text
 
-/// Reads and writes values with several variants. In JSON, a variant is its word, or an object with the word as the
-/// only member name and the details as the value.
+/// A codec of values with several variants. In JSON, a variant is its word, or an object with one member: the word is
+/// the name of the member, and the details are its value.
 public struct VariantCodec<Value>: Sendable {
     private let variants: [Variant<Value>]
     private let word: @Sendable (Value) -> String
@@ -19,7 +19,7 @@ public struct VariantCodec<Value>: Sendable {
             form, words: variants.map(\.word),
             reader: { json, name throws(InputError) in
                 guard let (word, details) = Self.parts(of: json) else {
-                    throw InputError("\(name) is \(form)", node: json.nodeIndex)
+                    throw InputError("\(name) must be \(form)", node: json.nodeIndex)
                 }
                 return try read(word, details, name, json)
             },
@@ -45,7 +45,7 @@ public struct VariantCodec<Value>: Sendable {
         guard let variant = variants.first(where: { $0.word == word }) else {
             let words = variants.map(\.word)
             throw InputError(
-                "there is no \(name) \(word); there are \(words.joined(separator: ", "))"
+                "unknown \(name) '\(word)'; known: \(words.joined(separator: ", "))"
                     + Suggestion.hint(for: word, among: words),
                 node: json.nodeIndex)
         }
@@ -63,17 +63,17 @@ public struct Variant<Value>: Sendable {
     fileprivate let read: @Sendable (JSONValue?) throws(InputError) -> Value
     fileprivate let write: @Sendable (Value, inout JSONWriter) -> Void
 
-    /// A variant without details.
+    /// Returns a variant without details.
     public static func word(_ word: String, _ value: Value) -> Self where Value: Sendable {
         Self(
             word: word,
             read: { details throws(InputError) in
-                if let details { throw InputError("\(word) has no details", node: details.nodeIndex) }
+                if let details { throw InputError("\(word) must have no details", node: details.nodeIndex) }
                 return value
             }, write: { _, json in json.string(word) })
     }
 
-    /// A variant with details.
+    /// Returns a variant with details.
     ///
     /// - Parameters:
     ///   - alone: the value of the word without details; nil requires details.
@@ -86,7 +86,7 @@ public struct Variant<Value>: Sendable {
             word: word,
             read: { json throws(InputError) in
                 if let json { return make(try codec.read(json, word)) }
-                guard let alone else { throw InputError("\(word) needs an object with details") }
+                guard let alone else { throw InputError("\(word) must have details; write an object") }
                 return alone
             },
             write: { value, json in

@@ -1,6 +1,7 @@
 import JSON
 
-/// Computes the types that a schema can accept, from its keywords about the value itself. Never omits an accepted type.
+/// The computation of the types that a schema can accept, from its keywords about the value itself. It never omits an
+/// accepted type.
 struct AcceptedTypes {
     let schema: CompiledSchema
     /// Maximum depth of followed references, and maximum number of visited subschemas.

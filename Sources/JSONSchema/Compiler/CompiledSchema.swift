@@ -20,7 +20,7 @@ public final class CompiledSchema: @unchecked Sendable {
     // Sendable: everything is filled before the initializer returns and does not change afterward; PCRE2 allows several
     // threads to use a compiled pattern.
     let documents: [JSONDocument]
-    /// The URI of each document; empty if it has none.
+    /// The URI of each document; empty for a document without a URI.
     let documentURIs: [String]
     let tapes: Table<JSONTapeView>
     let code: Table<Instruction>
@@ -50,7 +50,7 @@ public final class CompiledSchema: @unchecked Sendable {
     let root: Int
     /// Whether a subschema uses the evaluated members or elements of others.
     let tracksEvaluation: Bool
-    /// Whether `SchemaValidator.holds` supports all of its instructions.
+    /// Whether `SchemaValidator.holds` supports all instructions.
     let isPlain: Bool
     private let unknownPlaces: [SchemaNode]
 
@@ -69,12 +69,12 @@ public final class CompiledSchema: @unchecked Sendable {
         var resource: Int32
         /// Whether the subschema has only assertions about the value itself.
         var isLeaf: Bool
-        /// Has `unevaluatedProperties` or `unevaluatedItems`.
+        /// Whether the subschema has `unevaluatedProperties` or `unevaluatedItems`.
         var tracksEvaluation: Bool
     }
 
     /// Compiles a schema. `uri` is the location of the document, such as `file:///schemas/a.json`. References are
-    /// relative to it, or to the schema's `$id`. Other documents must be among `resources`.
+    /// relative to this URI, or to the schema's `$id`. Other documents must be among `resources`.
     public init(
         _ document: JSONDocument, uri: String = "", resources: SchemaResources = SchemaResources(),
         options: SchemaOptions = SchemaOptions()
@@ -115,8 +115,8 @@ public final class CompiledSchema: @unchecked Sendable {
         for index in 0..<patterns.count { patterns[index].free() }
     }
 
-    /// JSON pointers to the first 100 keywords of no known vocabulary, after the URI of the document unless it is the
-    /// first. Unknown keywords have no effect, but are often typos.
+    /// JSON pointers to the first 100 keywords of no known vocabulary. A pointer into a referenced document follows the URI
+    /// of that document. Unknown keywords have no effect, but are often typos.
     public var unknownKeywords: [String] {
         unknownPlaces.map { place in
             let document = place.document == 0 ? "" : documentURIs[Int(place.document)] + "#"
@@ -125,7 +125,7 @@ public final class CompiledSchema: @unchecked Sendable {
     }
 }
 
-/// An immutable array of plain values, read without reference counting or copying. The last owner frees it.
+/// An immutable array of plain values, read without reference counting or copying. The last owner frees the memory.
 final class Table<Element: BitwiseCopyable> {
     let start: UnsafePointer<Element>
     let count: Int

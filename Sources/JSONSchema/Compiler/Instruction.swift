@@ -31,7 +31,7 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef`: calls the subschema that the outermost resource has for the name.
+    /// `$dynamicRef`: a call of the subschema that the outermost resource has for the name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
@@ -117,7 +117,7 @@ let anything = -1
 
 /// The checks of an object's members, made in one pass.
 struct ObjectRule {
-    /// The known names: first the required ones, then the other properties.
+    /// The known names: first the required names, then the other properties.
     var names: KeyTable
     var nameCount: Int
     /// The index in `CompiledSchema.properties` for the first name.
@@ -128,7 +128,7 @@ struct ObjectRule {
     var patternCount: Int
     /// The schema of members that match neither `properties` nor `patternProperties`.
     var additional: Int
-    /// Whether there is a schema for these members, even one that accepts everything.
+    /// Whether additional members have a schema, even one that accepts every value.
     var coversAll: Bool
     var forbidsAdditional: Bool
     var propertyNames: Int
@@ -157,7 +157,7 @@ struct ArrayRule {
     var prefix: SchemaList
     /// The schema of the elements after the prefix.
     var items: Int
-    /// Whether there is a schema for these elements, even one that accepts everything.
+    /// Whether the elements after the prefix have a schema, even one that accepts every value.
     var coversAll: Bool
 }
 
@@ -175,11 +175,11 @@ struct ContainsRule {
 
 /// A `dependentRequired` or `dependentSchemas` rule.
 struct DependentRule {
-    /// First the names that require something, then the names that are only required.
+    /// The names: first the names with requirements, then the names that are only required.
     var names: KeyTable
-    /// The index for the first name: of its required names in `CompiledSchema.needs`, or of its schema in `lists`.
+    /// For the first name, the index of its required names in `CompiledSchema.needs`, or of its schema in `lists`.
     var first: Int
-    /// The number of names that require something.
+    /// The number of names with requirements.
     var count: Int
 }
 
@@ -222,7 +222,7 @@ struct Enumeration {
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// Bit n is set if some key has a length of n modulo 64. Excludes most keys that are not in the table.
+    /// The key lengths modulo 64, as a bit set. It excludes most keys that are not in the table.
     var lengths: UInt64
     /// Bytes of the longest key; longer strings are not hashed.
     var longest: UInt32 = 0
@@ -232,6 +232,6 @@ struct KeyEntry {
     var words: KeyFingerprint
     /// The key's string on its schema's tape.
     var place: SchemaNode
-    /// Negative for a free entry.
+    /// The slot of the key; negative for a free entry.
     var slot: Int
 }

@@ -109,7 +109,7 @@ extension SchemaCompiler {
     }
 }
 
-/// Assigns numbers to distinct names, starting at 0.
+/// The numbers of distinct names, in the order of their first use from 0.
 struct NameSlots {
     private let schema: SchemaObject
     private(set) var strings: [(place: SchemaNode, slot: Int)] = []

@@ -1,6 +1,6 @@
 import JSON
 
-/// Compiles `dependentRequired`, `dependentSchemas`, and `dependencies`, which combines both.
+/// The compilation of `dependentRequired`, `dependentSchemas`, and `dependencies`, which combines the other two.
 extension SchemaCompiler {
     mutating func compileDependentRequired(
         _ value: JSONValue, _ keyword: String, _ schema: SchemaObject

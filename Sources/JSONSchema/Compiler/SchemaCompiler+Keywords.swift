@@ -2,7 +2,8 @@ import JSON
 
 extension SchemaCompiler {
     /// Emits cheap assertions first, then checks of members and elements, then applicators. So the first violation is
-    /// usually the most useful one. Unevaluated keywords are last, after all others have marked what they evaluate.
+    /// usually the most useful one. Unevaluated keywords are last, after all other keywords have marked the members
+    /// and elements that they evaluate.
     mutating func compileKeywords(of schema: SchemaObject) throws(SchemaError) {
         if schema.dialect.ignoresSiblingsOfRef, let reference = schema.value["$ref"] {
             return try compileReference(reference, "$ref", schema)

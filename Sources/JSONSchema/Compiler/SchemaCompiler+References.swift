@@ -1,6 +1,6 @@
 import JSON
 
-/// Compiles dynamic references: their names, and the anchors of each resource.
+/// The compilation of dynamic references: their names, and the anchors of each resource.
 extension SchemaCompiler {
     /// Returns the number of the name that a reference resolves at run time; nil for an ordinary reference.
     mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {

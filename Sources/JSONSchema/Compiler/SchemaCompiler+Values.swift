@@ -1,6 +1,6 @@
 import JSON
 
-/// Compiles operands of instructions.
+/// The compilation of operands of instructions.
 extension SchemaCompiler {
     func malformed(_ value: JSONValue, _ schema: SchemaObject, _ message: String) -> SchemaError {
         library.error(.malformed, schema.place(value), message)

@@ -1,6 +1,6 @@
 import JSON
 
-/// Compiles a schema document and its references to the tables of a `CompiledSchema`. Subschemas wait in a queue, so
+/// A compiler of a schema document and its references to the tables of a `CompiledSchema`. Subschemas wait in a queue, so
 /// nesting needs no recursion.
 struct SchemaCompiler {
     var library: SchemaLibrary
@@ -65,8 +65,8 @@ struct SchemaCompiler {
         }
     }
 
-    /// Returns the index of a subschema, which is compiled later; `anything` if it accepts every value. `outer` is its
-    /// resource unless it has an identity of its own.
+    /// Returns the index of a subschema, which is compiled later; `anything` if it accepts every value. `outer` is the
+    /// resource of a subschema that is not a resource itself.
     mutating func subschema(_ place: SchemaNode, inside outer: Int, keyword: String) throws(SchemaError) -> Int {
         let value = library.value(place)
         guard value.kind == .object || value.kind == .boolean else {
@@ -138,7 +138,7 @@ struct SchemaObject {
     var document: Int32
     var resource: Int
     var dialect: Dialect
-    /// Its index among the subschemas.
+    /// The index of the schema among the subschemas.
     var index: Int
 
     var place: SchemaNode { place(value) }
@@ -147,11 +147,11 @@ struct SchemaObject {
         SchemaNode(document: document, node: Int32(truncatingIfNeeded: value.index))
     }
 
-    /// Returns the value of a keyword if the schema's dialect has it.
+    /// Returns the value of a keyword; nil if the keyword is missing, or the schema's dialect does not have it.
     func callAsFunction(_ keyword: String) -> JSONValue? {
         dialect.knows(keyword) ? value[key: keyword] : nil
     }
 
-    /// Returns the position of a keyword; that of the schema if the keyword is missing.
+    /// Returns the position of a keyword; the position of the schema if the keyword is missing.
     func place(of keyword: String) -> SchemaNode { value[key: keyword].map { place($0) } ?? place }
 }

@@ -16,7 +16,7 @@ extension FormatReader {
         }
     }
 
-    /// Accepts a leap second only at the end of a UTC day.
+    /// Reads a time. Accepts a leap second only at the end of a UTC day.
     mutating func time() -> Bool {
         guard let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2), hour < 24,
             minute < 60, second <= 60
@@ -38,7 +38,8 @@ extension FormatReader {
         return sign * (hour * 60 + minute)
     }
 
-    /// Accepts weeks only; or years, months, days, and after a `T` hours, minutes, seconds, without gaps between units.
+    /// Reads a duration: weeks only; or years, months, days, and after a `T` hours, minutes, seconds, without gaps between
+    /// units.
     mutating func duration() -> Bool {
         guard take("P") else { return false }
         var weeks = self
@@ -52,7 +53,7 @@ extension FormatReader {
         return time > 0
     }
 
-    /// Returns the number of units that were read.
+    /// Reads numbers with units in the order of `names`. Returns the number of units; nil if a unit is missing or wrong.
     private mutating func units(_ names: String) -> Int? {
         var left = Array(names.unicodeScalars)[...]
         var count = 0

@@ -47,7 +47,7 @@ enum Format: String {
     }
 }
 
-/// Reads a text from left to right. Each method returns whether it found its element, and skips it.
+/// A reader of a text from left to right. Each method returns whether it found its element, and skips the element.
 struct FormatReader {
     var rest: Slice<UnsafeRawBufferPointer>
 
@@ -68,7 +68,7 @@ struct FormatReader {
         return true
     }
 
-    /// Reads a number with exactly `count` digits.
+    /// Reads a number with exactly `count` digits; returns nil for fewer digits.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {

@@ -1,4 +1,5 @@
-/// Host names: RFC 1123, section 2.1. A label that begins with `xn--` must decode to one that RFC 5890 allows.
+/// Host names: RFC 1123, section 2.1. A label that begins with `xn--` must decode to a label that
+/// RFC 5890 allows.
 enum HostnameFormat {
     static let bytesMax = 253
     static let labelBytesMax = 63

@@ -42,7 +42,7 @@ struct InternationalLabel {
         index > 0 && scalars[index - 1].properties.canonicalCombiningClass == .virama
     }
 
-    /// Whether the position is between letters that join. Approximated by the Arabic script, the common one.
+    /// Whether the position is between letters that join. Only letters of the Arabic script count as joining letters.
     private func joins(_ index: Int) -> Bool {
         let before = scalars[..<index].last { !$0.properties.isMark }
         let after = scalars[(index + 1)...].first { !$0.properties.isMark }
@@ -50,8 +50,8 @@ struct InternationalLabel {
         return Script.arabic.contains(before) && Script.arabic.contains(after)
     }
 
-    /// The rules of RFC 5893, section 2, as far as scripts determine the direction: right-to-left text is not mixed
-    /// with other letters.
+    /// Whether the label follows the rules of RFC 5893, section 2, as far as scripts determine the direction: right-to-left
+    /// text is not mixed with other letters.
     private var hasOneDirection: Bool {
         guard scalars.contains(where: { Script.rightToLeft.contains($0) }) else { return true }
         guard let first = scalars.first, Script.rightToLeft.contains(first), !first.properties.isDecimal else {
@@ -105,7 +105,7 @@ private struct Script {
             0x2E80...0x2FD5, 0x3005...0x3007, 0x3021...0x3029, 0x3038...0x303B, 0x3400...0x4DBF, 0x4E00...0x9FFF,
             0xF900...0xFAD9, 0x20000...0x323AF,
         ])
-    /// Without the extended Arabic-Indic digits, which follow the rules of European digits.
+    /// The right-to-left scripts without the extended Arabic-Indic digits, which follow the rules of European digits.
     static let rightToLeft = Script(ranges: [
         0x590...0x6EF, 0x6FA...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF,
     ])

@@ -1,4 +1,4 @@
-/// RFC 3492: the ASCII form of host name labels.
+/// The ASCII form of host name labels (RFC 3492).
 enum Punycode {
     private static let base = 36
     private static let thresholdMin = 1

@@ -1,4 +1,4 @@
-/// URIs with the grammar of RFC 3986, IRIs with that of RFC 3987.
+/// URIs with the grammar of RFC 3986, and IRIs with the grammar of RFC 3987.
 struct URIFormat {
     var isInternational: Bool
 
@@ -54,7 +54,7 @@ struct URIFormat {
         return isMade(rest, of: "!$&'()*+,;=")
     }
 
-    /// Whether the text in brackets is an IPv6 address, or one of a future version.
+    /// Whether the text in brackets is an IPv6 address, or an address of a future IP version.
     private func isLiteral(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard let first = text.first, first | 0x20 == UInt8(ascii: "v") else { return AddressFormat.isIPv6(text) }
         let version = text.dropFirst().prefix { $0.isHexDigit }

@@ -1,9 +1,9 @@
 /// The valid names for `$anchor`, from the meta-schemas of the drafts.
 enum AnchorName {
-    /// `^[A-Za-z_][-A-Za-z0-9._]*$`
+    /// Whether the name matches `^[A-Za-z_][-A-Za-z0-9._]*$`.
     static func isOf202012(_ name: String) -> Bool { isName(name, first: "_", further: "_-.") }
 
-    /// `^[A-Za-z][-A-Za-z0-9.:_]*$`
+    /// Whether the name matches `^[A-Za-z][-A-Za-z0-9.:_]*$`.
     static func isOf201909(_ name: String) -> Bool { isName(name, first: "", further: "_-.:") }
 
     /// Whether the name is a letter or one of `first`, followed by letters, digits and characters of `further`.

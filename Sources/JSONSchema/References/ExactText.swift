@@ -1,4 +1,4 @@
-/// A name or URI with equality by bytes, as in RFC 3986 and JSON Schema. Strings of Swift are equal if they are
+/// A name or URI with equality by bytes, as in RFC 3986 and JSON Schema. Swift's strings are equal if they are
 /// canonically equivalent.
 struct ExactText: Hashable {
     private let text: String

@@ -5,7 +5,7 @@ struct KnownChildren {
     private var members: [SchemaNode: [ExactText: Int]] = [:]
     private var elements: [SchemaNode: [Int]] = [:]
 
-    /// Maximum children of a container that is searched instead.
+    /// Maximum children of a container that is searched each time.
     private static let searchedMax = 16
 
     /// Returns the child for one step of a pointer; `place` is the container's position.

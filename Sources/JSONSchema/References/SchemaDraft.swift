@@ -1,7 +1,7 @@
 /// The supported drafts of JSON Schema, for schemas without `$schema`.
 public enum SchemaDraft: String, Sendable, CaseIterable {
     case draft07 = "http://json-schema.org/draft-07/schema"
-    /// Supported so that schemas can refer to schemas of this draft; its meta-schema is not built in.
+    /// A draft that is supported for references to its schemas. Its meta-schema is not built in.
     case draft201909 = "https://json-schema.org/draft/2019-09/schema"
     case draft202012 = "https://json-schema.org/draft/2020-12/schema"
 

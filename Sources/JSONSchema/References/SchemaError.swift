@@ -1,17 +1,17 @@
 /// The reason why a schema cannot be used, for its author.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// A keyword's value violates the specification.
+        /// A keyword's value that violates the specification.
         case malformed
-        /// The schema needs an unknown feature that affects validity.
+        /// A required feature that is unknown and affects validity.
         case unsupported
-        /// A reference does not resolve, or is circular.
+        /// A reference that does not resolve, or is circular.
         case reference
-        /// A referenced document was not provided.
+        /// A referenced document that was not provided.
         case missing
-        /// A referenced document was provided, but cannot be read.
+        /// A referenced document that was provided, but cannot be read.
         case resource
-        /// A regular expression cannot be compiled.
+        /// A regular expression that cannot be compiled.
         case pattern
     }
 
@@ -19,7 +19,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The JSON pointer into the schema's document.
     public var pointer: String
     public var message: String
-    /// The URI of the document; empty if it has none.
+    /// The URI of the document; empty for a document without a URI.
     public var uri = ""
 
     public var description: String { "schema at \"\(uri.isEmpty ? "" : uri + "#")\(pointer)\": \(message)" }

@@ -5,7 +5,7 @@ import JSON
 struct SchemaFile {
     let path: String
 
-    /// Returns nil if the name would leave the folder.
+    /// Creates the path of a file; returns nil if the name would leave the folder.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
         // Split bytes, as the kernel does: as characters, a slash and a following combining mark would be one.
@@ -14,7 +14,7 @@ struct SchemaFile {
         path = ([Substring(folder)] + parts).joined(separator: "/")
     }
 
-    /// Returns nil if the file does not exist.
+    /// Reads and parses the file; returns nil if it does not exist.
     func document(limits: JSONLimits) throws(SchemaFileError) -> JSONDocument? {
         guard let text = try read(bytesMax: limits.bytesMax) else { return nil }
         do throws(JSONError) {

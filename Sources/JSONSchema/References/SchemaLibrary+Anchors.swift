@@ -1,6 +1,6 @@
 import JSON
 
-/// Registers the anchors of schemas.
+/// The registration of the anchors of schemas.
 extension SchemaLibrary {
     mutating func noteAnchors(
         _ schema: JSONValue, _ place: SchemaNode, _ resource: Int

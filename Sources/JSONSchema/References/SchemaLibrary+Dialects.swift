@@ -1,11 +1,11 @@
 import JSON
 
-/// Determines the dialect of a resource.
+/// The dialects of resources.
 extension SchemaLibrary {
     /// Maximum length of a chain of meta-schemas.
     private static let metaSchemasMax = 8
 
-    /// Returns the dialect of a resource: that of `$schema`, or of the outer resource.
+    /// Returns the dialect of a resource: the dialect of `$schema`, or of the outer resource.
     mutating func dialect(
         of schema: JSONValue, _ place: SchemaNode, default outer: Dialect?
     ) throws(SchemaError) -> Dialect {

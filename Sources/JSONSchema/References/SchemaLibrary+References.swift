@@ -1,6 +1,6 @@
 import JSON
 
-/// Resolves references.
+/// The resolution of references.
 extension SchemaLibrary {
     struct Target {
         var place: SchemaNode
@@ -60,7 +60,8 @@ extension SchemaLibrary {
         throw error(.missing, place, "the schema refers to \(name), which was not given")
     }
 
-    /// Follows a JSON pointer from a resource's root. The target is a schema even if no keyword defines it as one.
+    /// Follows a JSON pointer from a resource's root. The target is a schema even if no keyword defines it.
+    /// Returns nil if the pointer does not resolve.
     private mutating func follow(_ pointer: String, in resource: Int) throws(SchemaError) -> SchemaNode? {
         let document = resources[resource].root.document
         var value = value(resources[resource].root)

@@ -1,6 +1,6 @@
 import JSON
 
-/// Registers the schemas of a document, or of a part of it, at its first use.
+/// The registration of the schemas of a document, or of a part of a document, at its first use.
 extension SchemaLibrary {
     /// Registers each schema from `root` on, without recursion.
     mutating func scan(
@@ -29,7 +29,7 @@ extension SchemaLibrary {
         }
     }
 
-    /// Returns the resource of a schema: a new one if it has an `$id` or is the root of a document.
+    /// Returns the resource of a schema: a new resource if the schema has an `$id` or is the root of a document.
     private mutating func identify(
         _ schema: JSONValue, _ place: SchemaNode, inside outer: Int?, base: URIReference
     ) throws(SchemaError) -> Int {

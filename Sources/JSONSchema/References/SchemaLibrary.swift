@@ -17,7 +17,7 @@ struct SchemaLibrary {
 
     /// Maximum documents of one schema.
     static let documentsMax = 1000
-    /// Maximum bytes of a URI. Nested `$id`s that end in a slash make it longer each time.
+    /// Maximum bytes of a URI. Each nested `$id` that ends in a slash makes the URI longer.
     static let uriBytesMax = 4096
 
     init(given: SchemaResources, defaultDraft: SchemaDraft) {

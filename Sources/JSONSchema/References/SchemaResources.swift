@@ -10,7 +10,7 @@ public struct SchemaResources {
 
     /// - Parameters:
     ///   - limits: the limits of files in folders.
-    ///   - willOpen: called with the path of each such file before it is opened, even if it does not exist.
+    ///   - willOpen: called with the path of each such file before the file is opened, even if it does not exist.
     public init(limits: JSONLimits = JSONLimits(), willOpen: @escaping (String) -> Void = { _ in }) {
         self.limits = limits
         self.willOpen = willOpen
@@ -21,7 +21,7 @@ public struct SchemaResources {
         documents[ExactText(URIReference(uri).withoutFragment.description)] = document
     }
 
-    /// Adds a document unless there is one for the URI.
+    /// Adds a document unless the URI already has one.
     public mutating func addUnlessGiven(uri: String, document: JSONDocument) {
         let name = ExactText(URIReference(uri).withoutFragment.description)
         if documents[name] == nil { documents[name] = document }
@@ -34,7 +34,7 @@ public struct SchemaResources {
         folders.append((prefix.hasSuffix("/") || prefix.hasSuffix(":") ? prefix : prefix + "/", folder))
     }
 
-    /// Returns nil if the document was not provided.
+    /// Returns the document of a URI; nil if it was not provided.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
         if let document = documents[ExactText(uri)] { return document }
         for (prefix, folder) in folders where uri.utf8.starts(with: prefix.utf8) {

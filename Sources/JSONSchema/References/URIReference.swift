@@ -26,7 +26,7 @@ struct URIReference {
     }
 
     /// Removes the first `mark` and the text after it, and returns that text. Works on bytes: a combining character
-    /// after the mark must not hide it.
+    /// after the mark must not hide the mark.
     private static func cut(_ text: inout Substring, behind mark: Unicode.Scalar) -> String? {
         guard let place = text.utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
         defer { text = text[..<place] }

@@ -18,7 +18,7 @@ struct Automaton: BitwiseCopyable {
     /// Maximum steps for one expression.
     static let ownWorkMax = 500_000
 
-    /// Returns nil if the expression has too many states, or needs more than the remaining `work`.
+    /// Builds the table; returns nil if the expression has too many states, or needs more than the remaining `work`.
     init?(_ expression: RegularExpression, work: inout Int) {
         let ownWork = min(work, Self.ownWorkMax)
         var workLeft = ownWork
@@ -50,7 +50,7 @@ struct Automaton: BitwiseCopyable {
     }
 }
 
-/// Builds the table: each set of simultaneous states becomes one state.
+/// The construction of the table. Each set of simultaneous states becomes one state.
 private struct AutomatonBuilder {
     private let graph: StateGraph
     private(set) var work: Int
@@ -70,7 +70,7 @@ private struct AutomatonBuilder {
         isSeen = [Bool](repeating: false, count: graph.states.count)
     }
 
-    /// Returns the offset of the start row.
+    /// Returns the offset of the start row; nil if a limit is exceeded.
     mutating func build() -> Int? {
         findClasses()
         // The rows for no match and for a match, which are final.
@@ -108,7 +108,7 @@ private struct AutomatonBuilder {
         return row(of: after)
     }
 
-    /// Returns the row of a state set, adding it if necessary; nil if the table is full.
+    /// Returns the row of a state set, and adds the row if necessary; nil if a limit is exceeded.
     private mutating func row(of states: [Int32]) -> Int? {
         if states.isEmpty { return 0 }
         if let row = known[states] { return row }
@@ -120,7 +120,7 @@ private struct AutomatonBuilder {
         return row
     }
 
-    /// Returns all states that are reachable without a byte and wait for one; nil if there is a match.
+    /// Returns all states that are reachable without a byte and wait for a byte; nil if the match is complete.
     private mutating func closure(_ first: [Int32], isStart: Bool, isEnd: Bool) -> [Int32]? {
         var found: [Int32] = []
         var stack = first

@@ -11,7 +11,7 @@ struct BacktrackingPattern: BitwiseCopyable {
     init(_ expression: ECMAExpression) throws(PatternError) {
         var errorCode: Int32 = 0
         var errorOffset = 0
-        // Callouts report the progress to the matcher, which can then stop it.
+        // Callouts report the progress to the matcher, which can then stop the match.
         let options =
             UInt32(PCRE2_UTF) | UInt32(PCRE2_DOLLAR_ENDONLY) | UInt32(PCRE2_MATCH_UNSET_BACKREF)
             | UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)

@@ -3,14 +3,14 @@
 struct ClassSequence {
     /// Consecutive characters of one class.
     struct Item: BitwiseCopyable {
-        /// ASCII characters, one bit each.
+        /// The ASCII characters below 64, one bit each; `high` has the other ASCII characters.
         var low: UInt64 = 0
         var high: UInt64 = 0
         /// Whether the class contains all characters beyond ASCII; otherwise it contains none.
         var hasRest = false
         var countMin = 1
         var countMax = 1
-        /// The count is a multiple of this number.
+        /// A divisor of every valid count.
         var countStep = 1
 
         mutating func insert(_ byte: UInt8) {
@@ -38,8 +38,8 @@ struct ClassSequence {
         }
     }
 
-    /// Returns nil for another kind of expression, or if the characters could be divided among the items in several
-    /// ways.
+    /// Returns the items of an expression; nil for another kind of expression, or if the characters could be divided among
+    /// the items in several ways.
     static func items(_ expression: UnsafeRawBufferPointer) -> [Item]? {
         var reader = ClassSequenceReader(expression)
         guard let items = reader.items() else { return nil }
@@ -82,7 +82,7 @@ struct ClassSequence {
     }
 }
 
-/// Parses a `ClassSequence`; its methods return nil for any other expression.
+/// A parser of a `ClassSequence`. Its methods return nil for any other expression.
 private struct ClassSequenceReader {
     private var rest: Slice<UnsafeRawBufferPointer>
 

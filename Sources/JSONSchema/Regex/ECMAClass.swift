@@ -5,7 +5,7 @@ struct ECMAClass {
     private(set) var properties: [String] = []
     private var isInverted = false
 
-    /// Parses a class after its opening bracket, including the closing one.
+    /// Parses a class after its opening bracket, including the closing bracket.
     init(_ reader: inout ECMAReader) throws(PatternError) {
         isInverted = reader.take("^")
         while let scalar = reader.next() {

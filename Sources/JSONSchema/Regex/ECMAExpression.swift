@@ -1,12 +1,12 @@
-/// Translates a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
+/// A translation of a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
 ///
 /// Differences: `\s`, `.` and `$` match other characters. `\a`, `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers and
-/// comments do not exist. `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and surrogate pairs have another notation. One pass from
-/// left to right, without recursion.
+/// comments do not exist. `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and surrogate pairs have another notation. The
+/// translation is one pass from left to right, without recursion.
 struct ECMAExpression {
     private var reader: ECMAReader
     private(set) var asPCRE2: [UInt8] = []
-    /// Nil if the expression has lookarounds, backreferences or Unicode properties.
+    /// The tokens for an automaton; nil if the expression has lookarounds, backreferences or Unicode properties.
     private(set) var tokens: [RegularExpression.Token]? = []
     /// The open groups, and whether each may be repeated: a lookaround may not.
     private var open: [Bool] = []
@@ -146,12 +146,13 @@ struct ECMAExpression {
         writeCount(most == least ? "{\(least)}" : "{\(least),\(upper)}", .count(least: least, most: most))
     }
 
-    /// Writes a quantifier, lazy or not: without backreferences, both match the same texts.
+    /// Writes a quantifier. Without backreferences, lazy and greedy quantifiers match the same texts, so the token is the
+    /// same.
     private mutating func writeCount(_ text: String, _ token: RegularExpression.Token) {
         write(text + (reader.take("?") ? "?" : ""), token)
     }
 
-    /// The limit of PCRE2.
+    /// Maximum count in a quantifier, the limit of PCRE2.
     static let countMax = 65_535
 
     /// Translates an escape outside of a class, after its backslash.

@@ -1,4 +1,4 @@
-/// Translates the Unicode property names of ECMA-262 to PCRE2.
+/// The translation of the Unicode property names of ECMA-262 to PCRE2.
 enum ECMAProperty {
     static func asPCRE2(_ text: String) -> (text: String, isInverted: Bool)? {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -1,4 +1,4 @@
-/// Reads the elements of an expression that are the same inside and outside of classes.
+/// A reader of the elements of an expression that are the same inside and outside of classes.
 struct ECMAReader {
     private let scalars: [Unicode.Scalar]
     private var place = 0
@@ -24,7 +24,7 @@ struct ECMAReader {
         return PatternError(message: message, offset: offset)
     }
 
-    /// Reads digits as a number, which saturates.
+    /// Reads digits as a number of at most 1,000,000,000, to which larger numbers are clamped; nil without digits.
     mutating func number() -> Int? {
         var value: Int?
         while let digit = peek, ("0"..."9").contains(digit) {
@@ -53,7 +53,7 @@ struct ECMAReader {
 
     /// The meaning of an escape inside or outside of a class.
     enum Escape {
-        /// A code point, possibly a surrogate: no text contains one, but a range can begin or end there.
+        /// A code point, possibly a surrogate. No text contains surrogates, but a range can begin or end at a surrogate.
         case scalar(UInt32)
         case set(ScalarSet)
         /// A Unicode property, in PCRE2's notation.

@@ -3,17 +3,17 @@ struct Pattern: BitwiseCopyable {
     let matching: Matching
 
     enum Matching: BitwiseCopyable {
-        /// In one pass over the text.
+        /// A sequence of classes, matched in one pass over the text.
         case sequence(UnsafeBufferPointer<ClassSequence.Item>)
         case automaton(Automaton)
-        /// With backtracking.
+        /// An expression of PCRE2, matched with backtracking.
         case pcre2(BacktrackingPattern)
     }
 
     enum Match {
         case yes
         case no
-        /// The match exceeded its limit of steps.
+        /// A match that exceeded its limit of steps.
         case gaveUp
     }
 

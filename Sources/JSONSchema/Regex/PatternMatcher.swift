@@ -1,7 +1,7 @@
 private import CPCRE2
 
-/// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither one long
-/// string nor many short ones can block a lane. PCRE2's own limits count steps, and one step may scan a whole string.
+/// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither a long
+/// string nor many short strings can block a lane. PCRE2's own limits count steps, and one step may scan a whole string.
 struct PatternMatcher: ~Copyable {
     private let data: OpaquePointer
     private let context: OpaquePointer
@@ -16,7 +16,7 @@ struct PatternMatcher: ~Copyable {
         var looksBack = false
     }
 
-    /// The effort for any value, and per byte: about 6 ms for a message of 1 MiB.
+    /// The effort for any value, and per byte: about 6 ms for a value of 1 MiB.
     static let effortBase = 2_500_000
     static let effortPerByte = 4
     /// The effort of a match before its first byte, without and with PCRE2.
@@ -32,7 +32,7 @@ struct PatternMatcher: ~Copyable {
     static let heapKibibytesMax: UInt32 = 16_384
 
     init() {
-        // Nil if memory is exhausted; Swift itself also ends the process then.
+        // The calls return nil only if memory is exhausted, and Swift also ends a process without memory.
         guard let data = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
             fatalError("out of memory")
         }
@@ -99,7 +99,7 @@ struct PatternMatcher: ~Copyable {
         let result = pcre2_match_8(
             pattern.code, text.bindMemory(to: UInt8.self).baseAddress, text.count, 0, UInt32(PCRE2_NO_UTF_CHECK), data,
             context)
-        // 0: a match whose groups did not fit into the match data; they are not needed.
+        // 0 is a match whose groups did not fit into the match data. The groups are not needed.
         if result >= 0 { return .yes }
         return result == PCRE2_ERROR_NOMATCH ? .no : .gaveUp
     }

@@ -5,7 +5,7 @@ indirect enum RegularExpression {
     case end
     case sequence([RegularExpression])
     case alternatives([RegularExpression])
-    /// `most` nil: unlimited.
+    /// A repeated expression; `most` is nil for an unlimited number.
     case repeated(RegularExpression, least: Int, most: Int?)
 
     /// An element of a valid expression.

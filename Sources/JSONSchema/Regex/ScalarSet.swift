@@ -1,6 +1,6 @@
 /// Unicode scalars as ranges of code points.
 struct ScalarSet {
-    /// In any order and possibly overlapping; surrogates have no effect.
+    /// The ranges, in any order and possibly overlapping. Surrogates have no effect.
     private(set) var ranges: [ClosedRange<UInt32>]
 
     init(_ ranges: [ClosedRange<UInt32>] = []) { self.ranges = ranges }
@@ -37,8 +37,8 @@ struct ScalarSet {
         }
     }
 
-    /// The class in PCRE2's notation. Inverted if a range ends at the last code point, because PCRE2 matches that
-    /// faster.
+    /// The class in PCRE2's notation. The class is inverted if a range ends at the last code point, because PCRE2
+    /// then matches faster.
     var asPCRE2: String {
         let isInverted = ranges.contains { $0.upperBound == 0x10_FFFF }
         let members = isInverted ? inverted.members : members
@@ -59,7 +59,7 @@ struct ScalarSet {
         ranges.contains { 0x100...0x10_FFFE ~= $0.upperBound || 0x101...0x10_FFFF ~= $0.lowerBound }
     }
 
-    /// The UTF-8 encodings of the characters: byte ranges of each sequence.
+    /// The UTF-8 encodings of the characters, as sequences of byte ranges.
     var sequences: [[ClosedRange<UInt8>]] {
         var sequences: [[ClosedRange<UInt8>]] = []
         for range in characters {

@@ -1,7 +1,7 @@
 /// A regular expression as a nondeterministic automaton.
 struct StateGraph {
     enum State {
-        /// Waits for one of these bytes.
+        /// A state that waits for one of these bytes.
         case bytes(ClosedRange<UInt8>, next: Int32)
         case split(Int32, Int32)
         case start(next: Int32)
@@ -15,7 +15,7 @@ struct StateGraph {
 
     static let statesMax = 4096
 
-    /// Returns nil if the graph is too large.
+    /// Builds the graph; returns nil if it is too large.
     init?(_ expression: RegularExpression, work: inout Int) {
         self.work = work
         first = add(expression, before: 0)
@@ -80,7 +80,7 @@ struct StateGraph {
             firsts.append(state)
             work -= sequence.count
         }
-        // A set without characters: a byte that UTF-8 never contains.
+        // A set without characters matches nothing, like a byte that UTF-8 never contains.
         guard var first = firsts.popLast() else { return add(.bytes(0xFF...0xFF, next: next)) }
         while let other = firsts.popLast() { first = add(.split(other, first)) }
         return first

@@ -1,6 +1,6 @@
 import JSON
 
-/// Describes the conditions of a violated rule, if they compare members with constants or check their presence.
+/// The description of the conditions of a violated rule, if they compare members with constants or check their presence.
 struct ConditionText {
     let schema: CompiledSchema
     let instance: JSONTape

@@ -3,7 +3,7 @@ struct DynamicScope {
     private let anchors: UnsafePointer<DynamicAnchor>
     private let resources: UnsafePointer<ResourceAnchors>
     private var bindings: [Binding]
-    /// Keeps the tables alive.
+    /// The owner of the tables, which must outlive this value.
     private let schema: CompiledSchema
 
     private struct Binding {

@@ -1,5 +1,5 @@
-/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so marks of a
-/// failed frame, or of one for another value, can be removed from the end.
+/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so the marks of a
+/// failed frame, or of a frame for another value, can be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
     /// For each node, the last query in which it was marked.
@@ -7,7 +7,7 @@ struct EvaluatedMarks {
     private var question: UInt32 = 0
 
     private static let all = UInt32.max
-    /// Flag of an entry that contains the number of leading elements. Nodes are below it.
+    /// The flag of an entry that contains the number of leading elements. Entries of nodes are smaller.
     private static let prefix: UInt32 = 1 << 31
 
     var count: Int { log.count }

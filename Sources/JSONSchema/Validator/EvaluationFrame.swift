@@ -32,7 +32,7 @@ struct EvaluationFrame {
 enum EvaluationOutcome {
     case valid
     case invalid
-    /// A frame was pushed; the instruction continues after it.
+    /// A pushed frame, after whose end the instruction continues.
     case waits
 
     @inline(__always) init(_ isValid: Bool) { self = isValid ? .valid : .invalid }

@@ -31,7 +31,7 @@ extension SchemaValidator {
         return EvaluationOutcome(frame.pointee.isValid)
     }
 
-    /// Counts the matching elements; stops early if the rest does not matter.
+    /// Counts the matching elements, and stops as soon as further elements cannot change the result.
     func checkContains(
         _ rule: UnsafePointer<ContainsRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {

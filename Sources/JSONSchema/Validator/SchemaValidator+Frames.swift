@@ -47,12 +47,12 @@ extension SchemaValidator {
         }
     }
 
-    /// Whether a frame ends with its first violation, because further ones are not reported.
+    /// Whether a frame ends with its first violation, because further violations are not reported.
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
-    /// Begins a subschema for a value. A leaf is checked immediately, another subschema gets a frame. After `.waits`,
-    /// pointers to frames are invalid. `marks`: the subschema is for the same value as its frame, and marks are
-    /// required.
+    /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After `.waits`,
+    /// pointers to frames are invalid. `marks` means that the subschema is for the same value as its frame, and that marks
+    /// are required.
     @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
         -> EvaluationOutcome
     {
@@ -97,7 +97,7 @@ extension SchemaValidator {
         _ node: Int, instruction: Int, kind: FoundViolations.Kind = .keyword, location: Int? = nil,
         names: (missing: Int, because: Int)? = nil, isSpeculative: Bool
     ) -> EvaluationOutcome {
-        // Enclosing alternatives of a value that ran out of steps fail too; that is not reported.
+        // If a value runs out of steps, the enclosing alternatives also fail, without a report.
         if !isSpeculative && !hasEnough {
             found.append(
                 FoundViolations.Violation(

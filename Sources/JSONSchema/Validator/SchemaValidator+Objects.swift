@@ -25,8 +25,8 @@ extension SchemaValidator {
         }
     }
 
-    /// The fast path for rules without `patternProperties` and `propertyNames`: at most one schema applies to each
-    /// member.
+    /// Checks members for a rule without `patternProperties` and `propertyNames`. At most one schema applies to each member,
+    /// so this path is fast.
     private func checkNamedMembers(
         _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>
     ) -> EvaluationOutcome {
@@ -152,8 +152,8 @@ extension SchemaValidator {
         return .invalid
     }
 
-    /// Returns the slot of a string in a table of the schema, -1 if it is not there. The time does not depend on the
-    /// number of strings. A message cannot degrade it, because the table contains only the schema's strings.
+    /// Returns the slot of a string in a table of the schema; -1 if the table lacks the string. The time does not depend on
+    /// the number of strings. Values cannot increase the time, because the table contains only the schema's strings.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
         let count = tape.nodes[string].count
         guard count <= table.longest, table.lengths >> UInt64(count & 63) & 1 == 1 else { return -1 }

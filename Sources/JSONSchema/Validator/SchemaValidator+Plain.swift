@@ -1,11 +1,11 @@
 import JSON
 
-/// The fast path: decides only whether a value is valid, by recursion and without frames. Nearly all values are valid
-/// and need less time here; the loop checks the others again.
+/// The fast path, which decides only whether a value is valid, by recursion and without frames. Nearly all values are
+/// valid and need less time on this path. The loop checks all other values again.
 extension SchemaValidator {
     /// Maximum depth of nested schemas; the loop checks deeper values.
     private static let plainDepthMax = 64
-    /// Fraction of the steps and effort available here, so that a hostile value gains little from being checked twice.
+    /// The divisor of the steps and effort on this path. A hostile value therefore gains little from the second check.
     static let plainShare = 10
 
     @inline(__always) func holds(_ schema: Int, _ node: Int, depth: Int) -> Bool {

@@ -1,6 +1,6 @@
 import JSON
 
-/// Explains violations. Runs only for invalid values, with its own limits.
+/// The explanation of violations. It runs only for invalid values, with its own limits.
 extension SchemaValidator {
     /// The limits of the search for each violation: tens of microseconds.
     private struct ReasonBudget {
@@ -13,7 +13,7 @@ extension SchemaValidator {
         /// Maximum nesting of alternatives, and maximum alternatives of one `anyOf` or `oneOf`.
         static let levelsMax = 8
         static let alternativesMax = 8
-        /// Maximum violations per alternative, if there are several; the tag should be among them.
+        /// Maximum violations of one alternative among several. The violation of its tag should be among them.
         static let violationsMax = 8
         /// Maximum alternatives that are described together.
         static let choicesMax = 3
@@ -90,7 +90,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Finds the alternative that is meant: the only one for the value's type or, of several, for its tag.
+    /// Finds the alternative that is meant: the only alternative for the value's type or, of several, for its tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {
@@ -98,7 +98,7 @@ extension SchemaValidator {
         var types = AcceptedTypes(schema)
         let fitting = (list.first..<list.first + list.count).map { lists[$0] }
             .filter { !types.of($0).isDisjoint(with: type) }
-        // Constants are listed instead.
+        // A list of constants needs no explanation: the message names all of them.
         let areConstants = (list.first..<list.first + list.count).allSatisfy { isConstant(lists[$0]) }
         guard !areConstants, fitting.count <= ReasonBudget.alternativesMax else { return .none }
         /// The possible alternatives, and the keys whose tags exclude the others.

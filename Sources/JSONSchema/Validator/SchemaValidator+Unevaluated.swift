@@ -1,6 +1,6 @@
 import JSON
 
-/// Checks `unevaluatedProperties` and `unevaluatedItems`, the last instructions of a schema.
+/// The checks of `unevaluatedProperties` and `unevaluatedItems`, the last instructions of a schema.
 extension SchemaValidator {
     func checkUnevaluatedMembers(
         _ schema: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?

@@ -1,7 +1,7 @@
 public import JSON
 
-/// Checks values against one schema, with its own memory. Create one per thread; each lane has its own. Valid values
-/// need no allocation once the memory has grown to their size.
+/// A validator of values against one schema, with its own memory. Create one validator per thread; each lane has its own.
+/// Valid values need no allocation once the memory has grown to their size.
 public final class SchemaValidator {
     let schema: CompiledSchema
     // The schema's tables, without its reference count, for which all lanes would contend.
@@ -37,17 +37,17 @@ public final class SchemaValidator {
 
     /// The tape of the checked value.
     var tape: JSONTapeView
-    /// The number of its nodes.
+    /// The number of nodes on the tape.
     var nodeCount = 0
     var found = FoundViolations()
-    /// Whether further violations are not reported.
+    /// Whether the search for violations has ended: it has found the maximum, or has exceeded the steps.
     var hasEnough = false
     /// The remaining steps for this value.
     var stepsLeft = 0
 
     /// Steps per value, roughly 10 ns each, for subschemas and the values that they scan. Exceeding them is a violation
-    /// with the keyword `stepsMax`. Otherwise a schema that refers to itself twice could double the work with each
-    /// level of the value, and dozens of alternatives could each scan a large value.
+    /// with the keyword `stepsMax`. Without the limit, a schema that refers to itself twice could double the work with
+    /// each level of the value, and dozens of alternatives could each scan a large value.
     public static let stepsBase = 250_000
     /// Additional steps for each value inside the value.
     public static let stepsPerValue = 1
@@ -120,7 +120,7 @@ public final class SchemaValidator {
         return isValid && found.list.isEmpty
     }
 
-    /// - Parameter share: divides the available steps and pattern effort.
+    /// - Parameter share: the divisor of the available steps and pattern effort.
     private func begin(_ value: JSONValue, share: Int = 1) {
         let memory = value.tape
         tape = memory.view

@@ -4,8 +4,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public var instancePointer: String
     /// The JSON pointer to the keyword in the schema's document.
     public var schemaPointer: String
-    /// The keyword with its document: `file:///schemas/a.json#/properties/b/type`. Without a URI it is `#` and the
-    /// pointer.
+    /// The keyword with its document: `file:///schemas/a.json#/properties/b/type`. Without a URI, the
+    /// location is `#` and the pointer.
     public var schemaLocation: String
     public var keyword: String
     /// A predicate with the remedy, for the developer of the program that wrote the value. It quotes the schema, and
@@ -13,7 +13,7 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public var message: String
     /// The `nodeIndex` of the value, or of the invalid key. The document converts it to line and column.
     public var nodeIndex: Int
-    /// The property, constant or Boolean of the schema that was probably meant.
+    /// The property, constant or Boolean of the schema that was probably meant; nil if nothing is similar.
     public var suggestion: String?
 
     /// A complete sentence, such as `/payload/aps/badge must be a whole number.`

@@ -1,6 +1,6 @@
 import JSON
 
-/// Quotes a schema's values and descriptions.
+/// Quotations of a schema's values and descriptions.
 extension CompiledSchema {
     /// Maximum bytes of a quotation.
     private static let quotedMax = 200
@@ -24,7 +24,8 @@ extension CompiledSchema {
         cut(list.elements.prefix(Self.quotedMax).map { text($0) }.joined(separator: ", "))
     }
 
-    /// Returns the first sentence of the description, else the title, of the schema that contains a keyword.
+    /// Returns the first sentence of the description, else the title, of the schema that contains a keyword;
+    /// nil if the schema has neither.
     func firstSentence(about keyword: SchemaNode) -> String? {
         let value = value(keyword)
         guard let container = value.tape.container(of: value.index) else { return nil }
@@ -33,7 +34,7 @@ extension CompiledSchema {
         return cut(firstSentence(of: text))
     }
 
-    /// Returns the text up to a full stop that ends a sentence; "e.g. this" does not end one.
+    /// Returns the text up to the end of its first sentence. The full stops of "e.g. this" end no sentence.
     private func firstSentence(of text: String) -> String {
         let text = Array(text.unicodeScalars.prefix(Self.sentenceMax))
         let end =

@@ -1,6 +1,6 @@
 import JSON
 
-/// `uniqueItems`: compares pairs of a few elements, and uses a hash table for more, so the time is linear.
+/// The check of `uniqueItems`. It compares pairs of a few elements, and uses a hash table for more, so the time is linear.
 final class UniqueElements {
     private var hashes = ValueHashes()
     private let comparison = ValueComparison()

@@ -1,6 +1,7 @@
 import JSON
 
-/// Compares two values for equality: numbers by value, objects in any order. Without recursion, and with reused memory.
+/// The comparison of two values for equality: numbers by value, objects in any order. It needs no recursion, and reuses
+/// its memory.
 final class ValueComparison {
     private var waiting: [(left: Int, right: Int)] = []
     /// The keys of two objects, sorted by bytes.
@@ -64,7 +65,7 @@ final class ValueComparison {
         return true
     }
 
-    /// Like `pushChildren`, for objects with different orders of keys.
+    /// Compares the members of two objects with different orders of keys; nested containers are queued.
     private func pushMembers(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         Self.keys(of: left, tape, &leftKeys)
         Self.keys(of: right, other, &rightKeys)

@@ -3,10 +3,11 @@ import JSON
 
 /// Hashes of the values of a part of a text. Equal values have equal hashes.
 struct ValueHashes {
-    /// By node; valid only within `hashed`.
+    /// The hashes by node, valid only within `hashed`.
     private var hashes: [UInt64] = []
     private var hashed = 0..<0
-    /// Nodes hashed so far for this text. Beyond twice its size, the whole text is hashed once.
+    /// Nodes hashed so far for this text. Beyond twice the size of the text, the whole text is
+    /// hashed once.
     private var effort = 0
 
     private let mixer = SecretMixer()

@@ -1,8 +1,8 @@
 import JSON
 import Text
 
-/// Creates the messages of violations. They quote the schema; of the value they contain only member names and which of
-/// the schema's constants it has.
+/// The messages of violations. They quote the schema. Of the value, they contain only member names, and constants that the
+/// schema also has.
 struct ViolationText {
     private let schema: CompiledSchema
     private let instance: JSONTape
@@ -16,7 +16,7 @@ struct ViolationText {
 
     /// Returns the violations in the same order.
     mutating func violations(_ found: [FoundViolations.Violation]) -> [SchemaViolation] {
-        // In the order of the text, which keeps the walk between positions short.
+        // The order of the text keeps the walk between positions short.
         let places = found.indices.sorted { found[$0].node < found[$1].node }
         var violations = [SchemaViolation?](repeating: nil, count: found.count)
         for index in places { violations[index] = violation(found[index]) }
@@ -95,7 +95,7 @@ struct ViolationText {
         }
     }
 
-    /// Returns the schema's description of a scalar value: its unit and format.
+    /// Returns the schema's description of a scalar value, with its unit and format; empty for other violations.
     private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
         switch schema.code[found.instruction] {
         case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,
@@ -113,7 +113,7 @@ struct ViolationText {
         return "must have at \(isTooMany ? "most" : "least") \(limit) as the schema describes for contains"
     }
 
-    /// Returns the text after "must not" for a negation of one plain rule.
+    /// Returns the text after "must not" for a negation of one plain rule; nil for other negations.
     private func excluded(_ value: JSONValue) -> String? {
         guard value.count == 1, let (key, rule) = value.members.first(where: { _ in true }) else { return nil }
         switch key.string {
@@ -205,7 +205,7 @@ struct ViolationText {
         return "\(phrases.dropLast().joined(separator: ", ")) or \(phrases[phrases.count - 1])"
     }
 
-    /// Returns the titles of alternatives if all have one.
+    /// Returns the titles of alternatives if each has a title; otherwise an empty text.
     private func titles(_ place: SchemaNode) -> String {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return "" }
@@ -251,7 +251,7 @@ struct ViolationText {
         }
     }
 
-    /// Returns the value if it is a short text, which could be a word.
+    /// Returns the value if it is a short text, which could be a word; otherwise nil.
     private func text(_ found: FoundViolations.Violation) -> String? {
         let value = JSONValue(tape: instance, index: found.node)
         guard value.kind == .string, value.sourceRange.count <= Suggestion.bytesMax else { return nil }

@@ -21,7 +21,7 @@ extension TestBrokerClient {
             for await isConfirmed in group where !isConfirmed { refused += 1 }
             return refused
         }
-        guard refused == 0 else { throw ProcessError("\(refused) of \(messages.count) not confirmed") }
+        guard refused == 0 else { throw ProcessError("\(refused) of \(messages.count) messages not confirmed") }
         return times
     }
 }

@@ -4,7 +4,7 @@ import Threads
 
 /// A broker client for tests and benchmarks, with its own event loop and thread.
 ///
-/// It publishes messages, collects messages from queues, and empties queues.
+/// The client publishes messages, collects messages from queues, and empties queues.
 public actor TestBrokerClient {
     nonisolated let loop: EpollLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -87,7 +87,7 @@ public actor TestBrokerClient {
             for await failure in group { refused = refused ?? failure }
             return refused
         }
-        if let refused { throw ProcessError("not published: \(refused)") }
+        if let refused { throw ProcessError("cannot publish \(refused)") }
     }
 
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
@@ -153,7 +153,7 @@ public actor TestBrokerClient {
 
     /// Waits until at least `count` messages are collected from a queue, and returns all collected messages.
     ///
-    /// - Throws: `ProcessError` if they do not arrive in time.
+    /// - Throws: `ProcessError` if the messages do not arrive in time.
     @discardableResult
     public func collected(_ queue: String, atLeast count: Int, within deadline: Duration = .seconds(90)) async throws
         -> [IncomingMessage]
@@ -166,7 +166,7 @@ public actor TestBrokerClient {
 
     /// Waits until at least `count` messages in total are collected from several queues.
     ///
-    /// - Returns: Whether they arrived in time.
+    /// - Returns: Whether the messages arrived in time.
     public func hasCollected(_ count: Int, from queues: [String], within deadline: Duration) async throws -> Bool {
         let collections = try queues.map { queue in
             guard let collection = self.collections[queue] else { throw ProcessError("\(queue) is not collected") }

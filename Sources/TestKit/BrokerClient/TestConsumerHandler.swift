@@ -1,6 +1,6 @@
 public import AMQP
 
-/// Forwards the deliveries and events of a consumer to closures, which a test may replace at any time.
+/// A handler that forwards the deliveries and events of a consumer to closures, which a test may replace at any time.
 public final class TestConsumerHandler: ConsumerHandler {
     public var onDelivery: (consuming IncomingMessage) -> Void
     public var onChannelLost: () -> Void = {}
@@ -17,7 +17,7 @@ public final class TestConsumerHandler: ConsumerHandler {
     public override func statusChanged(_ status: BrokerStatus) { onStatus(status) }
 }
 
-/// Forwards the events of a connection, a publisher or a `BrokerAdmin` to closures.
+/// A handler that forwards the events of a connection, a publisher or a `BrokerAdmin` to closures.
 public final class TestSessionHandler: SessionHandler {
     public var onStatus: (BrokerStatus) -> Void
     public var onUserIDRefused: (AMQPError) -> Void = { _ in }

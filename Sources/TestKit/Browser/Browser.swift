@@ -122,7 +122,7 @@ public actor Browser {
     /// Returns the value of a Boolean JavaScript expression.
     public func holds(_ expression: String) async throws(ProcessError) -> Bool {
         guard let value = try await value(expression).root.bool else {
-            throw ProcessError("not a Boolean: \(expression)")
+            throw ProcessError("\(expression) is not a Boolean")
         }
         return value
     }
@@ -130,7 +130,7 @@ public actor Browser {
     /// Returns the value of an integer JavaScript expression.
     public func number(_ expression: String) async throws(ProcessError) -> Int {
         guard let number = try await value(expression).root.int else {
-            throw ProcessError("not an integer: \(expression)")
+            throw ProcessError("\(expression) is not an integer")
         }
         return number
     }
@@ -158,12 +158,12 @@ public actor Browser {
     /// Returns the value of a JavaScript string expression.
     public func text(_ expression: String) async throws(ProcessError) -> String {
         guard let text = try await value(expression).root.string else {
-            throw ProcessError("not a string: \(expression)")
+            throw ProcessError("\(expression) is not a string")
         }
         return text
     }
 
-    /// Waits until a JavaScript expression is true. Evaluates it after each change of the page.
+    /// Waits until a JavaScript expression is true. Evaluates the expression after each change of the page.
     ///
     /// - Throws: `ProcessError` with the page's text if the expression does not become true in time.
     public func wait(until condition: String, within: Duration = TestTimeout.duration) async throws(ProcessError) {
@@ -178,7 +178,8 @@ public actor Browser {
             })
             """
         guard try await value(promise).root.bool == true else {
-            throw ProcessError("not within \(within): \(condition); text of the page: \(try await text(Self.pageText))")
+            throw ProcessError(
+                "condition not true within \(within): \(condition); text of the page: \(try await text(Self.pageText))")
         }
     }
 

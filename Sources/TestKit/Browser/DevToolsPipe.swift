@@ -2,7 +2,7 @@ import JSON
 
 /// A headless Chromium with its DevTools protocol over pipes: JSON messages, each terminated by a zero byte.
 final class DevToolsPipe {
-    /// Screenshots are the largest messages.
+    /// The limits of a message. Screenshots are the largest messages.
     private static let limits = JSONLimits(bytesMax: 64 << 20)
 
     let process: ChildProcess

@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// A peer without a protocol: sends given bytes when connected, and records the received bytes.
+/// A peer without a protocol. It sends given bytes when connected, and records the received bytes.
 public final class BytePeer: ByteStreamHandler {
     public private(set) var transport: ByteTransport?
     public private(set) var received: [UInt8] = []

@@ -12,7 +12,7 @@ public final class FramePeer: ByteStreamHandler {
         public var answersPings: Bool
         /// Whether the peer opens the connection's flow-control window after each DATA frame.
         public var opensWindows: Bool
-        /// Whether the peer stores received frames. Disable it for floods.
+        /// Whether the peer stores received frames. Set to false for floods.
         public var keepsFrames: Bool
 
         public init(
@@ -28,7 +28,7 @@ public final class FramePeer: ByteStreamHandler {
 
         /// A conforming client.
         public static let good = Behavior(acknowledgesSettings: true, answersPings: true, opensWindows: true)
-        /// Connects and sends nothing.
+        /// A client that connects and sends nothing.
         public static let silent = Behavior(greeting: [])
     }
 
@@ -42,7 +42,7 @@ public final class FramePeer: ByteStreamHandler {
     public private(set) var isClosed = false
     /// The error that ended the connection; nil while it is open or if it was closed regularly.
     public private(set) var error: TransportError?
-    /// Called after each received frame, and when the connection ends.
+    /// The closure that is called after each received frame, and when the connection ends.
     public var onEvent: (FramePeer) -> Void = { _ in }
 
     private let behavior: Behavior
@@ -88,7 +88,7 @@ public final class FramePeer: ByteStreamHandler {
         return stream
     }
 
-    /// Sends bytes. Buffers what the transport does not accept immediately.
+    /// Sends bytes. Buffers the bytes that the transport does not accept immediately.
     public func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { unwritten.append($0) }
         drain()

@@ -1,6 +1,6 @@
-/// Decodes the header blocks of one direction of a connection (RFC 7541).
+/// A decoder of the header blocks of one direction of a connection (RFC 7541).
 ///
-/// Independent of any library, so that tests do not check a library's encoder with its own decoder.
+/// It is independent of any library, so that tests do not check a library's encoder with its own decoder.
 struct HPACKReader {
     struct Malformed: Error {}
 
@@ -75,7 +75,7 @@ struct HPACKReader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// RFC 7541, appendix A.
+    /// The static table (RFC 7541, appendix A).
     private static let fixed: [(name: String, value: String)] =
         [
             (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),

@@ -1,4 +1,4 @@
-/// Encodes HPACK (RFC 7541, section 6) without state: each field in the representation that a test chooses.
+/// An encoder of HPACK (RFC 7541, section 6) without state. Each field has the representation that a test chooses.
 public enum HPACKWriter {
     /// The representation of a literal field. The raw value is the bit pattern of its first byte.
     public enum Literal: UInt8, Sendable, CaseIterable {
@@ -22,7 +22,7 @@ public enum HPACKWriter {
         [form.rawValue] + text(name, huffman: huffman) + text(value, huffman: huffman)
     }
 
-    /// Encodes a literal field whose name is that of a table entry.
+    /// Encodes a literal field with the name of a table entry.
     public static func literal(
         nameOf index: Int, _ value: String, as form: Literal = .withoutIndexing, huffman: Bool = false
     ) -> [UInt8] {

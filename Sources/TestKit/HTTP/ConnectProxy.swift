@@ -4,12 +4,12 @@ public import EventLoop
 public final class ConnectProxy {
     /// The request heads received so far, one string per request.
     public private(set) var requests: [String] = []
-    /// The status line to answer every request with; nil to open tunnels.
+    /// The status line of every response; nil to open tunnels.
     public var refusal: String?
     /// Whether the proxy leaves requests unanswered.
     public var isSilent = false
     private let loop: EventLoop
-    /// The destination of every tunnel; nil to use the requested one.
+    /// The destination of every tunnel; nil to use the requested destination.
     private let target: Endpoint?
     private var listener: ByteListener?
 
@@ -56,7 +56,7 @@ public final class ConnectProxy {
     }
 }
 
-/// Reads a client's request until its head is complete.
+/// The reader of a client's request, until its head is complete.
 private final class RequestReader: ByteStreamHandler {
     private unowned let proxy: ConnectProxy
     private unowned let client: ByteTransport

@@ -14,7 +14,8 @@ public func onEpollLoop<Result: Sendable>(
 }
 
 extension EpollLoop {
-    /// Runs the loop until a condition is true. Throws if it is not true within `TestTimeout.duration`.
+    /// Runs the loop until a condition is true. Throws an error if the condition is not true within
+    /// `TestTimeout.duration`.
     public func wait(until condition: () -> Bool) async throws {
         let deadline = now.monotonic + TestTimeout.duration
         while !condition() {

@@ -5,7 +5,7 @@ public struct RawHTTPResponse: Sendable, Equatable {
     public var headers: [String: String] = [:]
     public var body: String
 
-    /// Returns the first response in `bytes` and its size in bytes, or nil if it is incomplete.
+    /// Returns the first response in `bytes` and its size in bytes; nil if the response is incomplete.
     static func parse(_ bytes: [UInt8], hasBody: Bool) -> (response: RawHTTPResponse, byteCount: Int)? {
         let end = Array("\r\n\r\n".utf8)
         guard bytes.count >= end.count,

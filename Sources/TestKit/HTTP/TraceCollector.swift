@@ -2,7 +2,7 @@ public import AdminHTTP
 public import EventLoop
 public import JSON
 
-/// An OpenTelemetry collector that receives spans over HTTP. Use it only on its loop.
+/// An OpenTelemetry collector that receives spans over HTTP. Use the collector only on its loop.
 public final class TraceCollector {
     private static let bodyBytesMax = 16 << 20
 

@@ -1,4 +1,4 @@
-/// The instruction counts of a callgrind run, each function without its callees.
+/// The instruction counts of a callgrind run. The count of a function excludes its callees.
 public struct CallgrindProfile {
     /// The total number of instructions.
     public let total: Int
@@ -46,7 +46,7 @@ public struct CallgrindProfile {
         self.total = total
     }
 
-    /// Resolves compressed names: a name appears once, as in `(7) main`, and then only as its number.
+    /// The compressed names. A name appears once, as in `(7) main`, and then only as its number.
     private struct Names {
         private var names: [Substring: String] = [:]
 

@@ -1,4 +1,4 @@
-/// The number of instructions per message, by module, either measured or accepted.
+/// The number of instructions per request, by module, either measured or accepted.
 public struct InstructionCount: Equatable, Sendable {
     /// The allowed increase over the accepted count, in percent.
     public static let growthPercentMax = 1
@@ -9,7 +9,7 @@ public struct InstructionCount: Equatable, Sendable {
 
     public var total: Int { byModule.values.reduce(0, +) }
 
-    /// Returns the maximum number of instructions per message if this count is the accepted one.
+    /// Returns the maximum number of instructions per request if this count is the accepted count.
     public func ceiling(growthPercentMax: Int = growthPercentMax) -> Int { total * (100 + growthPercentMax) / 100 }
 
     /// The modules by descending count.
@@ -28,7 +28,7 @@ public struct InstructionCount: Equatable, Sendable {
         for line in lines where !line.hasPrefix("#") {
             let words = line.split(separator: " ", maxSplits: 1)
             guard words.count == 2, let count = Int(words[0]) else {
-                throw ProcessError("not a number of instructions and a module: \(line)")
+                throw ProcessError("a line must be a number of instructions and a module: \(line)")
             }
             byModule[String(words[1])] = count
         }
@@ -38,8 +38,7 @@ public struct InstructionCount: Equatable, Sendable {
     /// The lines that `init(lines:)` reads.
     public var lines: [String] { modules.map { "\(byModule[$0] ?? 0) \($0)" } }
 
-    /// Returns an error message that names the module with the largest increase, or nil if the count is within the
-    /// limit.
+    /// Returns an error message that names the module with the largest increase; nil if the count is within the limit.
     public func limitViolation(accepted: InstructionCount, growthPercentMax: Int = growthPercentMax) -> String? {
         let ceiling = accepted.ceiling(growthPercentMax: growthPercentMax)
         guard total > ceiling else { return nil }

@@ -15,9 +15,9 @@ enum SymbolModule {
         return name.isEmpty ? other : String(name)
     }
 
-    /// Returns the module that contains the source of a function.
+    /// Returns the module that contains the source of a function; nil for functions of other languages.
     ///
-    /// For a method in an extension, this is the module of the extension, not of the type
+    /// A method in an extension belongs to the module of the extension, not of the type
     /// (https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst).
     private static func swiftModule(of symbol: String) -> String? {
         guard symbol.hasPrefix("$s") else { return nil }

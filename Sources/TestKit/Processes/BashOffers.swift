@@ -3,7 +3,7 @@ public enum BashOffers {
     /// Returns the completions of the last word of a command line.
     ///
     /// - Parameters:
-    ///   - line: The words after the command. The last one is completed.
+    ///   - line: The words after the command. The last word is completed.
     ///   - script: The completion script. Its function is named after the command, with a leading `_` and `_` for each
     ///     `-`.
     ///   - folder: The current folder, whose files can be completed.

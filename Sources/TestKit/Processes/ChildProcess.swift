@@ -24,7 +24,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// The signal that the kernel sends when the starting process has exited.
     public enum OrphanEnd: String, Sendable {
         case killed = "KILL"
-        /// For programs that clean up before they exit.
+        /// SIGTERM, for programs that clean up before they exit.
         case terminated = "TERM"
     }
 
@@ -67,7 +67,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Runs `command` and waits until it exits.
     ///
-    /// - Throws: `ProcessError` if the process cannot be started or does not exit in time. It is then killed.
+    /// - Throws: `ProcessError` if the process cannot be started or does not exit in time. The process is then killed.
     public static func run(
         _ command: [String], environment: [String: String]? = nil, within: Duration = TestTimeout.duration
     ) async throws(ProcessError) -> (exit: ChildExit, output: [String], errors: [String]) {
@@ -135,7 +135,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Waits until the process exits.
     ///
-    /// - Throws: `ProcessError` if the process does not exit in time. It is then killed.
+    /// - Throws: `ProcessError` if the process does not exit in time. The process is then killed.
     public func exit(within: Duration = TestTimeout.duration) async throws(ProcessError) -> ChildExit {
         let milliseconds = within.wholeMilliseconds
         let exit = await DetachedThread.run { [self] () -> ChildExit? in
@@ -151,7 +151,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Waits until the process exits, and samples its peak memory, which the kernel discards with the process.
     ///
-    /// - Throws: `ProcessError` if the process does not exit in time. It is then killed.
+    /// - Throws: `ProcessError` if the process does not exit in time. The process is then killed.
     public func exitAndPeak(within: Duration) async throws(ProcessError) -> (exit: ChildExit, peakBytes: Int) {
         let deadline = ContinuousClock.now + within
         var peakBytes = 0
@@ -171,7 +171,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Waits for the exit, on a dedicated thread.
     ///
-    /// Reaps the process under the lock. Until then its ID is not reused, so a signal cannot reach another process.
+    /// Reaps the process under the lock. The kernel does not reuse the ID before, so a signal cannot reach another process.
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}

@@ -61,7 +61,7 @@ public struct LoadGenerator: Sendable {
     /// Pushes for a duration and ignores the responses.
     ///
     /// - Parameter requestsPerSecond: The rate of each connection.
-    /// - Returns: Whether h2load exited by itself. It may wait forever for missing responses; then it is killed.
+    /// - Returns: Whether h2load exited by itself. If it still waits for missing responses after 5 more seconds, it is killed.
     public func run(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
         let load = try await ChildProcess(
             command(port: port) + [

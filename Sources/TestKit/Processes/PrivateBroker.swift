@@ -2,13 +2,13 @@ import Glibc
 
 /// A private RabbitMQ with free ports on the loopback interface and a temporary directory.
 ///
-/// `deploy/broker/start` starts and stops it, and also stops it when this process exits.
+/// `deploy/broker/start` starts and stops the broker, and also stops it when this process exits.
 public actor PrivateBroker {
-    /// `amqp://guest:guest@127.0.0.1:PORT/`
+    /// The URL `amqp://guest:guest@127.0.0.1:PORT/`.
     public nonisolated let url: String
-    /// `amqps://guest:guest@localhost:PORT/`; nil without a certificate.
+    /// The URL `amqps://guest:guest@localhost:PORT/`; nil without a certificate.
     public nonisolated let tlsURL: String?
-    /// `http://guest:guest@127.0.0.1:PORT`; nil without the management plugin.
+    /// The URL `http://guest:guest@127.0.0.1:PORT`; nil without the management plugin.
     public nonisolated let managementURL: String?
     public nonisolated let port: UInt16
     /// The port for connections of other nodes.
@@ -16,7 +16,7 @@ public actor PrivateBroker {
     /// The name of the Erlang node.
     public nonisolated var nodeName: String { "martlet\(port)@localhost" }
     private let script: ChildProcess
-    /// The folder that contains its `rabbitmqctl`.
+    /// The folder that contains the broker's `rabbitmqctl`.
     public nonisolated let directory: String
     private var serverPID: pid_t
 
@@ -29,7 +29,7 @@ public actor PrivateBroker {
     /// Starts a broker and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - certificate: PEM files; with them the broker also listens for `amqps`.
+    ///   - certificate: The PEM files for `amqps`; nil to listen only for `amqp`.
     ///   - hasManagement: Whether to enable the management plugin, which adds seconds to the start.
     ///   - plugins: Additional plugins to enable.
     ///   - settings: Additional lines of `rabbitmq.conf`.

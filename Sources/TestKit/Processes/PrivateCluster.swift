@@ -1,6 +1,6 @@
 /// A RabbitMQ cluster of ``PrivateBroker`` nodes, with the consistent hash exchange that shards require.
 public struct PrivateCluster: Sendable {
-    /// The nodes. The first one runs the port mapper of all nodes.
+    /// The nodes. The first node runs the port mapper of all nodes.
     public let nodes: [PrivateBroker]
 
     /// - Parameters:

@@ -10,7 +10,7 @@ enum ProcessFigures {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Returns user and system time separately, with a resolution of 10 ms; zero if they cannot be read.
+    /// Returns user and system time separately, with a resolution of 10 ms; zero if the process does not exist.
     static func splitProcessorTime(of pid: pid_t) -> (user: Duration, system: Duration) {
         guard let text = read("stat", of: pid) else { return (.zero, .zero) }
         // The second field is the command in parentheses, which may contain any characters. User time is the 14th
@@ -21,13 +21,13 @@ enum ProcessFigures {
         return (.seconds(user) / ticksPerSecond, .seconds(system) / ticksPerSecond)
     }
 
-    /// Returns the peak resident memory in bytes; zero if it cannot be read.
+    /// Returns the peak resident memory in bytes; zero if the process does not exist.
     static func peakResidentBytes(of pid: pid_t) -> Int { memory("VmHWM:", of: pid) }
 
-    /// Returns the current resident memory in bytes; zero if it cannot be read.
+    /// Returns the current resident memory in bytes; zero if the process does not exist.
     static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
 
-    /// Returns the number of entries in a folder of `/proc/PID`; zero if it cannot be read.
+    /// Returns the number of entries in a folder of `/proc/PID`; zero if the folder cannot be read.
     static func count(_ folder: String, of pid: pid_t) -> Int {
         (try? Files.names(in: "/proc/\(pid)/\(folder)").count) ?? 0
     }

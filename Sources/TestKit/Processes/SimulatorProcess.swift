@@ -7,11 +7,11 @@ public import JSON
 public struct SimulatorProcess: Sendable {
     public let process: ChildProcess
     public let port: Int
-    /// The port of the sandbox; nil if the simulator does not listen for it.
+    /// The port of the sandbox; nil if the simulator has none.
     public let sandboxPort: Int?
-    /// The port of the page and the API; nil if the simulator does not listen for them.
+    /// The port of the page and the API; nil if the simulator has none.
     public let adminPort: Int?
-    /// The port of channel management for production; nil if the simulator does not listen for it.
+    /// The port of channel management for production; nil if the simulator has none.
     public let channelPort: Int?
     /// The folder that contains the provider key and the authority.
     private let directory: TemporaryDirectory
@@ -36,9 +36,9 @@ public struct SimulatorProcess: Sendable {
         channelPort = ready["production_channel_port"]?.int
     }
 
-    /// Starts a new simulator on the ports of this one, which has exited, with the same initial state.
+    /// Starts a new simulator on the ports of this simulator, which has exited, with the same initial state.
     ///
-    /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new one.
+    /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new simulator.
     /// - Throws: `ProcessError` if the simulator does not start.
     public func restarted(isTrusted: Bool = true, options: [String] = []) async throws(ProcessError) -> SimulatorProcess
     {
@@ -65,7 +65,7 @@ public struct SimulatorProcess: Sendable {
 
     /// Returns the simulator's current counters.
     ///
-    /// - Throws: `ProcessError` if the simulator does not print them.
+    /// - Throws: `ProcessError` if the simulator does not print its counters.
     public func counters() async throws(ProcessError) -> JSONDocument {
         process.send(signal: SIGUSR1)
         let line = try await process.output.line { $0.contains(#""event":"counters""#) }
@@ -128,7 +128,7 @@ public struct SimulatorProcess: Sendable {
     ///
     /// - Parameters:
     ///   - apps: The bundle IDs of the apps.
-    ///   - keys: Additional keys, registered with `addKey`. The apps are distributed over all keys.
+    ///   - keys: Additional keys, which must be registered with `addKey`. The apps are distributed over all keys.
     ///   - more: Additional top-level keys in YAML.
     public func writeConfiguration(
         amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], keys: [String] = [],

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The arguments, environment and pipes of a process to start. Use it only on the thread of `ProcessSpawner`.
+/// The arguments, environment and pipes of a process to start. Use the plan only on the thread of
+/// `ProcessSpawner`.
 struct SpawnPlan {
     let name: String
     let arguments: [String]
@@ -29,8 +30,8 @@ struct SpawnPlan {
                 childEnds[number] = open(
                     path, (isInput ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC) | O_CLOEXEC, 0o644)
             case .pipe:
-                // If another child inherited the pipe, it would never reach its end. No child is started before the
-                // flag is set, because one thread creates pipes and starts children.
+                // If another child inherited the pipe, the reader would not see the end of the output. No child is started
+                // before the flag is set, because one thread creates pipes and starts children.
                 var ends: [Int32] = [-1, -1]
                 guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe for \(name)") }
                 for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -5,9 +5,9 @@ public import EventLoop
 public struct ScriptedBrokerBehavior: Sendable {
     /// The share of publishes that are refused with `basic.nack`, in percent.
     public var nackPercent = 0
-    /// Whether channels opened while this is set refuse all publishes permanently.
+    /// Whether a channel that is opened now refuses all publishes permanently.
     ///
-    /// Channels of RabbitMQ 3.10 do so if they take a lost node for the leader of a queue.
+    /// A channel of RabbitMQ 3.10 does so if it regards a lost node as the leader of a queue.
     public var opensRefusingChannels = false
     /// The time that each refusal of such a channel takes. Refusals are sequential, and `channel.close` is answered
     /// last.
@@ -19,7 +19,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     var applyDelay: Duration { .milliseconds(confirmDelayMilliseconds.upperBound) }
     /// The probability that consecutive confirms are combined with `multiple`, in percent.
     public var multipleConfirmPercent = 50
-    /// Queues that do not answer `basic.consume`, as a quorum queue without a majority.
+    /// Queues that do not answer `basic.consume`, like a quorum queue without a majority.
     ///
     /// The channel then answers only `channel.close`.
     public var unansweredQueues: Set<String> = []
@@ -46,10 +46,10 @@ public struct ScriptedBrokerBehavior: Sendable {
 
 /// An in-memory AMQP 0-9-1 broker for tests on virtual or real time.
 ///
-/// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering as RabbitMQ 3.10
+/// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering like RabbitMQ 3.10
 /// with quorum queues. With the same seed and input, it behaves the same in every process.
 ///
-/// Use it only on the thread of its loop. Exchanges and queues survive `crash`.
+/// Use a broker only on the thread of its loop. Exchanges and queues survive `crash`.
 public final class ScriptedBroker {
     public let loop: EventLoop
     /// The address of the listener. Contains the actual port after the start.
@@ -72,9 +72,9 @@ public final class ScriptedBroker {
     public internal(set) var requeued = 0
     /// The number of channel crashes after the reuse of a consumer tag with unacknowledged deliveries.
     public internal(set) var channelCrashes = 0
-    /// Called for each message that is appended to a queue.
+    /// The closure that is called for each message that is appended to a queue.
     public var onAppend: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
-    /// Called for each requeued message, with its updated delivery count.
+    /// The closure that is called for each requeued message, with its updated delivery count.
     public var onRequeue: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
     /// The reason of the active memory or disk alarm; nil for none.
     public private(set) var alarm: String?
@@ -215,8 +215,8 @@ public final class ScriptedBroker {
 
     /// Publishes a message.
     ///
-    /// - Parameter deliveryCount: The initial delivery count. RabbitMQ can requeue a message from a consumer that is
-    ///   being cancelled and never received it; the count is then not 0.
+    /// - Parameter deliveryCount: The initial delivery count. It is above 0 if RabbitMQ has requeued the message from a
+    ///   consumer that was cancelled before it received the message.
     /// - Returns: The number of queues that received the message.
     @discardableResult
     public func publish(
@@ -271,7 +271,7 @@ public final class ScriptedBroker {
         return []
     }
 
-    /// Dead-letters a message of `queue`. Drops it if the queue has no dead-letter exchange.
+    /// Dead-letters a message of `queue`. Drops the message if the queue has no dead-letter exchange.
     func deadLetter(_ message: ScriptedMessage, from queue: ScriptedQueue, reason: String) {
         guard let exchange = queue.arguments["x-dead-letter-exchange"]?.stringValue else {
             return dropped.append(message)

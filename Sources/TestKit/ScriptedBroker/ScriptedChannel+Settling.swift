@@ -7,7 +7,7 @@ extension ScriptedChannel {
         var tag: UInt64
         var message: ScriptedMessage
         var queue: ScriptedQueue
-        /// nil if the message was fetched with `basic.get`.
+        /// The consumer; nil if the message was fetched with `basic.get`.
         var consumer: ScriptedConsumer?
     }
 
@@ -16,7 +16,8 @@ extension ScriptedChannel {
         if let items = removeUnsettled(tag, multiple: multiple & 1 != 0) { release(items) }
     }
 
-    /// Applies settlements. If too many are in flight to the queue, keeps the rest back until these are applied.
+    /// Applies settlements. If too many settlements are in flight to the queue, the channel keeps `items` until the queue has
+    /// applied one.
     private func release(_ items: [Unsettled]) {
         let delay = broker.behaviour.applyDelay
         if delay > .zero {
@@ -108,7 +109,7 @@ extension ScriptedChannel {
         }
     }
 
-    /// Delivers more messages of these queues, because their consumers have free prefetch.
+    /// Delivers more messages of the queues of `items`, because their consumers have free prefetch.
     private func deliver(to items: [Unsettled]) {
         var visited: [ScriptedQueue] = []
         for item in items where !visited.contains(where: { $0 === item.queue }) {

@@ -6,7 +6,7 @@ final class ScriptedChannel {
     enum State {
         /// Next: closing, ended.
         case open
-        /// The broker sent `channel.close`. The channel answers a `channel.close`, waits for `close-ok`, and ignores all other
+        /// A channel that the broker has closed. It answers a `channel.close`, waits for `close-ok`, and ignores all other
         /// frames. Next: ended.
         case closing
         case ended
@@ -26,7 +26,8 @@ final class ScriptedChannel {
     var inTransit: [(message: ScriptedMessage, consumer: ScriptedConsumer)] = []
     /// The unacknowledged deliveries, by ascending tag.
     var unsettled: [Unsettled] = []
-    /// The maximum number of settlements in flight to a queue. More are kept back (`rabbit_fifo_client`).
+    /// The maximum number of settlements in flight to a queue. The channel keeps further settlements
+    /// (`rabbit_fifo_client`).
     static let unappliedMax = 32
     var unapplied = 0
     /// Settled deliveries that the queue has not received. If the channel ends, they are requeued.
@@ -74,7 +75,7 @@ final class ScriptedChannel {
         for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
-        // Requeue these first: older messages are requeued in front of them.
+        // Requeue the messages in transit first. The older messages below are requeued in front of them.
         requeueInTransit { _ in true }
         settle((keptBack + unsettled).sorted { $0.tag < $1.tag }, requeue: true)
         (unsettled, keptBack) = ([], [])
@@ -153,7 +154,7 @@ final class ScriptedChannel {
     /// Extends the time for which the channel is busy.
     func extendBusyTime(seconds: Int64) { busyUntil = max(busyUntil, broker.loop.now.monotonic) + .seconds(seconds) }
 
-    /// Calls `act` when the channel has completed its earlier work, or immediately if it has.
+    /// Calls `act` when the channel has completed its earlier work, or immediately if the channel is idle.
     func afterBusyTime(_ act: @escaping () -> Void) {
         guard busyUntil > broker.loop.now.monotonic else { return act() }
         broker.loop.schedule(at: busyUntil) { [self] in

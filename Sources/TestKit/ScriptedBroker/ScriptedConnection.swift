@@ -14,7 +14,7 @@ final class ScriptedConnection: ByteStreamHandler {
         case awaitingOpen
         /// Next: closing, ended.
         case open
-        /// `connection.close` was sent. Next: ended.
+        /// A connection that the broker has closed. Next: ended.
         case closing
         case ended
     }

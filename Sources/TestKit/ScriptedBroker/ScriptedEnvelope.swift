@@ -7,7 +7,7 @@ struct ScriptedEnvelope: Sendable {
 
     private(set) var propertyList: [UInt8]
 
-    /// Replaces the headers with these names. Appends missing ones.
+    /// Replaces the headers of the same names. Appends the other headers.
     mutating func setHeaders(_ headers: [(name: String, value: FieldValue)]) {
         propertyList = propertyList.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)

@@ -5,7 +5,7 @@ final class ScriptedExchange {
     struct Binding: Equatable {
         var key: String
         var destination: String
-        /// Whether the destination is an exchange. Otherwise it is a queue.
+        /// Whether the destination is an exchange. Otherwise the destination is a queue.
         var isToExchange = false
         /// The arguments, which a headers exchange compares.
         var arguments = FieldTable()

@@ -3,7 +3,8 @@ import EventLoop
 
 /// A message in a queue of the scripted broker.
 public struct ScriptedMessage: Sendable {
-    /// The sequence number of the publish, starting at 1. All queues that receive the message share it.
+    /// The sequence number of the publish, starting at 1. All queues that receive the message share the
+    /// number.
     public let number: Int
     public internal(set) var exchange: String
     public internal(set) var routingKey: String

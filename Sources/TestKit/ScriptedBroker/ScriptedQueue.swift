@@ -13,7 +13,7 @@ public final class ScriptedQueue {
     private(set) var isDeleted = false
 
     private unowned let broker: ScriptedBroker
-    /// The ready messages start at `head`.
+    /// The messages, of which the ready messages start at `head`.
     private var items: [ScriptedMessage] = []
     private var head = 0
     private var consumers: [ScriptedConsumer] = []
@@ -45,7 +45,7 @@ public final class ScriptedQueue {
         scheduleExpiry()
     }
 
-    /// Requeues messages in this order, in front of all others, and counts a failed delivery for each.
+    /// Requeues messages in their order, in front of all other messages, and counts a failed delivery for each.
     func requeue(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
         guard !isDeleted else { return }
@@ -110,7 +110,7 @@ public final class ScriptedQueue {
         }
     }
 
-    /// Whether only the first consumer receives messages. The next one replaces it when it is gone.
+    /// Whether only the first consumer receives messages. When that consumer is removed, the next consumer replaces it.
     var isSingleActive: Bool { arguments["x-single-active-consumer"]?.booleanValue == true }
 
     private func consumerWithRoom() -> ScriptedConsumer? {

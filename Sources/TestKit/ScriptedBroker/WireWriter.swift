@@ -1,8 +1,8 @@
 package import AMQP
 
-/// Writes AMQP's elementary types.
+/// A writer of AMQP's elementary types.
 ///
-/// Independent of librabbitmq, whose encoding is therefore tested against another implementation.
+/// It is independent of librabbitmq, whose encoding is therefore tested against another implementation.
 package struct WireWriter {
     package private(set) var bytes: [UInt8] = []
 

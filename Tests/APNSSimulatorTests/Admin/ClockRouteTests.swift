@@ -30,12 +30,12 @@ import Testing
     @Test(arguments: [
         ("", "the body is not JSON: 1:1: "),
         ("{", "the body is not JSON: 1:2: "),
-        ("[]", "the clock is an object"),
-        ("{}", "the clock has no offset_seconds"),
-        (#"{"offset": 1}"#, "the clock has no offset; it has offset_seconds"),
-        (#"{"offset_seconds": "1"}"#, "offset_seconds is a number from"),
-        (#"{"offset_seconds": 1e300}"#, "offset_seconds is a number from"),
-        ("{\n  \"offset_seconds\": 1e300}", "2:21: offset_seconds is a number from"),
+        ("[]", "the clock must be an object"),
+        ("{}", "offset_seconds is missing in the clock"),
+        (#"{"offset": 1}"#, "unknown member 'offset' in the clock; known: offset_seconds"),
+        (#"{"offset_seconds": "1"}"#, "offset_seconds must be a number from"),
+        (#"{"offset_seconds": 1e300}"#, "offset_seconds must be a number from"),
+        ("{\n  \"offset_seconds\": 1e300}", "2:21: offset_seconds must be a number from"),
     ])
     func `Invalid clock offsets are refused with the error`(body: String, sentence: String) async throws {
         try await AdminSimulator.run { simulator in

@@ -69,10 +69,10 @@ import Testing
     @Test func `Invalid faults are refused with the error`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("", "the body is not JSON"), ("{}", "a fault has no action"),
-                (#"{"action": "explode"}"#, "there is no action explode"),
+                ("", "the body is not JSON"), ("{}", "action is missing in a fault"),
+                (#"{"action": "explode"}"#, "unknown action 'explode'"),
                 (#"{"action": "resume_reading"}"#, "resume_reading cannot wait for a request"),
-                ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share is a number"),
+                ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share must be a number"),
             ] {
                 let response = try await simulator.request("POST", "/v1/faults", body)
                 #expect(response.status == 400)
@@ -126,10 +126,10 @@ import Testing
     @Test func `Invalid actions are refused with the error`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("{}", "an order has no action"),
+                ("{}", "action is missing in an order"),
                 (#"{"action": "silence"}"#, "action silence applies to requests only: POST it to /v1/faults"),
-                (#"{"action": "goaway", "connection": 0}"#, "connection is a whole number from 1"),
-                (#"{"action": "goaway", "id": 1}"#, "an order has no id; it has action, connection"),
+                (#"{"action": "goaway", "connection": 0}"#, "connection must be a whole number from 1"),
+                (#"{"action": "goaway", "id": 1}"#, "unknown member 'id' in an order; known: action, connection"),
             ] {
                 let response = try await simulator.request("POST", "/v1/actions", body)
                 #expect(response.status == 400)

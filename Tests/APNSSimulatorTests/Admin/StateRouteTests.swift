@@ -48,10 +48,11 @@ import Testing
             let before = try await simulator.request("GET", "/v1/state").body
             try await simulator.expect(
                 "PUT", "/v1/state", "{\"teams\": [],\n \"devices\": [{\"token\": \"aa\"}]}",
-                is: #"{"error":"2:14: a device has no app"}"#, status: 400)
+                is: #"{"error":"2:14: app is missing in a device"}"#, status: 400)
             try await simulator.expect(
                 "PUT", "/v1/state", #"{"rules":{"gaet":"off"}}"#,
-                is: #"{"error":"rules has no gaet; it has \#(Self.switches); did you mean gate?"}"#, status: 400)
+                is: #"{"error":"unknown member 'gaet' in rules; known: \#(Self.switches); did you mean gate?"}"#,
+                status: 400)
             let notJSON = try await simulator.request("PUT", "/v1/state", "teams:")
             #expect(notJSON.status == 400 && notJSON.body.hasPrefix(#"{"error":"the body is not JSON: "#))
             #expect(try await simulator.request("POST", "/v1/state", "{}").status == 405)
@@ -76,7 +77,7 @@ import Testing
             for _ in 0..<3 { bodies.insert(try await simulator.push(client).body) }
             #expect(bodies.contains(#"{"reason":"TooManyRequests"}"#))
             let wrong = try await simulator.request("PUT", "/v1/rules", #"{"gate":"of"}"#)
-            #expect(wrong.body == #"{"error":"gate is enforce or announce or off; did you mean off?"}"# + "\n")
+            #expect(wrong.body == #"{"error":"gate must be enforce or announce or off; did you mean off?"}"# + "\n")
             #expect(try await simulator.json("/v1/rules").root["gate"]?.string == "off")
         }
     }
@@ -88,7 +89,7 @@ import Testing
                 #expect(try await simulator.json("/v1/clock").root["offset_seconds"]?.double == seconds)
             }
             let wrong = try await simulator.request("PUT", "/v1/state", #"{"clock_offset_seconds":1e300}"#)
-            #expect(wrong.status == 400 && wrong.body.contains("clock_offset_seconds is a number from"))
+            #expect(wrong.status == 400 && wrong.body.contains("clock_offset_seconds must be a number from"))
         }
     }
 
@@ -124,7 +125,7 @@ import Testing
             try await simulator.expect(
                 "GET", path, is: #"{"error":"no device with this token is registered"}"#, status: 404)
             try await simulator.expect(
-                "PUT", path, #"{"state":"expired"}"#, is: #"{"error":"a device has no app"}"#, status: 400)
+                "PUT", path, #"{"state":"expired"}"#, is: #"{"error":"app is missing in a device"}"#, status: 400)
             let active = #"{"token":"aa01","app":"com.example.app","environment":"sandbox","state":"active"}"#
             try await simulator.expect(
                 "PUT", path, #"{"app":"com.example.app","environment":"sandbox"}"#, is: active)
@@ -143,7 +144,7 @@ import Testing
                 "PUT", "/v1/devices/xyz", "{}",
                 is: #"{"error":"the device token must be an even number of hexadecimal digits"}"#, status: 400)
             try await simulator.expect(
-                "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the URL"}"#,
+                "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token must be the same as in the URL"}"#,
                 status: 400)
         }
     }

@@ -39,15 +39,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("3", "1: move is a word, or an object with that word as its one member"),
-        ("{}", "1: move is a word, or an object with that word as its one member"),
-        (#"{"stop":null,"turn":null}"#, "1: move is a word, or an object with that word as its one member"),
-        (#""stpo""#, "1: there is no move stpo; there are stop, go, turn; did you mean stop?"),
-        (#"{"jump":1}"#, "1: there is no move jump; there are stop, go, turn"),
-        (#"{"stop":1}"#, "9: stop has no details"),
-        (#""go""#, "1: go needs an object with details"),
-        (#"{"go":0}"#, "7: go is a whole number from 1 to 9"),
-        (#"{"turn":"up"}"#, "9: turn is left or right"),
+        ("3", "1: move must be a word, or an object with that word as its one member"),
+        ("{}", "1: move must be a word, or an object with that word as its one member"),
+        (#"{"stop":null,"turn":null}"#, "1: move must be a word, or an object with that word as its one member"),
+        (#""stpo""#, "1: unknown move 'stpo'; known: stop, go, turn; did you mean stop?"),
+        (#"{"jump":1}"#, "1: unknown move 'jump'; known: stop, go, turn"),
+        (#"{"stop":1}"#, "9: stop must have no details"),
+        (#""go""#, "1: go must have details; write an object"),
+        (#"{"go":0}"#, "7: go must be a whole number from 1 to 9"),
+        (#"{"turn":"up"}"#, "9: turn must be left or right"),
     ])
     func errorsNameTheWords(text: String, message: String) throws {
         let document = try JSONDocument(text)
