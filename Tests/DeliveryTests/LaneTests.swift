@@ -316,15 +316,15 @@ import Testing
     @Test(arguments: [
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data_base64":"e30="}"#,
-            "because this event has no data, which must be the request; data_base64 is not supported."
+            "because the event has no data, which must be the request; data_base64 is not supported."
         ),
         (
             #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
-            "because this is a batch of CloudEvents: publish each event as a separate message."
+            "because the body is a batch of CloudEvents: publish each event as a separate message."
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,
-            "because only CloudEvents 1.0 is supported, and this is version 0.3."
+            "because only CloudEvents 1.0 is supported, and the event has version 0.3."
         ),
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":"text"}"#,

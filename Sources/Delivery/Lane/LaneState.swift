@@ -26,10 +26,12 @@ public struct LaneState: Sendable, Hashable {
     /// The reasons why the lane is not ready, one sentence each; empty if it is ready.
     public var reasons: [String] {
         var reasons: [String] = []
-        if isDraining { reasons.append("draining: consumes no more requests and settles those in flight") }
+        if isDraining { reasons.append("draining: consumes no more requests and settles deliveries in flight") }
         if isPaused { reasons.append("paused by an operator: run: martlet resume") }
         if let publishingFailure { reasons.append("cannot publish outcomes: \(publishingFailure)") }
-        if isUnreachable { reasons.append("no endpoint of APNs accepts a connection; see breakers in its status") }
+        if isUnreachable {
+            reasons.append("no endpoint of APNs accepts a connection; see the breakers in the worker's status")
+        }
         if !isConsuming { reasons.append(consumingFailure ?? "not consuming yet") }
         if !isPublishing { reasons.append(brokerFailure ?? "not connected for publishing yet") }
         return reasons
