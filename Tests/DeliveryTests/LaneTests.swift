@@ -34,7 +34,7 @@ import Testing
         #expect(log.lines().count { $0.contains("publishing blocked") } == 1)
         let hourLater = harness.loop.now.monotonic + .seconds(3600)
         #expect(harness.run { harness.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "one a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "the log has not one line a minute")
     }
 
     /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
@@ -94,7 +94,7 @@ import Testing
         #expect(fixture.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
-    /// Row 50: a producer finds the device token as it wrote it.
+    /// Row 50: a result repeats the device token exactly as the producer wrote it.
     @Test func aDeviceTokenIsSentAndReportedUnchanged() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
@@ -104,7 +104,7 @@ import Testing
         #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
     }
 
-    /// Bytes of UTF-8, not characters.
+    /// The limit counts bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func theLargestPayloadIsSentAndALargerOneIsNot(type: String, bytesMax: Int, character: String) throws {
         let fixture = try LaneAPNSHarness()
@@ -273,7 +273,7 @@ import Testing
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
-    /// A result repeats the app too, unless it is too long for an app.
+    /// A result also repeats the app, unless the text is too long for an app.
     @Test(arguments: [(512, true), (513, false)]) func anInvalidRequestReportsItsApp(_ bytes: Int, _ isReported: Bool)
         throws
     {

@@ -93,7 +93,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97: there is no evidence that the device has registered since.
+    /// Row 97: without a time, no evidence shows that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
             let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
@@ -236,7 +236,7 @@ import Testing
         #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
     }
 
-    /// The nearest of the configured delays.
+    /// A held request waits for the nearest of the configured delays.
     @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
     func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
         let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })
@@ -272,7 +272,7 @@ import Testing
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 
-    /// The request waits in the queue of the next longer delay, with others of similar waits.
+    /// The request waits in the queue of the next longer delay, with requests of similar waits.
     @Test(arguments: [
         (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
         (3_600_000, 3600, 3_600_000, 2),
@@ -299,7 +299,7 @@ import Testing
         #expect(wait(verdict(60, permitAfterSeconds: 20))?.exact?.milliseconds == 20_000)
         let early = wait(verdict(60, permitAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
-        // Behind others, it might return after 37 seconds.
+        // Behind other requests, the request might return after 37 seconds.
         #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
         #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "no delay is shorter")
         #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)

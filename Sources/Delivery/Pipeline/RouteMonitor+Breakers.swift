@@ -54,8 +54,7 @@ extension RouteMonitor {
                 .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(reason.code),
                 .error: .string(reason.sentence), .apps: .string(dispatcher.appsAffected(by: scope)),
             ])
-        // Fail waiting pushes, so that they are held like new pushes. For a topic, fail none, since the pool also has
-        // pushes of other topics.
+        // Fail waiting pushes, so that they are held. A topic's pool also has pushes of other topics, so exempt it.
         if case .topic = scope { return }
         for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].failWaiting() }
     }

@@ -62,7 +62,7 @@ import Testing
         #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
-    /// Otherwise an endpoint that was used once would hide a network outage.
+    /// Without the test, an endpoint that was used once would hide a network outage.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
