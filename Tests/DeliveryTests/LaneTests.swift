@@ -34,7 +34,7 @@ import Testing
         #expect(log.lines().count { $0.contains("publishing blocked") } == 1)
         let hourLater = harness.loop.now.monotonic + .seconds(3600)
         #expect(harness.run { harness.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "the log has not one line a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "not one line a minute")
     }
 
     /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
@@ -230,7 +230,7 @@ import Testing
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
-        #expect(Set(results.map(\.properties.messageID)).count == 3, "no two of them share a message id")
+        #expect(Set(results.map(\.properties.messageID)).count == 3, "two results share a message id")
         #expect(results.last?.properties.messageID == harness.deadLetters.last?.properties.messageID)
         #expect(harness.counters.rejected.value == 3 && harness.counters.acknowledged.value == 0)
     }

@@ -150,13 +150,13 @@ import Testing
         }
         #expect(waits == [5, 30, 120, 600, 900, 3600, 3600, 3600])
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 31))?.delay.seconds == 120)
-        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "the longest")
-        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes do not apply to a proxy")
+        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "not the longest")
+        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "a proxy delays like APNs")
     }
 
     @Test func aRequestWaitsShorterOrExpiresBeforeItsDeadline() {
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 3600))?.delay.seconds == 900)
-        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "a sibling is later")
+        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "too late")
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 8))?.delay.seconds == 5)
         let expired = finalOutcome(verdict(503, .shutdown, expiration: Self.now + 7))
         #expect(expired?.outcome == .expired && expired?.answer?.status == 503)
@@ -301,7 +301,7 @@ import Testing
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
         // Behind other requests, the request might return after 37 seconds.
         #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
-        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "no delay is shorter")
+        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "the exact wait differs")
         #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), permitAfterMilliseconds: 1)
         #expect(finalOutcome(oneTry)?.outcome == .expired)

@@ -73,7 +73,7 @@ struct ReplyDelivery {
             return redirect(outcome.advice)
         case .refused(let refusal):
             let whole = message
-            // The requester set these properties, so one of them may cause the refusal.
+            // The requester set these properties, so one of these properties may cause the refusal.
             (message.correlationID, message.messageID) = (nil, Self.noID)
             let step = redirect(refusal.rawValue)
             return message == whole ? .impossible(refusal) : step

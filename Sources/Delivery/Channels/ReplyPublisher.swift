@@ -27,8 +27,8 @@ final class ReplyPublisher {
 
     func start() { admin.start() }
 
-    /// Publishes a reply, and repeats the publish until the broker confirms it, the reply is impossible, or `isLate` is
-    /// true.
+    /// Publishes a reply, and repeats the publish until the broker confirms the reply, no broker can accept it, or
+    /// `isLate` is true.
     ///
     /// - Parameter isLate: Whether to give up the reply.
     /// - Returns: false if the reply was given up.

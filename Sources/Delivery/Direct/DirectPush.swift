@@ -80,7 +80,7 @@ public final class DirectPush {
     private func report(_ verdict: Verdict, _ record: DeliveryRecord) -> Report {
         switch verdict {
         case .conclude(let finalOutcome): report(finalOutcome, record)
-        // This policy never returns one of these verdicts before `close`.
+        // The policy of one attempt never returns these verdicts before `close`.
         case .wait, .quarantine, .requeue: report(FinalOutcome(outcome: .unknown), record)
         }
     }

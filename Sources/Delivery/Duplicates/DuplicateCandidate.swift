@@ -4,8 +4,8 @@ import EventLoop
 /// The attributes of a delivery that distinguish a redelivery from a duplicate.
 struct DuplicateCandidate: Hashable {
     var channel: DuplicateMemory.Channel
-    /// The wait id of the round from which the request returned; 0 if the request never waited. Two publishes have the
-    /// same wait id only if the first one lacked a confirm and was repeated.
+    /// The wait id of the last round of the request; 0 before the first round. Two publishes have the same wait id only
+    /// if the first publish lacked a confirm and was repeated.
     var waitID: UInt32 = 0
     /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?

@@ -5,7 +5,7 @@ import Hashing
 import Threads
 
 /// The requests in flight and the last settled requests of a process. The memory prevents a second push of a request
-/// that arrives twice: from its producer, from a wait queue, or from the broker after a lost channel.
+/// that arrives twice. Duplicates come from the producer, from a wait queue, or from the broker after a lost channel.
 ///
 /// All lanes share the memory. Its locks are the only locks on the path of a request (decision 11). A **duplicate** is
 /// a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
@@ -46,7 +46,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     ///
     /// `@unchecked Sendable`: `relation` is written under the lock of the stripe, before the waiter can be resumed.
     class Waiter: @unchecked Sendable {
-        /// Identifies the lane.
+        /// The identity of the lane of the delivery; nil in tests without lanes.
         let owner: ObjectIdentifier?
         fileprivate(set) var relation = Relation.duplicate
 
@@ -54,9 +54,8 @@ public final class DuplicateMemory: @unchecked Sendable {
 
         /// Resumes the delivery. Called once, on any thread.
         ///
-        /// - Parameter end: The end of the first delivery. nil if this delivery must begin again: the first delivery
-        ///   was requeued without an outcome, or was published to the wait from which this delivery returned, or the
-        ///   lane ends.
+        /// - Parameter end: The end of the first delivery. nil if this delivery must begin again. Reasons: the first
+        ///   delivery was requeued without an outcome, this delivery returned early from a wait, or the lane ends.
         func firstEnded(_ end: FirstEnd?) {}
 
         final func resume(_ verdict: Verdict?) {

@@ -3,7 +3,7 @@ import EventLoop
 /// The requests in flight and the last settled requests, by their deduplication key.
 ///
 /// Pure: one share of ``DuplicateMemory``, which interprets the entries. Memory is bounded: new settled requests
-/// replace the oldest ones.
+/// replace the oldest settled requests.
 struct DuplicateTable {
     enum Found: Equatable {
         /// An unknown request.
@@ -56,8 +56,9 @@ struct DuplicateTable {
         var seconds: Int32 = 0
     }
 
-    /// An index into `entries`, with a part of its key and its distance from the home slot. The slot alone rules out
-    /// most entries that do not match. The entries exceed the caches of a processor, so reads of entries are slow.
+    /// An index into `entries`, with a part of the entry's key and the distance from its home slot. The slot alone
+    /// rules out most entries that do not match. The entries exceed the caches of a processor, so reads of entries are
+    /// slow.
     private struct Slot: Equatable {
         static let free = Slot(word: .max)
         /// The bits of an index: enough for four million requests in flight in a share.

@@ -5,8 +5,8 @@ import EventLoop
 
 /// The configuration of a lane: values only, from which each lane creates its own objects.
 public struct LaneConfiguration: Sendable {
-    /// The prefetch of the quarantine. It delivers one request at a time, so that a request that crashes workers
-    /// affects no other request.
+    /// The prefetch of the quarantine. The quarantine delivers one request at a time, so that a request that crashes
+    /// workers affects no other request.
     public static let quarantinePrefetch = 1
     /// The prefetch of the queue of expired requests. Small, since expired requests are not pushed and only wait for
     /// the confirm of their results.

@@ -13,11 +13,11 @@ public struct RequestQueue: Sendable, Hashable {
     }
 
     /// Returns the queue and its shards, which share its prefetch. The first shards receive the remainder of the
-    /// division. Each queue has a prefetch of at least 1, so the sum can exceed the prefetch only if the queues
-    /// outnumber it.
+    /// division. Each queue has a prefetch of at least 1, so the sum exceeds a prefetch that is smaller than the number
+    /// of queues.
     public func shared(among shards: [String]) -> [RequestQueue] {
         let (share, rest) = prefetch.quotientAndRemainder(dividingBy: shards.count + 1)
-        // The queue itself receives no new requests, so the shards get the remainder first.
+        // With shards, the queue itself receives few new requests, so the shards get the remainder first.
         let prefetches = (0...shards.count).map { max(1, share + ($0 < rest ? 1 : 0)) }
         let own = RequestQueue(name: name, prefetch: prefetches[shards.count], shardOf: shardOf)
         return [own] + zip(shards, prefetches).map { RequestQueue(name: $0, prefetch: $1, shardOf: name) }

@@ -43,7 +43,8 @@ package enum MessageHeaderName {
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// The W3C trace context: the worker's span if spans are exported, otherwise the producer's context.
+    /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
+    /// context.
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
 

@@ -5,8 +5,8 @@ import APNSProtocol
 ///
 /// `BreakerSet` evaluates the same outcome for keys, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// The shortest wait after a 5xx answer. Apple permits a repeat after 15 minutes ("Handling notification responses
-    /// from APNs").
+    /// The shortest wait after a 5xx answer of APNs. Apple permits a repeat after 15 minutes ("Handling notification
+    /// responses from APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule

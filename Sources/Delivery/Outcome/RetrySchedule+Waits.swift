@@ -15,13 +15,13 @@ extension RetrySchedule {
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted delay; nil if the request
-    /// would return too late.
+    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted delay. Returns nil if the
+    /// request would return too late.
     ///
     /// - Parameters:
     ///   - round: The number of consecutive preceding holds.
     ///   - secondsLeft: The seconds until the request is given up. The returned delay may exceed this time if it is the
-    ///     shortest.
+    ///     shortest delay.
     ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
     func hold(round: Int, secondsLeft: Int64, latestSeconds: Int64?) -> WaitDelay? {
         let wanted = nearest(toSeconds: Self.holds.last { $0.rounds <= round }?.seconds ?? Self.holds[0].seconds)
@@ -60,7 +60,7 @@ extension RetrySchedule {
     }
 
     /// Returns the exact wait with its sibling queue. The broker expires messages only at the head of a queue. The
-    /// first sibling gets the shortest waits and the last sibling the longest, so a request waits behind another
+    /// first sibling gets the shortest waits and the last sibling the longest. A request therefore waits behind another
     /// request for only a part of the delay.
     private func exact(_ milliseconds: Int64, _ index: Int) -> Wait.Exact {
         let least = index == 0 ? 0 : Int64(waits[index - 1].seconds) * 1000

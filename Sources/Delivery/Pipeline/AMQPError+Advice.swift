@@ -5,7 +5,7 @@ extension AMQPError {
     var advice: String {
         switch code {
         case .notFound where replyCode == 404: "\(self): run: martlet topology apply"
-        // A refused certificate or login: correct the configuration. No command explains more.
+        // A certificate or login was refused, so the configuration is wrong. No command explains more.
         case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): on the broker's host, run: rabbitmqctl status"
         // A resource alarm has no reply code; other refusals have one.

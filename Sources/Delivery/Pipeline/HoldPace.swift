@@ -1,6 +1,7 @@
 import EventLoop
 
-/// The rate limit of held requests that move to wait queues, so that an unreachable endpoint does not load the broker.
+/// The rate limit for moves of held requests to wait queues. It limits the load on the broker while an endpoint is
+/// unreachable.
 ///
 /// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {

@@ -54,7 +54,7 @@ extension RouteMonitor {
                 .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(reason.code),
                 .error: .string(reason.sentence), .apps: .string(dispatcher.appsAffected(by: scope)),
             ])
-        // Fail waiting pushes, so that they are held. A topic's pool also has pushes of other topics, so exempt it.
+        // Fail waiting pushes, so that they are held. A topic's pool also has pushes of other topics, so exempt topics.
         if case .topic = scope { return }
         for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].failWaiting() }
     }

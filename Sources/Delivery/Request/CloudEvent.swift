@@ -29,8 +29,8 @@ public final class CloudEvent: Sendable {
         self.init { name in root[key: name]?.string }
     }
 
-    /// Reads an event in binary mode; nil if the message is not an event, or is an event of another version. Its body
-    /// is then read as a plain request.
+    /// Reads an event in binary mode; nil if the message is not an event, or is an event of another version. The body
+    /// of such an event is read as a plain request.
     convenience init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
@@ -48,8 +48,9 @@ public final class CloudEvent: Sendable {
 
     private var isSupported: Bool { version.hasPrefix("1.") }
 
-    /// The id for a request if neither the request nor the message has one: the id of the event if it is a UUID,
-    /// otherwise the UUIDv5 of source and id, which are unique together (CloudEvents, section 3.1).
+    /// The id for a request if neither the request nor the message has an id. The id is the event's id if that is a
+    /// UUID, otherwise the UUIDv5 of the event's source and id. Source and id are unique together (CloudEvents, section
+    /// 3.1).
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
@@ -61,8 +62,8 @@ public final class CloudEvent: Sendable {
     /// Returns the data of the event; nil if it has none, or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
-    /// Returns the violation with an explanation if the body is an unsupported event, a batch of events (JSON format,
-    /// section 4), or a request with a common mistake.
+    /// Returns the violation, with an explanation if a mistake is recognized. Recognized are unsupported events,
+    /// batches of events (JSON format, section 4), and common mistakes in requests.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
         if let event = CloudEvent(root), !event.isSupported {

@@ -36,7 +36,7 @@ struct BreakerSet {
     private var credentials: [Breaker]
     /// The scopes that an operator paused.
     private(set) var pauses: [BreakerScope] = []
-    /// The open breakers of topics. Few are open, so a linear search suffices.
+    /// The open breakers of topics. Few breakers of topics are open, so a linear search suffices.
     private var topics: [(route: Route, breaker: Breaker)] = []
     private var openCount = 0
     private var evidenceCount = 0

@@ -67,7 +67,7 @@ struct RouteAttribution: Sendable, Hashable {
         case .credential:
             (endpoint, credential) = (.good, .bad(HoldReason(answer)))
         case .connection:
-            // This reason also occurs on new connections, so it concerns the key.
+            // The reason also occurs on new connections, so it concerns the key.
             if answer.reason == .unrelatedKeyIDInToken { credential = .bad(HoldReason(answer)) }
         case .endpoint:
             endpoint = .bad(HoldReason(failing: answer))

@@ -45,8 +45,8 @@ struct RouteAvailability: Sendable {
         acceptedPools = Array(repeating: nil, count: endpointCount)
     }
 
-    /// Returns the pools that test an endpoint: the last accepted pool, then random pools, since the file of one
-    /// credential may be missing or its proxy down.
+    /// Returns the pools that test an endpoint: the last accepted pool, then random pools. One pool does not suffice,
+    /// since the file of its credential may be missing or its proxy down.
     func testingPools(of endpoint: Int, among pools: [Int], random: UInt64) -> some Collection<Int> {
         let first = Int(random % UInt64(max(1, pools.count)))
         let accepted = pools.filter { $0 == acceptedPools[endpoint] }
