@@ -4,7 +4,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct AppDirectoryTests {
-    @Test func findsEachOfManyAndNoOther() {
+    @Test func everyConfiguredAppIsFoundAndNoOther() {
         let names = (0..<1_000).map { "com.example.app\($0)" }
         let apps = AppDirectory(
             names.map { AppDirectory.App(bundleID: $0, defaultEnvironment: .production, production: .init(0)) })

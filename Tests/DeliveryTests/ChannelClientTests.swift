@@ -69,7 +69,7 @@ import Testing
         #expect(report.outcome == .done && Set(report.channels ?? []).count == APNSLimits.channelsPerAppMax)
         let full = try perform(.create(.newest))
         #expect(full.outcome == .refused && full.reason == "CannotCreateChannelConfig")
-        #expect(full.storagePolicy == nil, "a channel that was not created has no policy")
+        #expect(full.storagePolicy == nil, "a refused create request has a storage policy")
         close()
     }
 
@@ -140,7 +140,7 @@ import Testing
                 let method = request.headers.first { $0.name == ":method" }?.value ?? "-"
                 seen.methods.append(method)
                 guard method == "GET", seen.methods.count == 1 else { return }
-                // The list is answered normally; the fault hits the request after it.
+                // The list is answered normally. The fault affects the next request.
                 loop.schedule(after: .milliseconds(10)) {
                     do { try apns.faults.put(Fault(id: "create", action: .answer(.refused(reason)))) } catch {
                         seen.failure = error

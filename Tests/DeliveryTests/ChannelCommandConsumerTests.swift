@@ -101,7 +101,7 @@ import Testing
             loop.enter {
                 _ = broker.publish(
                     routingKey: names.channelsQueue, messageID: LaneAPNSHarness.id(number),
-                    correlationID: "ask \(number)",
+                    correlationID: "command \(number)",
                     replyTo: replyTo, body: Array(body.utf8), deliveryCount: deliveryCount)
             }
         }
@@ -125,7 +125,7 @@ import Testing
             }
         }
 
-        /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls follow one second after another.
+        /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls are one second apart.
         func close(deadlines: [Int] = [10]) {
             for deadline in deadlines {
                 loop.enter { [loop, service, state] in
@@ -154,7 +154,7 @@ import Testing
         #expect(replies.map { $0["environment"]?.string } == ["sandbox", "sandbox"])
         let channel = try #require(replies[0]["channel_id"]?.string)
         #expect(replies[1]["channels"]?.elements.map(\.string) == [channel])
-        #expect(fixture.replies.map(\.properties.correlationID) == ["ask 1", "ask 2"])
+        #expect(fixture.replies.map(\.properties.correlationID) == ["command 1", "command 2"])
         #expect(fixture.replies.map(\.properties.type) == [ChannelReply.type, ChannelReply.type])
         #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 2)
     }
@@ -200,8 +200,8 @@ import Testing
         #expect(try fixture.waitForReplies(2)[1]["channels"]?.count == 1)
     }
 
-    /// Only the redelivery of the command itself was answered: not a repetition by its producer, and not another command
-    /// with the same body.
+    /// Only a redelivery of the command itself gets no second reply. A repeated publish and another command with the
+    /// same body get their own replies.
     @Test(arguments: [(1, 0), (2, 1)]) func aCommandLikeARedeliveredOneGetsItsOwnReply(
         number: Int, deliveryCount: Int
     ) throws {

@@ -3,13 +3,13 @@ import Testing
 @testable import Delivery
 
 @Suite struct ContentCodingTests {
-    /// Names in IANA's registry of HTTP content codings, and others that libraries write.
+    /// Names in IANA's registry of HTTP content codings, and other names that libraries write.
     @Test(arguments: [
         "aws-chunked", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
         "zstd", "brotli", "zlib", "bzip2", "x-bzip2", "lz4", "xz", "snappy",
     ])
     func everyCompressionIsDetected(name: String) {
-        // A framing, not a compression.
+        // `aws-chunked` is a framing, not a compression.
         let expected = name == "aws-chunked" ? nil : name
         for text in [name, name.uppercased(), "identity, \(name)", "\(name);q=1"] {
             #expect(ContentCoding.compression(in: text) == expected, "\(text)")

@@ -2,7 +2,7 @@ import AMQP
 
 @testable import Delivery
 
-/// Calls a test before and after a lane handles a delivery.
+/// A handler that calls a test before and after a lane handles a delivery.
 final class DeliveryTap: ConsumerHandler {
     private let inner: ConsumerHandler
     private let before: (IncomingMessage) -> Void

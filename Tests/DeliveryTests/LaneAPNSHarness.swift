@@ -22,9 +22,9 @@ final class LaneAPNSHarness {
 
     final class Seen {
         var pushes: [LoggedRequest] = []
-        /// The network state of single keys that differs from the others.
+        /// The network states of single keys, instead of the state of their environment.
         var states: [Int: SimulatedNetwork.State] = [:]
-        /// Used if tokens are signed once for all lanes.
+        /// The token signers of the keys, if tokens are signed once for all lanes.
         var sources: [Credential.Name: ProviderTokenSigner] = [:]
         var refusals: [(name: Credential.Name, refusal: TokenRefusal)] = []
     }
@@ -33,8 +33,8 @@ final class LaneAPNSHarness {
     ///
     /// - Parameters:
     ///   - environments: The environment of each key; the sandbox by default.
-    ///   - signsOnce: Whether provider tokens are signed once for all lanes; otherwise each lane signs its own.
-    ///   - endpoints: The number of endpoints, which keys use round-robin. All lead to the same APNs.
+    ///   - signsOnce: Whether provider tokens are signed once for all lanes; otherwise each lane signs its own tokens.
+    ///   - endpoints: The number of endpoints, which keys use round-robin. All endpoints lead to the same APNs.
     ///   - limits: The limits of each app.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
@@ -118,7 +118,7 @@ final class LaneAPNSHarness {
         SimulatedNetwork.apns(environment, worker: 0)
     }
 
-    /// Signs the tokens that the first lane requested, as the process does. Returns their number.
+    /// Signs the tokens that the first lane requested, as the process does. Returns the number of requested tokens.
     func signTokens() -> Int {
         let asked = seen.refusals
         seen.refusals = []

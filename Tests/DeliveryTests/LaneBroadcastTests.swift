@@ -88,7 +88,7 @@ import Testing
         #expect(fixture.harness.isReady)
     }
 
-    /// Row 137, without a request to APNs.
+    /// Row 137: the lane refuses the payload without a request to APNs.
     @Test func aTooLargePayloadIsNotSent() throws {
         let fixture = try Self.fixture()
         let bytes = 5120 - 74
@@ -115,7 +115,7 @@ import Testing
         #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
 
-    /// Row 135.
+    /// Row 135: APNs refuses broadcasts to an app of another team.
     @Test func anAppOfAnotherTeamDelaysOnlyItself() throws {
         let fixture = try LaneAPNSHarness(apps: 2)
         fixture.harness.onLoop {

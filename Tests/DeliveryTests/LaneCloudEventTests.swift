@@ -19,7 +19,7 @@ import Testing
 
     /// - Parameters:
     ///   - id: The id of the request itself.
-    ///   - request: Replaces the valid request; nil for none.
+    ///   - request: The request in place of a valid request; nil for an event without data.
     private func publish(
         _ fixture: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
         version: String = "1.0", request: String?? = .none
@@ -82,8 +82,8 @@ import Testing
         #expect(tries[2].parentSpanID == tries[0].context.spanID)
     }
 
-    /// The id of the request has precedence, then the message's, then the event's.
-    @Test(arguments: Mode.allCases) func theInnermostIDIsTheRequests(_ mode: Mode) throws {
+    /// The id of the request has precedence over the id of the message, which has precedence over the id of the event.
+    @Test(arguments: Mode.allCases) func theInnermostIDIdentifiesTheRequest(_ mode: Mode) throws {
         let fixture = try LaneAPNSHarness()
         publish(
             fixture, mode, eventID: LaneAPNSHarness.id(1), id: LaneAPNSHarness.id(2), messageID: LaneAPNSHarness.id(3))
@@ -92,7 +92,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 3 })
         let results = fixture.harness.broker.queue(fixture.harness.names.resultsQueue)?.ready ?? []
         let ids = try results.map { try JSONDocument($0.body).root["id"]?.string }
-        // The last is the UUIDv5 of "/shop 17".
+        // The last id is the UUIDv5 of "/shop 17".
         #expect(Set(ids) == [LaneAPNSHarness.id(2), LaneAPNSHarness.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
     }
 
@@ -110,13 +110,13 @@ import Testing
         fixture.harness.request(event)
         #expect(fixture.harness.run { fixture.harness.deadLetters.count == 1 })
         let letter = try #require(fixture.harness.deadLetters.first)
-        #expect(letter.body == Array(event.utf8), "unchanged, so that it can be redriven")
+        #expect(letter.body == Array(event.utf8), "the dead letter has another body")
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
         #expect(letter.properties.header("push-apns-id")?.stringValue == LaneAPNSHarness.id(5))
         #expect(letter.routingKey.hasSuffix(app))
     }
 
-    /// An invalid request has the same id as a valid one.
+    /// An invalid request has the same id as a valid request.
     @Test(
         arguments: [
             (Mode.binary, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),

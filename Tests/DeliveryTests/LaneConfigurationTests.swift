@@ -52,7 +52,7 @@ import Testing
         #expect(Self.configuration(pools: pools).endpointOfPool == [0, 1, 2, 0, 1])
     }
 
-    /// The apps with their own labels, the other apps and the unknown ones fit into one metric family.
+    /// The apps with their own labels, the other apps and the unknown apps fit into one metric family.
     @Test func namedAppsFitIntoOneMetricFamily() {
         let series = (LaneMetrics.appsNamedMax + 2) * Outcome.allCases.count
         #expect(series <= MetricsRegistry.seriesPerFamilyMax)

@@ -89,7 +89,7 @@ import Testing
 
     private static let time = MonotonicTime(nanoseconds: 0)
 
-    /// The labels of each series. Each series must have counted 1.
+    /// Returns the labels of each series. Expects each series to have the count 1.
     private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {
         let series = metrics.counts(of: name)
         #expect(series.allSatisfy { $0.count == 1 })

@@ -111,7 +111,7 @@ import Testing
         )
     }
 
-    /// Another lane of the process replaces it.
+    /// Another lane of the process replaces the finishing lane.
     @Test func aFinishingLaneConsumesNoMoreAndSettlesItsDeliveries() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(5)
@@ -144,7 +144,7 @@ import Testing
         #expect(fixture.results == 1 && fixture.harness.queue()?.ready.count == 20)
     }
 
-    /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
+    /// RabbitMQ loses settlements with a channel when many settlements arrived shortly before (decision 16).
     @Test func theLastAcknowledgedDeliveriesAreNotRedelivered() throws {
         let count = 200
         let fixture = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
@@ -166,7 +166,7 @@ import Testing
     /// received them.
     @Test func aDuplicateInTransitToALeavingLaneIsReported() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
-        // The broker alternates between the consumers and starts with the second.
+        // The broker alternates between the consumers and starts with the second consumer.
         fixture.request(2)
         try #require(fixture.harness.run { fixture.results == 2 })
         fixture.harness.leave(0)

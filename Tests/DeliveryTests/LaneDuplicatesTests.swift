@@ -83,7 +83,8 @@ import Testing
         #expect(decoded.count { $0 == true } == 1 && decoded.count { $0 == false } == 1)
     }
 
-    /// The publishing or the consuming connection is lost while one delivery is in flight and the other waits for it.
+    /// The publishing or the consuming connection is lost while one delivery is in flight and the other delivery waits
+    /// for its outcome.
     @Test(arguments: [0, 1]) func eachRequestIsReportedOnceDespiteRedelivery(_ connection: Int) throws {
         let fixture = try LaneAPNSHarness()
         // The answer of APNs takes so long that the broker redelivers the requests of the lost channel before it.

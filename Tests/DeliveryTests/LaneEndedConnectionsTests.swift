@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// APNs accepts connections and ends them before it answers, for one of two keys; on virtual time.
+/// Connections of one of two keys that APNs accepts but ends before it answers, on virtual time.
 @Suite struct LaneEndedConnectionsTests {
     enum Ending: CaseIterable {
         case goAway, reset, close

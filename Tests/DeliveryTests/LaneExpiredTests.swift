@@ -24,11 +24,11 @@ import Testing
         let result = try #require(results.first)
         #expect(result["outcome"]?.string == "expired" && result["id"]?.string == LaneAPNSHarness.id(1))
         #expect(result["app"]?.string == SimulatedApps.bundleID(0) && result["error"] == nil)
-        #expect(result["possible_duplicate"]?.bool == true, "a worker that died may have pushed it")
+        #expect(result["possible_duplicate"]?.bool == true, "the result excludes an earlier push")
         #expect(fixture.harness.run { fixture.harness.counters.acknowledged.value == 1 })
     }
 
-    /// An unexpired one would be invalid.
+    /// An unexpired request with such a body would be invalid.
     @Test func anUnreadableRequestExpires() throws {
         try expire { publish("neither JSON nor named") }
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
@@ -48,7 +48,8 @@ import Testing
         #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && fixture.pushes.count == 1)
     }
 
-    /// The first moves to a wait queue and keeps its deadline. Its result reports the outcome.
+    /// The first delivery moves to a wait queue, and its request keeps its deadline. The later result reports the
+    /// outcome.
     @Test func aDuplicateOfAWaitingRequestIsAcknowledged() throws {
         try fixture.harness.onLoop {
             try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))

@@ -99,8 +99,8 @@ final class LaneHarness {
     /// The number of ended lanes.
     var ended: Int { state.unfinished.count }
 
-    /// All connections to the broker so far. Each lane has one that publishes and one that consumes, in no particular
-    /// order.
+    /// All connections to the broker so far. Each lane has one connection to publish and one connection to consume, in
+    /// no particular order.
     var connections: [VirtualConnection] { loop.network.connections.filter { $0.endpoint == broker.endpoint } }
 
     /// Declares the missing objects at the broker.
@@ -120,7 +120,7 @@ final class LaneHarness {
         loop.enter { publish(text, headers: headers, key: key, deliveryCount: deliveryCount) }
     }
 
-    /// Like `request`, but to be called on the loop.
+    /// Publishes a request, like `request`. To be called on the loop.
     func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         _ = broker.publish(
             exchange: names.requestsExchange, routingKey: key, messageID: text, headers: headers,
@@ -133,7 +133,7 @@ final class LaneHarness {
         }
     }
 
-    /// Runs a closure isolated to the first lane; also within the condition of `run`.
+    /// Runs a closure isolated to the first lane. Can be called within the condition of `run`.
     func withLane<Result: Sendable>(_ body: @Sendable (isolated Lane) -> Result) -> Result {
         let lane = lanes[0]
         guard !loop.isOnLoop else { return lane.assumeIsolated { body($0) } }
@@ -207,7 +207,7 @@ final class LaneHarness {
         }
     }
 
-    /// Releases the ended lanes. Returns whether the first was deallocated.
+    /// Releases the ended lanes. Returns whether the first lane was deallocated.
     func releasesLanes() -> Bool {
         weak let lane = lanes.first
         lanes = []
@@ -215,13 +215,13 @@ final class LaneHarness {
         return lane == nil
     }
 
-    /// Advances the time.
+    /// Advances the virtual time.
     func pass(seconds: Int64) {
         let end = loop.now.monotonic + .seconds(seconds)
         _ = run { loop.now.monotonic >= end }
     }
 
-    /// Returns a request queue; the first one by default.
+    /// Returns a queue; by default the first request queue.
     func queue(_ name: String? = nil) -> ScriptedQueue? { broker.queue(name ?? names.requestQueues[0]) }
     var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
 }

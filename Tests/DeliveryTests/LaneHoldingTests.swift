@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that a breaker or a pause holds move to wait queues, at a bounded rate; on virtual time.
+/// Moves of held requests to wait queues at a bounded rate, on virtual time.
 @Suite struct LaneHoldingTests {
     @Test func requestsOfARevokedKeyWaitAtTheBroker() throws {
         let fixture = try LaneAPNSHarness()
@@ -88,7 +88,7 @@ import Testing
 
     private static let count = 1000
 
-    /// Most of them wait in the lane.
+    /// Returns a harness with held requests, most of which wait in the lane.
     private func manyHeld(_ prepare: (ScriptedBroker) -> Void = { _ in }) throws -> LaneAPNSHarness {
         let fixture = try LaneAPNSHarness(inFlightMax: Self.count)
         #expect(fixture.harness.pause(.key(SimulatedApps.keyID(0))))

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Delivery
 
-/// A lane with an app that has more to push than its limits allow; on virtual time.
+/// A lane with an app that has more to push than its limits allow, on virtual time.
 @Suite struct LaneLimitsTests {
     private static func fixture(
         _ limits: PushLimits, inFlightMax: Int = 100, apps: Int = 2, keys: Int = 1, requestQueues: [String] = [],
@@ -66,14 +66,14 @@ import Testing
         let pushed = Self.pushTimes(fixture)
         let delays = published.compactMap { number, time in pushed[number].map { $0 - time } }.sorted()
         #expect(delays.count == 700)
-        // The first request is behind the campaign in the queue. None waits for a slot of the campaign.
+        // The first request is behind the campaign in the queue. No request waits for a slot of the campaign.
         #expect(delays[693] <= 50 && delays[699] < 1000, "\(delays.suffix(8))")
         let inAMinute = (0..<1000).count { number in pushed[number].map { $0 < start + 60_000 } ?? false }
         #expect(540...660 ~= inAMinute, "\(inAMinute)")
         let results = try Self.results(fixture)
         #expect(results.allSatisfy { $0["outcome"]?.string == "accepted" && $0["attempts"]?.int == 1 })
         #expect(fixture.pushes.count == 1701)
-        // Each waited once at the broker, except those whose slot was near.
+        // Each request of the campaign waited once at the broker, except requests whose slot was near.
         #expect(fixture.waits < 1100, "\(fixture.waits)")
         #expect(fixture.harness.stops == 0 && fixture.harness.status()?.breakers.isEmpty == true)
         #expect(fixture.harness.counters.held.value == 0 && fixture.harness.counters.requeued.value == 0)
@@ -151,7 +151,7 @@ import Testing
             fixture.harness.withLane {
                 [$0.pipeline.permits.limits[0]?.inFlight, $0.pipeline.permits.limits[0]?.waitingCount]
             } == [0, 0])
-        #expect(fixture.harness.counters.inFlight.value == 1, "the first, whose result cannot be published")
+        #expect(fixture.harness.counters.inFlight.value == 1, "a lost delivery still counts as in flight")
     }
 
     /// A request that an open breaker holds uses no permit and moves to a wait queue of its hold.
@@ -168,7 +168,7 @@ import Testing
         #expect(fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Each permit is granted when the previous push ends, which is immediate. Thousands must not recurse.
+    /// Each permit is granted when the previous push ends, which is immediate. Thousands of grants must not recurse.
     @Test func permitsThatEndImmediatelyAreGrantedWithoutRecursion() throws {
         let count = 4000
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
@@ -203,7 +203,7 @@ import Testing
         let waiting = Self.waitQueues(fixture).reduce(0) { $0 + $1.ready.count }
         #expect(fixture.results + waiting + (fixture.harness.queue()?.ready.count ?? 0) == 4)
         #expect(fixture.harness.queue()?.ready.count == 2)
-        // Once each: this lane did not receive them again.
+        // Each request is requeued once, since the draining lane does not receive it again.
         #expect(fixture.harness.broker.requeued == 2)
     }
 
@@ -217,7 +217,7 @@ import Testing
         #expect(fixture.results == 3 && fixture.harness.broker.requeued == 0)
     }
 
-    /// The limits apply to the worker, so each of two lanes has half of them.
+    /// The limits apply to the worker, so each of two lanes has half of the limits.
     @Test func lanesShareTheLimits() throws {
         let fixture = try LaneAPNSHarness(
             lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
@@ -226,7 +226,7 @@ import Testing
         try #require(fixture.harness.run { fixture.results == 600 })
         let times = Self.pushTimes(fixture).values.map { $0 - start }
         #expect(times.count { $0 < 20_000 } <= 20 * 20 + 4)
-        #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "more than one lane may push")
+        #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "only one lane pushed")
         // A single lane, which may receive most requests, needs a minute.
         #expect(times.max() ?? 0 <= 60_000)
     }

@@ -12,7 +12,7 @@ import Testing
         var content: [UInt8] = []
     }
 
-    /// Both for pushed and for invalid requests.
+    /// The lane releases pushed and invalid requests.
     @Test func aCompletedRequestIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A shared array is copied when it is modified.
+    /// Whether another reference to the array exists. A shared array is copied when it is modified.
     private func isHeldElsewhere(_ array: inout [UInt8]) -> Bool {
         let before = array.withUnsafeBufferPointer { $0.baseAddress }
         array[0] = 0

@@ -30,7 +30,7 @@ import Testing
         fixture.end(ending)
         let lost = fixture.now
         #expect(fixture.harness.run { fixture.now >= lost + .seconds(outageSeconds) })
-        // The requests in flight, and those that followed before the lane stopped.
+        // Only requests in flight, and requests that followed before the lane stopped, are moved.
         #expect(fixture.results + fixture.waits - published <= 2 * LaneHarness.inFlightMax)
         #expect(fixture.harness.stops == 1)
 
@@ -56,7 +56,7 @@ import Testing
         fixture.harness.pass(seconds: 180)
         #expect(fixture.results + fixture.waits - published <= 2 * LaneHarness.inFlightMax)
         let reasons = fixture.harness.status()?.state.reasons
-        #expect(reasons == ["no endpoint of APNs accepts a connection; see breakers in its status"])
+        #expect(reasons == ["no endpoint of APNs accepts a connection; see the breakers in the worker's status"])
         #expect(fixture.harness.stops == 1)
 
         fixture.network.set(.open, to: .sandbox)
@@ -93,12 +93,12 @@ import Testing
             fixture.end(ending)
         }
         #expect(run { fixture.results == 300 })
-        #expect(consumed, "consumption must not stop")
+        #expect(consumed, "consumption stopped")
         #expect(fixture.waits <= (ending == .cut ? 3 * LaneHarness.inFlightMax : 0))
         #expect(fixture.harness.stops == 0)
     }
 
-    /// Such as tokens of the other environment, for which APNs ends connections (decision 19).
+    /// For example, APNs ends connections that carry tokens of the other environment (decision 19).
     @Test func aListOfForeignDeviceTokensDelaysNothing() throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 1)
         let badMax = 20
@@ -128,8 +128,8 @@ import Testing
         #expect(fixture.connections == 2)
     }
 
-    /// A credential is refused while no push waits. No push reports it, and no later push may wait forever for a
-    /// connection.
+    /// A credential is refused while no push waits. No push reports the refusal, and no later push may wait forever for
+    /// a connection.
     @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(connectionsMax: 1, log: log.log)

@@ -30,9 +30,9 @@ import Testing
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)
-        #expect(log.lines().count { $0.contains("publishing ") } == 2, "the failure and the recovery")
+        #expect(log.lines().count { $0.contains("publishing ") } == 2, "failure and recovery are not logged once each")
         let publishes = harness.counters.registry.counts(of: "martlet_publish_total").map(\.count)
-        #expect(publishes.sorted() == [2, 4], "the dead letter after four failed publishes, and the result")
+        #expect(publishes.sorted() == [2, 4], "the counts of publishes differ")
     }
 
     @Test func aPublishThatSucceedsAtTheLastRepeatEndsNoOutage() throws {
@@ -125,7 +125,7 @@ import Testing
         try #require(harness.run { !harness.isReady })
         fixture.request(1)
         harness.pass(seconds: 1)
-        #expect(harness.queue()?.unsettled == 2, "the second is parked")
+        #expect(harness.queue()?.unsettled == 2, "the second delivery is not parked")
         harness.drain(deadlineSeconds: 1)
         #expect(harness.run { harness.unfinished == 1 })
         #expect(harness.queue()?.ready.count == 2 && fixture.pushes.isEmpty)
@@ -170,7 +170,7 @@ import Testing
         #expect(results[0].properties.headers == results[1].properties.headers)
     }
 
-    /// The time is not that of the dead letter's confirm.
+    /// The result has the time of the verdict, not the time of the dead letter's confirm.
     @Test func aResultHasTheTimeOfItsOutcome() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })

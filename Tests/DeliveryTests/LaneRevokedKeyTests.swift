@@ -9,8 +9,8 @@ import Testing
 
 @testable import Delivery
 
-/// Forty apps with four keys publish at a steady rate while one key is revoked for a time. Latencies are exact on
-/// virtual time.
+/// The latency of forty apps with four keys at a steady rate, while one key is revoked for a time. Latencies are exact
+/// on virtual time.
 @Suite struct LaneRevokedKeyTests {
     private static let (keys, apps) = (4, 40)
     private static let pushesPerSecond = LongForm.pick(500, short: 100)
@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// Records when each request was published and when its result arrived.
+/// A record of the publish time and the result time of each request.
 private final class Record {
     struct Message {
         let app: Int
@@ -66,7 +66,7 @@ private final class Record {
         }
     }
 
-    /// To be called on the loop.
+    /// Schedules publishes at a rate. To be called on the loop.
     func publish(_ count: Int, perSecond rate: Int) {
         for number in 0..<count {
             fixture.harness.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in

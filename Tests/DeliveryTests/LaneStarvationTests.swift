@@ -7,7 +7,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests whose endpoint, key or topic is held do not starve the others; on virtual time.
+/// Requests behind other requests whose endpoint or key is held, on virtual time.
 @Suite struct LaneStarvationTests {
     private static let healthy = 1_000_000
 

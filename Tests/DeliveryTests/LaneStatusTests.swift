@@ -91,7 +91,7 @@ import Testing
         #expect(LaneState().reasons == ["not consuming yet", "not connected for publishing yet"])
     }
 
-    @Test func wantsTheQuarantineAlsoWithoutAPNS() {
+    @Test func anUnreachableAPNSStopsOnlyRequestQueues() {
         #expect(LaneDemand(.running, isStuck: false, isUnreachable: false) == .everything)
         #expect(LaneDemand(.running, isStuck: false, isUnreachable: true) == .quarantineAndExpired)
         #expect(LaneDemand(.running, isStuck: true, isUnreachable: false) == .nothing)
@@ -126,7 +126,7 @@ import Testing
         #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))
     }
 
-    @Test func itLogsThatNoEndpointAcceptsConnections() throws {
+    @Test func anOutageOfAllEndpointsIsLogged() throws {
         let captured = try CapturedLog()
         let fixture = try LaneAPNSHarness(log: captured.log)
         fixture.network.set(.refused, to: .sandbox)
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// The metrics of requests, by label.
-    @Test func itCountsByQueueOutcomeAppAndReason() throws {
+    @Test func requestsAreCountedByQueueOutcomeAppAndReason() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(3)
         fixture.harness.request("{}")

@@ -34,7 +34,7 @@ import Testing
         #expect(log.lines().count { $0.contains("publishing blocked") } == 1)
         let hourLater = harness.loop.now.monotonic + .seconds(3600)
         #expect(harness.run { harness.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "one a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "not one line a minute")
     }
 
     /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
@@ -94,7 +94,7 @@ import Testing
         #expect(fixture.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
-    /// Row 50: a producer finds the device token as it wrote it.
+    /// Row 50: a result repeats the device token exactly as the producer wrote it.
     @Test func aDeviceTokenIsSentAndReportedUnchanged() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
@@ -104,7 +104,7 @@ import Testing
         #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
     }
 
-    /// Bytes of UTF-8, not characters.
+    /// The limit counts bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func theLargestPayloadIsSentAndALargerOneIsNot(type: String, bytesMax: Int, character: String) throws {
         let fixture = try LaneAPNSHarness()
@@ -230,7 +230,7 @@ import Testing
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
-        #expect(Set(results.map(\.properties.messageID)).count == 3, "no two of them share a message id")
+        #expect(Set(results.map(\.properties.messageID)).count == 3, "two results share a message id")
         #expect(results.last?.properties.messageID == harness.deadLetters.last?.properties.messageID)
         #expect(harness.counters.rejected.value == 3 && harness.counters.acknowledged.value == 0)
     }
@@ -273,7 +273,7 @@ import Testing
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
-    /// A result repeats the app too, unless it is too long for an app.
+    /// A result also repeats the app, unless the text is too long for an app.
     @Test(arguments: [(512, true), (513, false)]) func anInvalidRequestReportsItsApp(_ bytes: Int, _ isReported: Bool)
         throws
     {
@@ -316,15 +316,15 @@ import Testing
     @Test(arguments: [
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data_base64":"e30="}"#,
-            "because this event has no data, which must be the request; data_base64 is not supported."
+            "because the event has no data, which must be the request; data_base64 is not supported."
         ),
         (
             #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
-            "because this is a batch of CloudEvents: publish each event as a separate message."
+            "because the body is a batch of CloudEvents: publish each event as a separate message."
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,
-            "because only CloudEvents 1.0 is supported, and this is version 0.3."
+            "because only CloudEvents 1.0 is supported, and the event has version 0.3."
         ),
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":"text"}"#,

@@ -32,9 +32,9 @@ import Testing
         request(1, expiration: "60000")
         try #require(fixture.harness.run { fixture.results == 1 })
         #expect(try outcomes() == ["expired"])
-        #expect(fixture.pushes.count > 1, "waits shorter than the time to live")
+        #expect(fixture.pushes.count > 1, "the request was not pushed again")
         #expect(fixture.pushes.allSatisfy { $0.unixMilliseconds < start + 61_000 })
-        #expect(Set(fixture.pushes.map(expiration)).count == 1, "the same at each attempt")
+        #expect(Set(fixture.pushes.map(expiration)).count == 1, "the expiration differs between attempts")
     }
 
     @Test func apnsStoresThePushNoLongerThanTheRequestLives() throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Delivery
 
-/// Spans of deliveries; on virtual time.
+/// Spans of deliveries, on virtual time.
 @Suite struct LaneTracingTests {
     static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -61,7 +61,7 @@ import Testing
         try Self.expect(#require(fixture.harness.deadLetters.first), below: span)
     }
 
-    /// The next attempt is below the previous one.
+    /// The span of the next attempt is below the span of the previous attempt.
     @Test func aWaitingRequestContinuesTheTrace() throws {
         let fixture = try LaneAPNSHarness(traces: true)
         let waiting = try Self.waiting(fixture) {

@@ -11,7 +11,7 @@ import Testing
 
 /// A server in place of APNs that accepts connections and never answers a push, on virtual time.
 @Suite struct LaneUnansweredTests {
-    /// Otherwise every queued request would be attempted and finally given up as unknown.
+    /// Without a breaker, the lane would attempt every queued request and finally report unknown outcomes.
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
     func anUnansweringServerCostsFewAttempts(_ action: FaultAction) throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 2)

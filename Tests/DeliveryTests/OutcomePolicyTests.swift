@@ -93,7 +93,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// Row 97: there is no evidence that the device has registered since.
+    /// Row 97: without a time, no evidence shows that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsTrusted(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
             let concluded = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
@@ -150,13 +150,13 @@ import Testing
         }
         #expect(waits == [5, 30, 120, 600, 900, 3600, 3600, 3600])
         #expect(wait(verdict(429, .tooManyRequests, retryAfter: 31))?.delay.seconds == 120)
-        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "the longest")
-        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes do not apply to a proxy")
+        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "not the longest")
+        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "a proxy delays like APNs")
     }
 
     @Test func aRequestWaitsShorterOrExpiresBeforeItsDeadline() {
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 3600))?.delay.seconds == 900)
-        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "a sibling is later")
+        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "too late")
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 8))?.delay.seconds == 5)
         let expired = finalOutcome(verdict(503, .shutdown, expiration: Self.now + 7))
         #expect(expired?.outcome == .expired && expired?.answer?.status == 503)
@@ -236,7 +236,7 @@ import Testing
         #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
     }
 
-    /// The nearest of the configured delays.
+    /// A held request waits for the nearest of the configured delays.
     @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
     func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
         let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })
@@ -272,7 +272,7 @@ import Testing
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 
-    /// The request waits in the queue of the next longer delay, with others of similar waits.
+    /// The request waits in the queue of the next longer delay, with requests of similar waits.
     @Test(arguments: [
         (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
         (3_600_000, 3600, 3_600_000, 2),
@@ -299,9 +299,9 @@ import Testing
         #expect(wait(verdict(60, permitAfterSeconds: 20))?.exact?.milliseconds == 20_000)
         let early = wait(verdict(60, permitAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
-        // Behind others, it might return after 37 seconds.
+        // Behind other requests, the request might return after 37 seconds.
         #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
-        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "no delay is shorter")
+        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "the exact wait differs")
         #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), permitAfterMilliseconds: 1)
         #expect(finalOutcome(oneTry)?.outcome == .expired)

@@ -58,7 +58,7 @@ import Text
         #expect(message.headers == headers && message.carriesUserID)
     }
 
-    /// Reads the message like another worker.
+    /// Returns the history that another worker reads from the message.
     private func attempts(of message: OutgoingMessage) -> Attempts { record(message.headers).attempts }
 
     @Test func aDeadLetterHasItsReasonAndOrigin() {
@@ -118,7 +118,8 @@ import Text
         for message in republished(record(Self.forged, userID: userID)) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
-        // These headers concern only the request. Headers of earlier versions, which set no user ID, still count.
+        // The headers of the history concern only the request. Headers of earlier versions, which set no user ID, still
+        // count.
         #expect(record(Self.forged, userID: userID).attempts.before == 2)
     }
 
@@ -258,7 +259,7 @@ import Text
     ]
 
     @Test(arguments: trips)
-    func onlyARoundIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
+    func onlyHeadersOfARoundAreReadAsHistory(_ headers: FieldTable, _ attempts: Attempts) {
         #expect(record(headers).attempts == attempts)
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// The allowed addresses of replies to channel commands.
 @Suite struct ReplyAddressTests {
     private let names = TopologyNames(prefix: "push", requestQueues: ["jobs"])
-    /// A name as RabbitMQ generates it.
+    /// A name in the form that RabbitMQ generates.
     static let direct =
         "amq.rabbitmq.reply-to.g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AAECAwQFBgcICQoLDA0ODw=="
 
@@ -51,7 +51,7 @@ import Testing
         "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A_==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A===",
     ])
     func aMalformedNameOfDirectReplyToIsRefused(_ rest: String) {
-        // A configured prefix does not allow it.
+        // A configured prefix does not allow a malformed name.
         for prefix in [nil, "amq."] {
             #expect(throws: RequestViolation.self) {
                 try ReplyAddress("amq.rabbitmq.reply-to.\(rest)", prefix: prefix, names)

@@ -27,7 +27,8 @@ import Testing
         #expect(reply.message.correlationID == "c" && reply.ended(.confirmed) == .done)
     }
 
-    /// The broker returns the reply in both cases. The consumer's existence was checked before.
+    /// The broker returns delivered and undeliverable replies alike. The worker checked before that the consumer
+    /// exists.
     @Test func aReturnedReplyToADirectConsumerIsDelivered() {
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
@@ -58,7 +59,7 @@ import Testing
         #expect(reply.ended(Self.lost(isRetriable: false)) == .again(milliseconds: 100))
     }
 
-    /// The broker crashed the channel and would crash the next one.
+    /// The broker crashed the channel and would crash the next channel.
     @Test func anInternalErrorIsNotRepeated() {
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
@@ -91,7 +92,7 @@ import Testing
         #expect(reply.ended(.refused(.shortStringTooLong)) == .impossible(.shortStringTooLong))
     }
 
-    @Test func aReplyWithoutAnAddressGoesToTheResults() {
+    @Test func aReplyWithoutAnAddressIsPublishedToTheResults() {
         #expect(reply(to: nil).message.exchange == "push.results")
     }
 }

@@ -58,11 +58,12 @@ import Testing
         }
         #expect(try await validate(#","data":\#(request)"#).last?.hasSuffix("event.json: valid") == true)
         let old = try await validate(#","data":\#(request)"#, version: "0.3")
-        #expect(old.first?.hasSuffix(", because only CloudEvents 1.0 is supported, and this is version 0.3.") == true)
+        #expect(
+            old.first?.hasSuffix(", because only CloudEvents 1.0 is supported, and the event has version 0.3.") == true)
         let wrong = try await validate(#","data":\#(request.replacing("alert\"", with: "alarm\""))"#)
         #expect(wrong.first?.contains("/data/push_type must be one of") == true, "\(wrong)")
         #expect(
-            try await validate("").first?.hasSuffix(", because this event has no data, which must be the request.")
+            try await validate("").first?.hasSuffix(", because the event has no data, which must be the request.")
                 == true)
     }
 

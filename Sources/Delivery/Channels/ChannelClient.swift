@@ -3,21 +3,21 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// Manages the broadcast channels of apps through one connection pool.
+/// A client that manages the broadcast channels of apps through one connection pool.
 ///
-/// The client never repeats a request that APNs may have executed: an unanswered request to create a channel may have
-/// created one (Apple, "Sending channel management requests to APNs").
+/// The client never repeats a request that APNs may have executed. An unanswered request to create a channel may have
+/// created the channel (Apple, "Sending channel management requests to APNs").
 ///
 /// Loop-bound.
 public final class ChannelClient {
     private let pool: APNSPool
     private let failure: ConnectFailure
 
-    /// To be called on the loop's thread.
+    /// Creates a client. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - configuration: The pool; its authority is the host of channel management.
-    ///   - tokens: The source of a key's provider tokens; nil if the pool signs its own.
+    ///   - configuration: The configuration of the pool. Its authority is the host of channel management.
+    ///   - tokens: The source of a key's provider tokens; nil if the pool signs its own tokens.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil
     ) {
@@ -32,7 +32,7 @@ public final class ChannelClient {
     ///
     /// - Parameters:
     ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.
-    ///   - id: The `apns-request-id` of all HTTP requests for `request`, by which Apple's support finds them.
+    ///   - id: The `apns-request-id` of all HTTP requests for `request`. Apple's support finds the requests by this ID.
     public func perform(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelResult {
         guard case .create(let policy) = request else { return await send(request, bundleID, id) }
         // If no answer arrives, the difference to this list shows the new channels.
@@ -75,7 +75,7 @@ public final class ChannelClient {
         }
     }
 
-    /// Applies a new provider token, or the answer that there is none to replace a refused one.
+    /// Applies a provider token update: a new token, or the notice that no new token replaces a refused one.
     public func apply(_ update: ProviderTokenUpdate) { pool.apply(update) }
 
     /// Closes the connection.
@@ -85,7 +85,7 @@ public final class ChannelClient {
 extension ChannelResult {
     fileprivate init(_ answer: PushAnswer, to request: ChannelRequest) {
         if case .delete(let id) = request, answer.reason == .channelNotRegistered {
-            // The channel is gone, as requested.
+            // The channel does not exist, as requested.
             self.init(.done)
             (status, reason, channelID) = (answer.status, answer.reason?.text, id)
             return
@@ -115,7 +115,7 @@ extension ChannelResult {
         if !isWhole { (outcome, sentence) = (unanswered, "The answer of APNs is unreadable.") }
     }
 
-    /// The result of a create request that was not sent, since listing the channels first failed.
+    /// The result of a create request that was not sent, since the channels could not be listed first.
     fileprivate var asCreateFailure: ChannelResult {
         var result = self
         result.sentence = "No channel was created: cannot list the existing channels: \(sentence ?? "")"

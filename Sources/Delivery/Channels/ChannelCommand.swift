@@ -12,7 +12,7 @@ struct ChannelCommand {
 
     let id: UUIDValue
     let app: String
-    /// nil for the app's default environment.
+    /// The environment of the channels; nil for the app's default environment.
     let environment: APNSEnvironment?
     let request: ChannelRequest
 
@@ -57,7 +57,7 @@ struct ChannelCommand {
 }
 
 extension ChannelRequest.StoragePolicy {
-    /// The value in commands and replies.
+    /// The value of `storage_policy` in commands and replies.
     public var word: String {
         switch self {
         case .none: "none"
@@ -65,6 +65,7 @@ extension ChannelRequest.StoragePolicy {
         }
     }
 
+    /// Creates the policy with this value; nil if the value is unknown.
     public init?(word: String) {
         guard let policy = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = policy
@@ -72,7 +73,7 @@ extension ChannelRequest.StoragePolicy {
 }
 
 extension ChannelRequest {
-    /// The value in commands and replies.
+    /// The value of `command` in commands and replies.
     public var word: String {
         switch self {
         case .create: "create"

@@ -6,11 +6,11 @@ import Crypto
 import EventLoop
 public import Telemetry
 
-/// Consumes commands for broadcast channels from a queue, one at a time. Replies to each command before it acknowledges
-/// the command.
+/// A consumer of commands for broadcast channels. It executes one command at a time, and replies to each command before
+/// it acknowledges the command.
 ///
-/// Like a lane, it consumes on one connection and publishes on another. The log and its status report its outages,
-/// which do not affect pushes.
+/// Like a lane, the consumer uses one connection to consume and another to publish. The log and the status report
+/// outages of the connections, which do not affect pushes.
 ///
 /// `@unchecked Sendable`: loop-bound.
 public final class ChannelCommandConsumer: @unchecked Sendable {
@@ -28,7 +28,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     public struct Status: Sendable, Hashable {
         public var isConsuming: Bool
         public var isPublishing: Bool
-        /// The reason why it cannot consume or publish, one sentence each.
+        /// The reasons why the consumer cannot consume or publish, one sentence each; empty if it can.
         public var reasons: [String]
 
         public init(isConsuming: Bool, isPublishing: Bool, reasons: [String]) {
@@ -42,9 +42,9 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     }
 
     private enum Work {
-        /// No command is in progress. To: busy.
+        /// No command in progress. To: busy.
         case idle
-        /// One command is in progress. The others, which arrived after a connection was lost, follow it. To: idle.
+        /// One command in progress, followed by the commands that arrived after a connection was lost. To: idle.
         case busy(next: [IncomingMessage])
     }
 
@@ -64,18 +64,20 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private var outages: BrokerOutageLog
     private var counts: LabeledCounters<Count>
     private var work = Work.idle
-    /// Waits of `close` for the commands in progress.
+    /// The calls of `close` that wait for the commands in progress.
     private let closing = ContinuationList<Void>()
-    /// A command that has a reply but could not be acknowledged: the broker redelivers it.
+    /// The last command, if its reply was published but its delivery could not be acknowledged. The broker redelivers
+    /// the command.
     private var repliedTo: IncomingMessage?
     /// The time at which `close` gives up the remaining commands; nil until `close` is called.
     private var deadline: MonotonicTime?
 
-    /// To be called on the loop's thread.
+    /// Creates a consumer. To be called on the loop's thread.
     ///
     /// - Parameters:
     ///   - consuming: The connection for commands. The consumer starts and closes both connections.
-    ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil for no queues.
+    ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil to allow direct
+    ///     reply-to only.
     ///   - completeRemedy: Completes the commands in a remedy, as in `LaneConfiguration`.
     ///   - find: Returns the client of an app for the given environment, or for the app's default environment if nil.
     public init(
@@ -110,7 +112,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         replies.start()
     }
 
-    /// Forwards deliveries and status changes to the command consumer.
+    /// A handler that forwards deliveries and status changes to the command consumer.
     private final class CommandEvents: ConsumerHandler {
         private let commands: ChannelCommandConsumer
 
@@ -121,7 +123,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         override func statusChanged(_ status: BrokerStatus) { commands.logOutages() }
     }
 
-    /// Forwards status changes to the command consumer, which logs outages.
+    /// A handler that forwards status changes to the command consumer, which logs outages.
     private final class BrokerEvents: SessionHandler {
         private let commands: ChannelCommandConsumer
 
@@ -153,7 +155,8 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     public func close(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
         self.deadline = min(self.deadline ?? deadline, deadline)
-        // Execute a command that still arrives: if it were requeued, a `create` would seem to have been executed.
+        // Execute commands that still arrive. After a requeue, the next consumer would treat a `create` as possibly
+        // executed.
         await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
         await finishCommands()
         await consumer.waitUntilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
@@ -222,7 +225,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private struct Answer {
         var body: [UInt8] = []
         var app: String?
-        /// nil if the command has no valid reply-to.
+        /// The destination of the reply; nil if the command has no valid reply-to.
         var address: ReplyAddress?
         let properties: EchoedProperties
 
@@ -262,7 +265,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     }
 
     /// Performs the command. A redelivered `create` only lists the channels, since a worker may already have created
-    /// one.
+    /// the channel.
     private func perform(
         _ command: ChannelCommand, at place: Place, mayHaveBeenDone: Bool
     ) async -> ChannelResult {

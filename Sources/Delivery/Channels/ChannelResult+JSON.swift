@@ -3,7 +3,7 @@ import Crypto
 public import JSON
 
 extension ChannelResult {
-    /// Writes the members of a reply that follow those of its command (`schemas/channel-reply.schema.json`).
+    /// Writes the members of a reply that follow the members of its command (`schemas/channel-reply.schema.json`).
     public func write(to json: inout JSONWriter, of request: ChannelRequest) {
         json.member("outcome", outcome.rawValue)
         if let status { json.member("status", status) }

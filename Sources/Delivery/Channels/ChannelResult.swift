@@ -4,28 +4,31 @@ public import APNS
 public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
-        /// APNs refused the request, or the request was not sent.
+        /// A request that APNs refused, or a request that was not sent.
         case refused
-        /// A request that changes nothing got no readable answer.
+        /// A request that changes nothing and has no readable answer.
         case failed
-        /// No answer arrived: APNs may have executed the request.
+        /// A request that changes channels and has no readable answer. APNs may have executed the request.
         case unknown
-        /// No connection to APNs could be opened.
+        /// A request for which no connection to APNs could be opened.
         case unreachable
     }
 
     public var outcome: Outcome
     /// The HTTP status of APNs' answer; nil without an answer.
     public var status: Int?
+    /// The reason in APNs' answer; nil without a reason.
     public var reason: String?
-    /// The ID of the channel that was created, read or deleted.
+    /// The ID of the channel that was created, read or deleted; nil for other results.
     public var channelID: String?
+    /// The storage policy of the channel that was created or read; nil for other results.
     public var storagePolicy: ChannelRequest.StoragePolicy?
     /// The IDs of all channels; nil unless they were listed.
     public var channels: [String]?
-    /// Channels that were created since an unanswered create request; nil if they could not be listed.
+    /// The IDs of the channels that were created since an unanswered create request. nil for other results, and if the
+    /// channels could not be listed.
     public var madeSince: [String]?
-    /// The failure, for the requester; nil if there was none.
+    /// A description of the failure, for the requester; nil after a success.
     public var sentence: String?
 
     init(_ outcome: Outcome, sentence: String? = nil) {

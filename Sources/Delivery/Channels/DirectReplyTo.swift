@@ -16,8 +16,8 @@ enum DirectReplyTo {
     }
 
     /// Whether the bytes are a process identifier in the External Term Format
-    /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist): the version, a tag, the node as an atom, and numbers of a
-    /// fixed length.
+    /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist). It consists of the version, a tag, the node as an atom, and
+    /// numbers of a fixed length.
     private static func isProcessIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         guard rest.popFirst() == 131, let tag = rest.popFirst(), let atomTag = rest.popFirst() else { return false }

@@ -3,8 +3,8 @@ import BrokerTopology
 /// The destination of a reply: a consumer of RabbitMQ's direct reply-to, or a queue whose name has the configured
 /// prefix.
 ///
-/// Queues of this topology are not allowed: a client that may publish commands could otherwise write to them with the
-/// rights of the worker's user.
+/// Queues of this topology are not allowed. Otherwise, a client that may publish commands could write to these queues
+/// with the rights of the worker's user.
 struct ReplyAddress: Equatable {
     /// The broker's limit for names, in bytes.
     private static let bytesMax = 255
@@ -15,7 +15,7 @@ struct ReplyAddress: Equatable {
 
     /// - Parameters:
     ///   - replyTo: The `reply-to` property of the command.
-    ///   - prefix: The prefix of the allowed queues; nil if none is allowed.
+    ///   - prefix: The prefix of the allowed queues; nil if only direct reply-to is allowed.
     init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
             throw Self.violation("Nothing was done: reply-to is missing: set it to receive the outcome.")

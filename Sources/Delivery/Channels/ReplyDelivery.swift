@@ -2,22 +2,22 @@ import AMQP
 
 /// The publishes of one reply: destination, repeats and delays. Pure.
 ///
-/// The reply first goes to the requester. If the requester cannot be reached, the reply goes to the results exchange,
-/// where it is repeated until the broker confirms it, like a result.
+/// The worker publishes the reply to the requester first. If the requester cannot be reached, the worker publishes the
+/// reply to the results exchange, and repeats the publish until the broker confirms it.
 struct ReplyDelivery {
     enum Step: Hashable {
         case done
-        /// The reply goes to the results exchange from now on, for this reason.
+        /// A redirection of this and all further publishes to the results exchange, with its reason.
         case redirected(String)
         case again(milliseconds: Int)
-        /// No broker would accept the reply, even without its optional parts.
+        /// A reply that no broker would accept, even without its optional properties.
         case impossible(PublishRefusal)
     }
 
-    /// The repeats at the requester's queue after which the reply is redirected. If the queue had accepted the reply
-    /// after all, the reply is published twice, which is harmless.
+    /// The maximum of repeats at the requester's queue before the reply is redirected. If the queue accepted an
+    /// unconfirmed publish, the reply exists twice, which is harmless.
     static let repeatsMax = 3
-    /// The first delay before a repeat. It doubles up to the maximum.
+    /// The delay before the first repeat. Each further repeat doubles the delay, up to `delayMillisecondsMax`.
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
 
@@ -25,14 +25,14 @@ struct ReplyDelivery {
     private static let internalErrorReplyCode: UInt16 = 541
 
     private(set) var message: OutgoingMessage
-    /// The repeats at the current destination.
+    /// The number of repeats at the current destination.
     private(set) var repeats = 0
     private var delay = delayMilliseconds
     private let address: ReplyAddress?
     private let results: (exchange: String, routingKey: String)
 
     /// - Parameters:
-    ///   - message: The reply; its exchange and routing key are ignored.
+    ///   - message: The reply. Its exchange and routing key are ignored.
     ///   - address: The requester; nil to publish to the results exchange only.
     init(
         _ message: OutgoingMessage, to address: ReplyAddress?, orElse results: (exchange: String, routingKey: String)
@@ -46,8 +46,8 @@ struct ReplyDelivery {
     /// The consumer of direct reply-to whose existence the publisher checks before each publish; nil for any other
     /// destination.
     ///
-    /// The check is needed because RabbitMQ (3.10) returns a delivered reply just like an undeliverable one. A consumer
-    /// that leaves between check and publish loses its reply, which direct reply-to permits.
+    /// The check is needed because RabbitMQ (3.10) returns a delivered reply in the same way as an undeliverable reply.
+    /// A consumer that leaves between check and publish loses its reply, which direct reply-to permits.
     var consumer: String? {
         guard isForRequester, let address, address.isDirect else { return nil }
         return address.queue
@@ -73,7 +73,7 @@ struct ReplyDelivery {
             return redirect(outcome.advice)
         case .refused(let refusal):
             let whole = message
-            // The requester set these properties, so one of them may cause the refusal.
+            // The requester set these properties, so one of these properties may cause the refusal.
             (message.correlationID, message.messageID) = (nil, Self.noID)
             let step = redirect(refusal.rawValue)
             return message == whole ? .impossible(refusal) : step
@@ -84,7 +84,7 @@ struct ReplyDelivery {
         }
     }
 
-    /// The `message-id` of a reply to a command without one.
+    /// The `message-id` of a reply to a command without a `message-id`.
     static let noID = "-"
 
     private mutating func redirect(_ reason: String) -> Step {

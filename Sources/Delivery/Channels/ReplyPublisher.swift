@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Publishes replies to commands and repeats them until the broker confirms them.
+/// A publisher that repeats each reply to a command until the broker confirms the reply.
 final class ReplyPublisher {
     private let publisher: Publisher
     private let admin: BrokerAdmin
@@ -14,8 +14,8 @@ final class ReplyPublisher {
     /// The reason why the current reply cannot be published; nil while publishing works.
     private(set) var failure: String?
 
-    /// - Parameter admin: Checks for consumers. Uses another connection than the publisher, whose connection a resource
-    ///   alarm blocks.
+    /// - Parameter admin: The admin that checks whether a consumer exists. It uses another connection than `publisher`,
+    ///   whose connection a resource alarm blocks.
     init(
         _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
         completeRemedy: @escaping @Sendable (String) -> String
@@ -27,9 +27,10 @@ final class ReplyPublisher {
 
     func start() { admin.start() }
 
-    /// Publishes a reply, and repeats it until it is confirmed, impossible, or late.
+    /// Publishes a reply, and repeats the publish until the broker confirms the reply, no broker can accept it, or
+    /// `isLate` is true.
     ///
-    /// - Parameter isLate: Whether to give up.
+    /// - Parameter isLate: Whether to give up the reply.
     /// - Returns: false if the reply was given up.
     func publish(_ reply: ReplyDelivery, until isLate: () -> Bool) async -> Bool {
         var reply = reply
@@ -41,7 +42,7 @@ final class ReplyPublisher {
             case .done:
                 return true
             case .redirected(let reason):
-                // The log identifies the reply, which may contain the ID of a new channel.
+                // Log the message ID, so that an operator finds the reply, which may contain the ID of a new channel.
                 log.warning(
                     .channelReplyReturned,
                     [

@@ -4,7 +4,7 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// Pushes single requests without a broker. Each request is validated as in a lane, pushed once, and reported as a
+/// A sender of single requests without a broker. It validates each request like a lane, pushes it once, and reports a
 /// result.
 ///
 /// Loop-bound.
@@ -24,13 +24,13 @@ public final class DirectPush {
     private let apps: AppDirectory
     private let reader: RequestReader
     private let pools: [APNSPool]
-    /// The last failure to connect of each pool.
+    /// The last connect failure of each pool.
     private let failures: [ConnectFailure]
-    /// One attempt, without retries and holds.
+    /// A policy of one attempt, without retries and holds.
     private let policy = OutcomePolicy(
         schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
 
-    /// To be called on the loop's thread.
+    /// Creates a sender. To be called on the loop's thread.
     ///
     /// - Parameter connectors: One connector for each pool.
     public init(loop: EventLoop, configuration: LaneConfiguration, connectors: [ByteConnector]) {
@@ -48,7 +48,7 @@ public final class DirectPush {
 
     /// Pushes a request and returns its outcome.
     ///
-    /// - Parameter id: The id of a request whose body has none.
+    /// - Parameter id: The id of the request if its body contains none.
     public func send(_ body: [UInt8], id: UUIDValue) async -> Report {
         let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, loop.now)
         record.id = id
@@ -80,7 +80,7 @@ public final class DirectPush {
     private func report(_ verdict: Verdict, _ record: DeliveryRecord) -> Report {
         switch verdict {
         case .conclude(let finalOutcome): report(finalOutcome, record)
-        // Impossible with this policy and before `close`.
+        // The policy of one attempt never returns these verdicts before `close`.
         case .wait, .quarantine, .requeue: report(FinalOutcome(outcome: .unknown), record)
         }
     }

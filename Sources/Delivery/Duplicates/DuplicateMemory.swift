@@ -4,60 +4,63 @@ import EventLoop
 import Hashing
 import Threads
 
-/// The requests in flight and the last settled requests of a process. It prevents a second push of a request that
-/// arrives twice: from its producer, from a wait queue, or from the broker after a lost channel.
+/// The requests in flight and the last settled requests of a process. The memory prevents a second push of a request
+/// that arrives twice. Duplicates come from the producer, from a wait queue, or from the broker after a lost channel.
 ///
-/// All lanes share the memory. Its locks are the only ones on the path of a request (decision 11). A **duplicate** is a
-/// delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
+/// All lanes share the memory. Its locks are the only locks on the path of a request (decision 11). A **duplicate** is
+/// a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
 ///
 /// `@unchecked Sendable`: `channelsOpened` and `lostChannels` are used under their lock.
 public final class DuplicateMemory: @unchecked Sendable {
     /// One opening of a consumer's channel.
     public struct Channel: Sendable, Hashable {
-        /// Repeats after 65,536 openings, long after the first channel with the number was forgotten.
+        /// The number of the opening, modulo 65,536. The memory forgets a channel long before another channel gets the
+        /// same number.
         let number: UInt16
     }
 
     /// The state of a delivery's request in the memory.
     enum Admission: Equatable {
-        /// The request is unknown, or must be processed again. The delivery ends with `settle` or `forget`.
+        /// An unknown request, or a request that must be processed again. The caller ends the delivery with `settle` or
+        /// `forget`.
         case first
-        /// The first delivery of the request is in flight. The caller calls `join`.
+        /// A request whose first delivery is in flight. The caller calls `join`.
         case inFlight
-        /// APNs accepted the request. Only a result must be published.
+        /// A request that APNs accepted. The caller publishes only a result.
         case accepted
-        /// The verdict was published before the channel of the delivery was lost. Only an acknowledgement is needed.
+        /// The settled delivery again, since its channel was lost or the request was published twice. The caller only
+        /// acknowledges the delivery.
         case settled
     }
 
-    /// The end of the first delivery, for a delivery that joined it.
+    /// The end of the first delivery, as reported to a delivery that joined it.
     enum FirstEnd: Equatable {
-        /// The delivery is a duplicate and shares the verdict.
+        /// The verdict on the first delivery, which its duplicate shares.
         case shared(Verdict)
-        /// The delivery is the first one again, since its channel was lost or it was published twice. Only an
-        /// acknowledgement is needed.
+        /// The first delivery again, since its channel was lost or the request was published twice. The lane only
+        /// acknowledges the delivery.
         case same
     }
 
-    /// A delivery that waits for the end of the first one. A base class.
+    /// A delivery that waits for the end of the first delivery. A base class.
     ///
     /// `@unchecked Sendable`: `relation` is written under the lock of the stripe, before the waiter can be resumed.
     class Waiter: @unchecked Sendable {
-        /// Identifies the lane.
+        /// The identity of the lane of the delivery; nil in tests without lanes.
         let owner: ObjectIdentifier?
         fileprivate(set) var relation = Relation.duplicate
 
         init(owner: ObjectIdentifier?) { self.owner = owner }
 
-        /// Called once, on any thread.
+        /// Resumes the delivery. Called once, on any thread.
         ///
-        /// - Parameter end: nil if the delivery must begin again: the first one was requeued without an outcome, or was
-        ///   published to the wait from which this one returned, or the lane ends.
+        /// - Parameter end: The end of the first delivery. nil if this delivery must begin again. Reasons: the first
+        ///   delivery was requeued without an outcome, this delivery returned early from a wait, or the lane ends.
         func firstEnded(_ end: FirstEnd?) {}
 
         final func resume(_ verdict: Verdict?) {
             switch (relation, verdict) {
-            // An early delivery begins again and becomes the first one. If its publish was repeated, the wait id
+            // An early delivery begins again and becomes the first delivery. If its publish was repeated, the wait id
             // identifies the repeat.
             case (.early, _), (_, nil): firstEnded(nil)
             case (.same, _?): firstEnded(.same)
@@ -66,12 +69,12 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// The relation of a delivery to the first one.
+    /// The relation of a delivery to the first delivery of its request.
     enum Relation {
         case duplicate
-        /// The delivery is the first one again.
+        /// The first delivery again.
         case same
-        /// The delivery returned from the wait to which the first one is still being published.
+        /// A delivery that returned from the wait to which the first delivery is still being published.
         case early
     }
 
@@ -130,7 +133,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.time(of: channel) }
     }
 
-    /// Looks up a request, and registers the delivery as the first one if it is.
+    /// Looks up a request, and registers the delivery if it is the first.
     func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) -> Admission {
         stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
@@ -147,7 +150,7 @@ public final class DuplicateMemory: @unchecked Sendable {
                 if candidate.isRedelivery(of: held),
                     let lost = lost(held, candidate, settledAt: time, hasDuplicates: hasDuplicates)
                 {
-                    // Once only: another such delivery is a duplicate.
+                    // Accept one redelivery only. A further redelivery is a duplicate.
                     stripe.table.move(key, from: lost, to: candidate)
                     return .settled
                 }
@@ -182,7 +185,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         return held.twin.flatMap { isLost($0) ? $0 : nil }
     }
 
-    /// Registers a waiter, which is resumed when the first delivery ends. Returns false if none is in flight.
+    /// Registers a waiter, which is resumed when the first delivery ends. Returns false if no first delivery is in
+    /// flight.
     func join(_ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ waiter: Waiter) -> Bool {
         stripe(of: key).withLock { stripe in
             guard case .delivering(let held) = stripe.table.find(key) else { return false }
@@ -209,13 +213,13 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Records that the request is about to be published to a wait queue. It may return before the broker confirms the
-    /// publish.
+    /// Records that the request is about to be published to a wait queue. The request may return before the broker
+    /// confirms the publish.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
-    /// Records the verdict, whose messages the broker confirmed.
+    /// Records a verdict after the broker confirmed its messages.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict, now: MonotonicTime) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.settle(key, isAccepted: verdict.isAccepted, now: now)
@@ -234,7 +238,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     }
 
     private func stripe(of key: DeduplicationKey) -> DuplicateStripe {
-        // The table uses the low bits of the other half.
+        // The table uses the low half of the key.
         stripes[Int(truncatingIfNeeded: key.high) & (Self.stripeCount - 1)]
     }
 }

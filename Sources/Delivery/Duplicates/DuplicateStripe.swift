@@ -1,8 +1,8 @@
 import EventLoop
 import Threads
 
-/// One share of the memory of duplicates, with the deliveries that wait for deliveries in flight. Lanes contend for its
-/// lock only when they handle requests of the same share simultaneously.
+/// One share of the memory of duplicates, with the deliveries that wait for deliveries in flight. Lanes contend for the
+/// lock of a stripe only when they handle requests of the same stripe simultaneously.
 ///
 /// `@unchecked Sendable`: the content is accessed only under the lock.
 final class DuplicateStripe: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class DuplicateStripe: @unchecked Sendable {
             waiters[key, default: []].append(waiter)
         }
 
-        /// Removes the waiters of a lane that ends. All resume alike, so their order does not matter.
+        /// Removes and returns the waiters of a lane that ends, in no particular order.
         mutating func takeWaiters(of owner: ObjectIdentifier) -> [DuplicateMemory.Waiter] {
             var taken: [DuplicateMemory.Waiter] = []
             for (key, waiting) in waiters where waiting.contains(where: { $0.owner == owner }) {

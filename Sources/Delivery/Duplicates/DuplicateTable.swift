@@ -3,15 +3,15 @@ import EventLoop
 /// The requests in flight and the last settled requests, by their deduplication key.
 ///
 /// Pure: one share of ``DuplicateMemory``, which interprets the entries. Memory is bounded: new settled requests
-/// replace the oldest ones.
+/// replace the oldest settled requests.
 struct DuplicateTable {
     enum Found: Equatable {
-        /// The request is unknown.
+        /// An unknown request.
         case nothing
-        /// The first delivery is in flight.
+        /// A request whose first delivery is in flight.
         case delivering(Held)
-        /// The first delivery was settled. `isAccepted`: APNs accepted the request; otherwise it has another outcome or
-        /// waits. `hasDuplicates`: duplicates of the request arrived.
+        /// A request whose first delivery was settled. `isAccepted`: whether APNs accepted the request; otherwise, the
+        /// request has another outcome or waits. `hasDuplicates`: whether duplicates of the request arrived.
         case settled(isAccepted: Bool, Held, at: MonotonicTime, hasDuplicates: Bool)
     }
 
@@ -21,12 +21,13 @@ struct DuplicateTable {
         var fingerprint: UInt32
         var waitID: UInt32
         var channel: DuplicateMemory.Channel
-        /// The low half of the wait id to which the request is published; 0 before that. The request may return before
-        /// the broker confirms the publish.
+        /// The low half of the wait id with which the request is published to a wait queue; 0 before the publish. The
+        /// request may return before the broker confirms the publish.
         var next: UInt16 = 0
-        /// The channel of the same round that was published twice; that delivery was or will be acknowledged.
+        /// The channel of a second delivery of the same round, whose publish was repeated; nil without a second
+        /// delivery. The lane acknowledges the second delivery.
         var twin: DuplicateMemory.Channel?
-        /// The failed deliveries before this one.
+        /// The number of failed deliveries before this delivery; at most 255.
         var deliveryCount: UInt8
 
         fileprivate init(_ candidate: DuplicateCandidate) {
@@ -44,25 +45,26 @@ struct DuplicateTable {
 
     private static let noPlace = UInt16.max
 
-    /// 40 bytes.
+    /// A request in flight or settled. 40 bytes.
     private struct Entry {
         var key: DeduplicationKey
         var held: Held
         var state: State = []
-        /// The index in `order` of a settled entry.
+        /// The index in `order` of a settled entry; otherwise `noPlace`.
         var place = noPlace
         /// The time at which the entry was settled, in whole seconds.
         var seconds: Int32 = 0
     }
 
-    /// An index into `entries`, with a part of its key and its distance from the home slot. Both avoid most reads of
-    /// entries that do not match, since the entries exceed the caches of a processor.
+    /// An index into `entries`, with a part of the entry's key and the distance from its home slot. The slot alone
+    /// rules out most entries that do not match. The entries exceed the caches of a processor, so reads of entries are
+    /// slow.
     private struct Slot: Equatable {
         static let free = Slot(word: .max)
-        /// Enough for four million requests in flight in a share.
+        /// The bits of an index: enough for four million requests in flight in a share.
         private static let indexBits: UInt32 = 22
         private static let distanceBits: UInt32 = 4
-        /// Represents this distance and all larger ones.
+        /// The value for this distance and all larger distances.
         private static let distanceMax: UInt32 = 1 << distanceBits - 1
         private static let markShift = indexBits + distanceBits
 
@@ -84,7 +86,7 @@ struct DuplicateTable {
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
-        /// nil if too large for the slot: compute the distance from the key.
+        /// The distance from the home slot. nil if the distance is too large for the slot: compute it from the key.
         var distance: Int? {
             let distance = word >> Self.indexBits & Self.distanceMax
             return distance < Self.distanceMax ? Int(distance) : nil
@@ -164,7 +166,7 @@ struct DuplicateTable {
         if let index = index(of: key) { entries[index].state.insert(.hasDuplicates) }
     }
 
-    /// Records the channel of the same round that was published twice.
+    /// Records the channel of a second delivery of the same round, whose publish was repeated.
     mutating func setTwin(_ key: DeduplicationKey, on channel: DuplicateMemory.Channel) {
         if let index = index(of: key) { entries[index].held.twin = channel }
     }

@@ -1,15 +1,16 @@
 import EventLoop
 
-/// The last lost channels, with the time of each loss. Pure. Beyond its bound it forgets the oldest channels.
+/// The last lost channels, with the time of each loss. Pure. At most `countMax` channels are kept; the oldest are
+/// forgotten first.
 struct LostChannels {
-    /// The outages whose lost channels are remembered. One outage loses every channel of every lane.
+    /// The number of outages whose lost channels are remembered. One outage loses every channel of every lane.
     static let outagesMax = 4
     static let countMin = 256
     /// Half of the channel numbers, so that no two remembered channels share a number.
     static let countLimit = 1 << 15
 
     private(set) var countMax = countMin
-    /// A ring whose oldest element is at `oldest`.
+    /// The channel numbers, as a ring whose oldest element is at `oldest`.
     private var order: [UInt16] = []
     private var oldest = 0
     private var times: [UInt16: MonotonicTime] = [:]
@@ -36,6 +37,6 @@ struct LostChannels {
         times[channel.number] = time
     }
 
-    /// Returns when the channel was lost; nil if it was not lost, or was forgotten since.
+    /// Returns the time at which the channel was lost; nil if it was not lost, or was forgotten since.
     func time(of channel: DuplicateMemory.Channel) -> MonotonicTime? { times[channel.number] }
 }

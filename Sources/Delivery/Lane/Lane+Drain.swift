@@ -5,14 +5,14 @@ import EventLoop
 extension Lane {
     /// The time for the broker to apply the settlements after the drain.
     public static let settleDeadlineSeconds = 2
-    /// The time for the broker to answer the close of each of the two connections after that.
+    /// The time for the broker to answer the close of each of the two connections, after the settlements.
     public static let closeDeadlineSeconds = 1
 
     /// The time for the broker to stop the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
-    /// Pauses the lane. Returns when the broker has sent the last delivery, or does not answer in time. A drain would
-    /// requeue deliveries that arrive later, and each would count as a failed delivery.
+    /// Pauses the lane. Returns when the broker has sent the last delivery, or after a timeout of 10 seconds. A drain
+    /// requeues deliveries that arrive later, and each requeue counts as a failed delivery.
     public func stopConsuming() async {
         _ = pause(.everything)
         await stopConsumers(deadlineSeconds: Self.cancelDeadlineSeconds)
@@ -50,7 +50,7 @@ extension Lane {
         pipeline.spans.flush()
         let report = DrainReport(unfinished: pipeline.inFlight)
         pipeline.dispatcher.close()
-        // The loop may end with the lane.
+        // End all waits and timers here, since the loop may end with the lane.
         pipeline.retrier.end()
         pipeline.duplicates.endWaits()
         await pipeline.session.close(
@@ -61,7 +61,7 @@ extension Lane {
 
     /// The result of a drain.
     public struct DrainReport: Sendable, Hashable {
-        /// Deliveries in flight at the deadline.
+        /// The number of deliveries in flight at the deadline.
         public var unfinished: Int
     }
 }

@@ -2,8 +2,8 @@ public import APNS
 public import EventLoop
 public import Telemetry
 
-/// One thread's share of a worker: consumes from the queues, pushes through APNs, and publishes the outcome of each
-/// request.
+/// One thread's share of a worker. The lane consumes from the queues, pushes through APNs, and publishes the outcome of
+/// each request.
 ///
 /// The lane's executor is its event loop. The lane starts, pauses and drains its `DeliveryPipeline`, which handles the
 /// deliveries. Lanes share the memory of duplicates and nothing else.
@@ -30,10 +30,11 @@ public actor Lane {
         }
     }
 
-    /// To be called on the loop's thread.
+    /// Creates a lane. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - tokens: The sources of provider tokens, one for each key of the process; a pool without one signs its own.
+    ///   - tokens: The sources of provider tokens, one for each key of the process. A pool without a source signs its
+    ///     own tokens.
     ///   - duplicates: The memory of duplicates that all lanes of the process share.
     ///   - onSpans: Called on the loop, at most once a second, with the spans of completed deliveries.
     ///   - onStateChange: Called on the loop when the state of the lane may have changed.
@@ -60,7 +61,7 @@ public actor Lane {
     /// Pauses or resumes a scope until the opposite call or the end of the process. Pushes in flight are settled
     /// normally.
     ///
-    /// - Returns: false if the lane has no such key, certificate or topic.
+    /// - Returns: false if the lane does not have the key, certificate or topic of the scope.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }
 
     /// Applies a provider token update to the pools of a key.

@@ -3,26 +3,29 @@ public import APNS
 public import BrokerTopology
 import EventLoop
 
-/// The configuration of a lane. It has only values, from which each lane creates its own objects.
+/// The configuration of a lane: values only, from which each lane creates its own objects.
 public struct LaneConfiguration: Sendable {
-    /// The quarantine delivers one request at a time, so that a request that crashes workers affects no other.
+    /// The prefetch of the quarantine. The quarantine delivers one request at a time, so that a request that crashes
+    /// workers affects no other request.
     public static let quarantinePrefetch = 1
-    /// Small, since expired requests are not pushed and only wait for the confirm of their results.
+    /// The prefetch of the queue of expired requests. Small, since expired requests are not pushed and only wait for
+    /// the confirm of their results.
     static let expiredPrefetch = 32
-    /// The consumers of a lane for the quarantine and for expired requests.
+    /// The number of consumers of a lane for the quarantine and for expired requests.
     package static let consumersBesidesRequests = 2
     static let messageDepthMaxDefault = 128
 
     public var names: TopologyNames
-    /// The request queues by descending priority of their pushes, each before its shards, which share its priority. At
-    /// least one.
+    /// The request queues by descending priority of their pushes. Each queue precedes its shards, which share its
+    /// priority. At least one queue.
     public var requestQueues: [RequestQueue]
-    /// The broker connection. Each connection of the lane appends its lane and purpose to the name.
+    /// The configuration of the broker connections. Each connection of the lane appends its lane, purpose and version
+    /// to the name.
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
     public var apps: AppDirectory
-    /// The payload schemas of the same apps.
+    /// The payload schemas of `apps`.
     public var payloadSchemas = PayloadSchemas()
     /// The connection pools, indexed by the pool numbers of the apps.
     public var pools: [PoolConfiguration]
@@ -31,15 +34,16 @@ public struct LaneConfiguration: Sendable {
     public var resendsUnknown = true
     /// The maximum nesting of arrays and objects in a request.
     public var messageDepthMax = messageDepthMaxDefault
-    /// Host, process and version, for operators.
+    /// The host, process and version of the worker, for operators.
     public var worker: String
-    /// The last part of `worker`.
+    /// The version of the worker, which is the last part of `worker`.
     public var version = "-"
     /// The index of the lane in the process, for log lines.
     public var number = 0
-    /// The lanes of the process, which share the limits of the worker.
+    /// The number of lanes of the process, which share the limits of the worker.
     public var laneCount = 1
-    /// Completes the commands in a remedy with their options, so that they can be pasted.
+    /// The function that completes the commands in a remedy with their options, so that an operator can paste the
+    /// commands.
     public var completeRemedy: @Sendable (String) -> String = { $0 }
 
     /// The kind of queue that a consumer consumes from.
@@ -52,7 +56,7 @@ public struct LaneConfiguration: Sendable {
     }
 
     /// The consumers of the request queues, then of the quarantine, then of expired requests. The request queues share
-    /// the bytes in flight equally. Each of the others may have as many bytes as one request queue.
+    /// the bytes in flight equally. Each other queue may have as many bytes as one request queue.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
         let expired = RequestQueue(name: names.expiredQueue, prefetch: Self.expiredPrefetch)
@@ -131,7 +135,7 @@ extension LaneConfiguration {
         }
     }
 
-    /// Whether the lane has this key, certificate or topic.
+    /// Whether the lane has the key, certificate or topic of the scope.
     public func contains(_ scope: PauseScope) -> Bool {
         switch scope {
         case .everything: true

@@ -78,7 +78,7 @@ public final class LaneCounters: Sendable {
             resent: counter("resent", "Pushes sent again by their connection pool."))
     }
 
-    /// Returns the number of requests with this outcome, of all lanes.
+    /// Returns the number of requests with an outcome, summed over all lanes.
     public func count(of outcome: Outcome) -> Int {
         registry.count(of: "martlet_messages_total", with: ("outcome", outcome.rawValue))
     }

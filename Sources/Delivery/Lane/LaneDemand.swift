@@ -7,8 +7,8 @@ enum LaneDemand {
     case nothing
 
     /// - Parameters:
-    ///   - isStuck: whether the lane cannot publish.
-    ///   - isUnreachable: whether no endpoint of APNs accepts a connection.
+    ///   - isStuck: Whether the lane cannot publish.
+    ///   - isUnreachable: Whether no endpoint of APNs accepts a connection.
     init(_ lifecycle: LaneLifecycle, isStuck: Bool, isUnreachable: Bool) {
         guard lifecycle == .running, !isStuck else {
             self = .nothing

@@ -2,13 +2,15 @@
 enum LaneLifecycle: Equatable {
     /// To: paused, stopping, ended.
     case running
-    /// An operator paused the lane. To: running, stopping, ended.
+    /// A pause by an operator. To: running, stopping, ended.
     case paused
-    /// The lane drains: its consumers stop, and it processes the deliveries in transit. To: leaving, ended.
+    /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
+    /// ended.
     case stopping
-    /// No more deliveries can arrive. Requests that are not pushed yet return to the broker. To: ended.
+    /// The second phase of a drain: no more deliveries can arrive. Requests that are not pushed yet return to the
+    /// broker. To: ended.
     case leaving
-    /// The deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
+    /// The last phase: the deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
     case ended
 
     var isDraining: Bool {

@@ -5,7 +5,7 @@ import BrokerTopology
 import EventLoop
 import Telemetry
 
-/// The metrics of a lane. No label value is text of a peer.
+/// The metrics of a lane. Label values never contain text of a peer.
 ///
 /// Loop-bound.
 final class LaneMetrics {
@@ -30,7 +30,8 @@ final class LaneMetrics {
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
 
-    /// The number of apps with their own label value. The first ones of the configuration have it.
+    /// The maximum of apps with their own label value: the first apps of the configuration. All other apps share
+    /// `otherApps`.
     static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
     static let otherApps = "other"
 
@@ -110,7 +111,7 @@ final class LaneMetrics {
         ) { ["role": $0.rawValue] }
     }
 
-    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
+    /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func brokerStatusChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {
         case .waiting(let error, _):

@@ -1,20 +1,21 @@
-/// Whether a lane consumes requests, and the reasons if it does not. Each reason disappears with its cause.
+/// The readiness of a lane, with the reasons if the lane is not ready. Each reason disappears with its cause.
 ///
 /// A snapshot, computed from the lane's lifecycle, connections, routes and publishes.
 public struct LaneState: Sendable, Hashable {
-    /// The lane consumes no more requests and settles the deliveries in flight.
+    /// Whether the lane consumes no more requests and settles the deliveries in flight.
     public var isDraining = false
-    /// An operator has paused the lane.
+    /// Whether an operator has paused the lane.
     public var isPaused = false
     /// The reason why outcomes cannot be published; nil if they can.
     public var publishingFailure: String?
-    /// No endpoint of APNs accepts a connection.
+    /// Whether no endpoint of APNs accepts a connection.
     public var isUnreachable = false
     public var isConsuming = false
-    /// The reason why the lane cannot consume; nil while it connects for the first time.
+    /// The reason why the lane cannot consume; nil without a failure, and while the lane connects for the first time.
     public var consumingFailure: String?
     public var isPublishing = false
-    /// The reason why the connection for publishing cannot be used.
+    /// The failure of the connection or channel for publishing; nil without a failure, and while the lane connects for
+    /// the first time.
     public var brokerFailure: String?
 
     /// Whether the lane consumes requests and can publish their outcomes.
@@ -23,13 +24,15 @@ public struct LaneState: Sendable, Hashable {
     /// Whether the lane wants to consume requests.
     public var wantsRequests: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
 
-    /// The reason why the lane is not ready, one sentence each.
+    /// The reasons why the lane is not ready, one sentence each; empty if it is ready.
     public var reasons: [String] {
         var reasons: [String] = []
-        if isDraining { reasons.append("draining: consumes no more requests and settles those in flight") }
+        if isDraining { reasons.append("draining: consumes no more requests and settles deliveries in flight") }
         if isPaused { reasons.append("paused by an operator: run: martlet resume") }
         if let publishingFailure { reasons.append("cannot publish outcomes: \(publishingFailure)") }
-        if isUnreachable { reasons.append("no endpoint of APNs accepts a connection; see breakers in its status") }
+        if isUnreachable {
+            reasons.append("no endpoint of APNs accepts a connection; see the breakers in the worker's status")
+        }
         if !isConsuming { reasons.append(consumingFailure ?? "not consuming yet") }
         if !isPublishing { reasons.append(brokerFailure ?? "not connected for publishing yet") }
         return reasons

@@ -7,12 +7,12 @@ import Telemetry
 public struct LaneStatus: Sendable {
     public var number: Int
     public var state: LaneState
-    /// The deliveries in flight.
+    /// The number of deliveries in flight.
     public var inFlight: Int
     public var queues: [Queue]
-    /// Messages that are published but not confirmed.
+    /// The number of messages that are published but not confirmed.
     public var unconfirmed: Int
-    /// Messages that wait to be published.
+    /// The number of messages that wait to be published.
     public var unpublished: Int
     public var pools: [PoolStatus]
     public var breakers: [OpenBreaker]
@@ -25,13 +25,14 @@ public struct LaneStatus: Sendable {
     public struct Queue: Sendable, Hashable {
         public var name: String
         public var isConsumed: Bool
-        /// The unacknowledged deliveries.
+        /// The number of unacknowledged deliveries.
         public var unsettled: Int
     }
 
-    /// A route that is held, and the reason.
+    /// A route whose pushes are held, with the reason.
     public struct OpenBreaker: Sendable, Hashable {
-        /// The endpoint, and the credential and topic if the breaker is that specific.
+        /// The endpoint. For a breaker of a credential or topic, also the credential; for a breaker of a topic, also
+        /// the topic.
         public var route: String
         /// The reason code, as in dead letters.
         public var code: String
@@ -43,9 +44,9 @@ public struct LaneStatus: Sendable {
     /// An app at its limits.
     public struct LimitedApp: Sendable, Hashable {
         public var bundleID: String
-        /// The pushes in flight.
+        /// The number of pushes in flight.
         public var inFlight: Int
-        /// The requests that wait in the worker for a permit.
+        /// The number of requests that wait in the lane for a permit.
         public var waiting: Int
         public var secondsLimited: Int
         /// The seconds until the last request that waits at the broker is due.

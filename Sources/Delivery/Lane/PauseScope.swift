@@ -2,13 +2,13 @@ import APNS
 
 /// The part of a worker that an operator pauses.
 public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
-    /// The worker consumes no requests.
+    /// The whole worker: no requests are consumed.
     case everything
-    /// Pushes with the key of this key ID are held, as by an open breaker.
+    /// The pushes with the key of this key ID, which are held as by an open breaker.
     case key(String)
-    /// Pushes with the certificate of this name are held.
+    /// The pushes with the certificate of this name, which are held.
     case certificate(String)
-    /// Pushes to this topic are held.
+    /// The pushes to this topic, which are held.
     case topic(String)
 
     public var description: String {
@@ -22,7 +22,7 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PauseScope {
-    /// Whether the scope is this credential.
+    /// Whether the scope is the key or certificate with this name.
     func matches(_ credential: Credential.Name) -> Bool {
         switch (self, credential) {
         case (.key(let keyID), .key(let id, _)): keyID == id

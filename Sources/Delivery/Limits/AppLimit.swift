@@ -1,39 +1,39 @@
 import EventLoop
 
-/// The limits of one app in one lane: decides when its requests may be pushed.
+/// The limits of one app in one lane, which determine when a request of the app may be pushed.
 ///
-/// A request whose scheduled slot is near waits in the lane, if few others do. Any other request waits at the broker
-/// until its slot, so one wait suffices regardless of its length.
+/// A request whose scheduled slot is near waits in the lane, if few requests wait there. Any other request waits at the
+/// broker until its slot, so one wait suffices regardless of its length.
 ///
 /// Pure: its methods have the time and the events as parameters. The rate follows GCRA, the generic cell rate
 /// algorithm.
 struct AppLimit {
-    /// The burst after a pause: the pushes that the rate allows in this time may be sent together.
+    /// The duration of a burst. After a pause, the pushes that the rate allows in this time may be sent together.
     static let burstMilliseconds: Int64 = 100
-    /// A slot within this time is near.
+    /// The longest time until a slot that is near.
     static let nearMilliseconds: Int64 = 1000
     /// The longest wait in the lane. A request that has no permit by then moves to the broker, since pushes take longer
     /// than estimated.
     static let laneWaitSecondsMax: Int64 = 5
-    /// A push that ends sooner was not sent, so it does not count in the duration of pushes.
+    /// The shortest duration of a push that was sent. A push that ends sooner does not count in the average duration.
     static let pushMillisecondsMin: Int64 = 1
     /// The longest wait that is planned from an estimate of when pushes in flight end.
     static let estimatedSecondsMax: Int64 = 600
-    /// An app is no longer limited if none of its requests had to wait at the broker for this time.
+    /// The time without new waits at the broker after which an app is no longer limited.
     static let quietSecondsMin: Int64 = 60
 
     enum Permit: Hashable {
-        /// Push now.
+        /// A permit to push now.
         case now
-        /// Wait in the lane, behind earlier requests, for `nextPermit`.
+        /// A wait in the lane for `nextPermit`, behind earlier requests.
         case inLane
-        /// Wait at the broker for this time.
+        /// A wait at the broker for this time.
         case atBroker(milliseconds: Int64)
     }
 
     /// A request that needs a permit.
     struct Arrival {
-        /// Whether the request returned from a planned wait. It then precedes new requests.
+        /// Whether the request returned from a planned wait. A returned request precedes new requests.
         var hasWaited = false
         /// The seconds until the deadline of the request; nil if it has none.
         var secondsLeft: Int64?
@@ -51,7 +51,7 @@ struct AppLimit {
     private let plannedMax: Int64
 
     private(set) var inFlight = 0
-    /// The time at which the next push is due by the rate. It may be sent up to a burst earlier.
+    /// The time at which the next push is due by the rate. The push may be sent earlier, by at most `burst`.
     private var due = Self.never
     /// The last slot for which a request waits at the broker.
     private var planned = Self.never
@@ -62,7 +62,7 @@ struct AppLimit {
     private(set) var limitedSince: MonotonicTime?
     private var lastSentToBroker = Self.never
 
-    // Times and durations are in nanoseconds. Half of the range, so that sums do not overflow.
+    // Times and durations are in nanoseconds. `never` is half of the minimum, so that sums do not overflow.
     private static let never = Int64.min / 2
     private static let burst = burstMilliseconds * 1_000_000
     private static let near = nearMilliseconds * 1_000_000
@@ -83,10 +83,10 @@ struct AppLimit {
     /// The number of requests that wait in the lane.
     var waitingCount: Int { waiting.count }
 
-    /// Returns how far ahead slots are planned; zero if no request waits at the broker.
+    /// Returns the time until the last planned slot; zero if no request waits at the broker.
     func backlog(_ now: MonotonicTime) -> Duration { .nanoseconds(max(0, planned - now.nanoseconds)) }
 
-    /// Requests a permit. After `now`, the request counts as in flight until `ended`.
+    /// Requests a permit. After `Permit.now`, the request counts as in flight until `ended`.
     mutating func request(_ arrival: Arrival, _ now: MonotonicTime) -> Permit {
         let now = now.nanoseconds
         if waiting.isEmpty, isOpen(now) {
@@ -104,7 +104,8 @@ struct AppLimit {
         return sendToBroker(next, secondsLeft: arrival.secondsLeft, now)
     }
 
-    /// Removes the first waiting request if it gets a permit or must move to the broker; returns nil while it waits.
+    /// Removes the first waiting request if it gets a permit or must move to the broker. Returns nil if the request
+    /// must wait longer, or if no request waits.
     ///
     /// To be called at `nextPermitTime`, when a push has ended, and again after each permit.
     mutating func nextPermit(_ now: MonotonicTime) -> Permit? {
@@ -173,7 +174,7 @@ struct AppLimit {
         lastSentToBroker = now
         let slot = max(next, planned + max(interval, pace))
         let wait = slot - now
-        // A request that returns before its slot is planned again then, so it uses no slot now.
+        // A request that returns before its slot is planned again at its return, so it uses no slot now.
         if wait <= plannedMax, secondsLeft.map({ wait / 1_000_000_000 < $0 }) ?? true { planned = slot }
         return .atBroker(milliseconds: max(1, (wait + 999_999) / 1_000_000))
     }

@@ -14,11 +14,11 @@ struct AppLimits {
         case ended(AppDirectory.Index, after: Duration)
     }
 
-    /// The limit of each app; empty if no app has limits.
+    /// The limits of each app; nil for an app without limits. Empty if no app has limits.
     private var apps: [AppLimit?] = []
     private let waitingMax: Int
     private var waitingCount = 0
-    /// The apps with requests that wait in the lane. They are few, so a linear search suffices.
+    /// The apps with requests that wait in the lane. Few apps wait, so a linear search suffices.
     private(set) var appsWaiting: [AppDirectory.Index] = []
     /// The apps that are limited now.
     private(set) var appsLimited: [AppDirectory.Index] = []
@@ -58,7 +58,8 @@ struct AppLimits {
         return permit
     }
 
-    /// Returns the permit of the first waiting request of the app; nil while it waits, or if none waits.
+    /// Returns the permit of the first waiting request of the app; nil if the request must wait longer, or if no
+    /// request waits.
     mutating func nextPermit(_ app: AppDirectory.Index, _ now: MonotonicTime) -> AppLimit.Permit? {
         guard let permit = apps[app]?.nextPermit(now) else { return nil }
         waitingCount -= 1

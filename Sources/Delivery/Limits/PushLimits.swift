@@ -2,6 +2,7 @@
 public struct PushLimits: Sendable, Hashable {
     /// The maximum of pushes in flight.
     public var inFlightMax: Int?
+    /// The maximum rate, in pushes per second.
     public var perSecondMax: Double?
 
     public init(inFlightMax: Int? = nil, perSecondMax: Double? = nil) {
@@ -10,8 +11,8 @@ public struct PushLimits: Sendable, Hashable {
 
     var isNone: Bool { inFlightMax == nil && perSecondMax == nil }
 
-    /// Returns the share of one lane. The rate is divided evenly; so are pushes in flight, but each lane may have at
-    /// least one, since each lane consumes requests.
+    /// Returns the share of one lane. The rate and the pushes in flight are divided evenly. Each lane may have at least
+    /// one push in flight, since each lane consumes requests.
     ///
     /// - Parameter number: The index of the lane.
     func share(ofLane number: Int, among count: Int) -> PushLimits {

@@ -1,13 +1,13 @@
 import AMQP
 
 extension Attempts {
-    /// The largest count that a worker writes.
+    /// The maximum of a count that a worker reads from a header.
     private static let countedMax = 1_000_000
 
     /// Reads the history of a request from its headers. A redelivered request may have been pushed by a worker that
     /// died.
     ///
-    /// - Parameter now: UNIX milliseconds, the upper bound of times in headers.
+    /// - Parameter now: The current time in UNIX milliseconds, the upper bound of times in headers.
     init(of delivery: borrowing IncomingMessage, nowMilliseconds now: Int64) {
         possibleDuplicate = delivery.isRedelivered
         let properties = delivery.properties
@@ -21,7 +21,7 @@ extension Attempts {
         guard properties.header(MessageHeaderName.outcome) == nil else { return }
         before = count(MessageHeaderName.attempt)
         rounds = count(MessageHeaderName.rounds)
-        // Most requests arrive for the first time.
+        // Most requests arrive for the first time, without the other headers.
         guard rounds > 0 else { return }
         func id(_ name: String) -> UInt32? {
             properties.header(name)?.integerValue.map(UInt32.init(truncatingIfNeeded:))
@@ -53,7 +53,7 @@ extension FieldTable {
         appendTimes(of: attempts)
     }
 
-    /// Appends the time of the first failed attempt, and since when and how often the request has been held.
+    /// Appends the time of the first failed attempt, and the number and start of the holds.
     mutating func appendTimes(of attempts: Attempts) {
         if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
         if let time = attempts.heldSinceMilliseconds {

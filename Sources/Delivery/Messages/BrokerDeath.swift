@@ -4,16 +4,17 @@ import BrokerTopology
 /// The last dead-lettering of a message by the broker, from the header `x-death`
 /// (https://www.rabbitmq.com/docs/dlx#effects-on-messages).
 package struct BrokerDeath {
-    /// `rejected`, `expired`, `maxlen`, `delivery_limit`.
+    /// The reason: `rejected`, `expired`, `maxlen` or `delivery_limit`.
     package var reason: String?
+    /// The queue that the message left.
     package var queue: String?
     package var unixMilliseconds: Int64?
 
-    /// Returns nil if the broker never dead-lettered the message.
+    /// Reads the headers of a message; nil if the broker never dead-lettered the message.
     package init?(_ headers: FieldTable) {
         guard case .array(let entries)? = headers["x-death"] else { return nil }
         let deaths = entries.compactMap { if case .table(let death) = $0 { death } else { nil } }
-        // The first entry is the last death. RabbitMQ 3.10 reverses the order of the others at each death.
+        // The first entry is the last death. RabbitMQ 3.10 reverses the order of the other entries at each death.
         guard let last = deaths.first else { return nil }
         let death = Self.deathBefore(last, deaths.dropFirst()) ?? last
         reason = death["reason"]?.stringValue
@@ -24,15 +25,15 @@ package struct BrokerDeath {
         }
     }
 
-    /// Returns the death before the last one if the last one was a rejection from the queue of expired messages:
-    /// workers reject messages there to pass them on. Returns nil otherwise.
+    /// Returns the death before the last death if the last death was a rejection from the queue of expired requests;
+    /// otherwise nil. Workers reject messages there, so that the broker moves the messages to the dead letters.
     private static func deathBefore(_ last: FieldTable, _ others: ArraySlice<FieldTable>) -> FieldTable? {
         guard let exchange = last["exchange"]?.stringValue, exchange.hasSuffix(TopologyNames.brokerDeadLettersSuffix)
         else { return nil }
-        // The prefix may be any: only the broker's dead letters reach that queue.
+        // Accept any prefix: only dead letters of the broker reach the queue of expired requests.
         let names = TopologyNames(prefix: String(exchange.dropLast(TopologyNames.brokerDeadLettersSuffix.count)))
         guard last["queue"]?.stringValue == names.expiredQueue else { return nil }
-        // A wait that ends is an expiry too, but no reason to give up.
+        // The end of a wait is also an expiry, but it did not end the request.
         return others.filter { $0["queue"]?.stringValue.map(names.isWaitQueue) != true }
             .max { seconds($0) < seconds($1) }
     }

@@ -3,16 +3,16 @@ import AMQP
 /// The AMQP property `expiration` of a request: its time to live in milliseconds. The broker applies it only in the
 /// request queue. A worker applies it to the whole life of the request.
 extension DeliveryRecord {
-    /// A longer time to live sets no deadline.
+    /// The longest time to live that sets a deadline.
     private static let timeToLiveMillisecondsMax: Int64 = 365 * 86_400_000
-    /// `timestamp` has whole seconds, so the request may have been published this much later.
+    /// The rounding error of `timestamp`, which has whole seconds. The request may have been published this much later.
     private static let timestampRoundingMilliseconds: Int64 = 999
 
-    /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set none.
+    /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set no time to live.
     ///
     /// The broker does not report how long the request was queued. The time to live therefore begins with the delivery,
-    /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is the header of the first
-    /// worker.
+    /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is in a header that the first
+    /// worker wrote.
     var deadlineMilliseconds: Int64? {
         let properties = delivery.properties
         guard attempts.rounds == 0 else { return properties.header(MessageHeaderName.expiresAt)?.integerValue }
@@ -29,7 +29,7 @@ extension DeliveryRecord {
     /// The deadline in UNIX seconds, the unit of APNs. Rounded up, so that a request that arrived in time is pushed.
     var deadlineSeconds: Int64? { deadlineMilliseconds.map { $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0) } }
 
-    /// Appends the deadline for the next delivery of the request, since the broker removes the property.
+    /// Appends the deadline for the next delivery of the request, since the broker removes the property `expiration`.
     func copyDeadline(to headers: inout FieldTable) {
         guard let deadlineMilliseconds else { return }
         headers.append(MessageHeaderName.expiresAt, .integer(deadlineMilliseconds))

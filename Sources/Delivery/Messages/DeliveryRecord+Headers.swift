@@ -4,7 +4,7 @@ import Telemetry
 import Text
 
 extension DeliveryRecord {
-    /// The namespace of UUIDv5 ids that are made from a message's text or bytes. A random constant of this project.
+    /// The namespace of UUIDv5 ids that are derived from a message's text or bytes. A random constant of this project.
     static let namespace = UUIDValue(high: 0x8a1f_0b3e_5c7d_4e21, low: 0x9b64_2f0d_7c35_a9e8)
 
     func bundleID(_ apps: AppDirectory) -> String? {
@@ -15,7 +15,7 @@ extension DeliveryRecord {
         }
     }
 
-    /// Returns a message id for a request whose id is unknown, or whose body was dropped with the id in it.
+    /// Returns a message id for a request whose id is unknown, or whose body, which contains the id, was dropped.
     func makeFallbackMessageID() -> String {
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
         // An oversized body was dropped, so no id can be derived from it.
@@ -27,7 +27,8 @@ extension DeliveryRecord {
     /// the first worker wrote.
     func copyOrigin(_ worker: WorkerIdentity, to headers: inout FieldTable) {
         let properties = delivery.properties
-        // A worker does not write empty values. The values of this delivery would be wrong in their place.
+        // A worker does not write empty values. Do not replace a missing value with the value of this delivery, which
+        // would be wrong.
         let isFromWorker =
             worker.published(properties) && properties.header(MessageHeaderName.originQueue) != nil
         func copy(_ name: String, _ value: String?) {
@@ -45,7 +46,7 @@ extension DeliveryRecord {
         headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
-    /// Appends the trace context: the span of the delivery if its trace is sampled, otherwise the producer's.
+    /// Appends the trace context: the span of the delivery if its trace is sampled, otherwise the producer's context.
     func copyTraceContext(to headers: inout FieldTable) {
         let producers = traceContext
         func append(_ name: String, _ value: String?) {
@@ -70,8 +71,8 @@ extension DeliveryRecord {
 }
 
 extension String {
-    /// The first whole members of the list that fit: a truncated value of a vendor would be another value (W3C Trace
-    /// Context, section 3.3.1.5).
+    /// The first list members that fit completely, since a truncated value of a vendor would be another value (W3C
+    /// Trace Context, section 3.3.1.5).
     fileprivate var shortTraceState: String? {
         guard utf8.count > MessageHeaderName.traceStateBytesMax else { return self }
         let start = cut(to: MessageHeaderName.traceStateBytesMax + 1)

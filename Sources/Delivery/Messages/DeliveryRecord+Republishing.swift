@@ -2,11 +2,13 @@ import AMQP
 import Text
 
 extension DeliveryRecord {
-    /// The bytes of copied headers of a request. Together with those of the worker they fit one frame.
+    /// The maximum size of the headers that are copied from a request, in bytes. Together with the worker's headers,
+    /// they fit one frame.
     private static let copiedHeaderBytesMax = 8192
 
-    /// Returns the message as its producer published it, without headers and expiration. The broker would act on an
-    /// expiration. The message carries the worker's user ID, since the broker would refuse the producer's.
+    /// Returns the request as its producer published it, but without headers and without `expiration`, on which the
+    /// broker would act. The message carries the worker's user ID, since the broker would refuse the producer's user
+    /// ID.
     func republished(exchange: String, routingKey: String) -> OutgoingMessage {
         let properties = delivery.properties
         func cut(_ text: String?) -> String? { text?.cut(to: MessageHeaderName.copyBytesMax) }
@@ -24,7 +26,7 @@ extension DeliveryRecord {
         return message
     }
 
-    /// The priority that the producer set, also after a wait; nil if it set none.
+    /// The priority that the producer set, also after a wait; nil if the producer set no priority.
     var priority: UInt8? {
         let properties = delivery.properties
         return properties.priority

@@ -10,7 +10,7 @@ import EventLoop
 final class DeliveryRecord: PublishReceiver, PushReceiver {
     /// The operation that the record waits for.
     enum Stage {
-        /// No operation, or a component that holds the record.
+        /// No pending operation: a stage processes the record, or a component holds it.
         case received
         case pushing(InFlightPush)
         case publishing(Settlement)
@@ -18,36 +18,37 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
 
     let delivery: IncomingMessage
     private let owner: DeliveryPipeline?
-    /// The index of the lane's consumer that delivered it.
+    /// The index of the lane's consumer that delivered the request.
     let source: Int
     let receivedAt: MonotonicTime
     let receivedAtMilliseconds: Int64
-    /// The id of the request; nil until the request was read, or if it has none.
+    /// The id of the request; nil until the request is read, and if it has no id.
     var id: UUIDValue?
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
     private(set) var attempts: Attempts
-    /// The attempts so far. They include this one after the push was sent.
+    /// The number of attempts so far. It includes the attempt of this delivery after its push was sent.
     private(set) var attemptsMade: Int
-    /// The CloudEvent that contains the request; nil if there is none.
+    /// The CloudEvent that contains the request; nil if the request is not in an event.
     var event: CloudEvent?
-    /// nil unless spans of the delivery are exported.
+    /// The trace of the delivery; nil unless its spans are exported.
     var trace: DeliveryTrace?
-    /// Whether the delivery shares the outcome of another one.
+    /// Whether the delivery shares the outcome of another delivery.
     var isDuplicate = false
     var stage = Stage.received
     private(set) var sentAtMilliseconds: Int64?
     /// The time at which the verdict was reached; until then, the time at which the delivery arrived.
     private(set) var endedAtMilliseconds: Int64
-    /// The message id of the messages about this delivery, the same at each publish. Consumers drop duplicates by it.
+    /// The message id of the messages about this delivery, the same at each publish. Consumers drop duplicates by this
+    /// id.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? fallbackMessageID }
     private lazy var fallbackMessageID = makeFallbackMessageID()
 
     /// The app of the request.
     enum App {
         case configured(AppDirectory.Index)
-        /// As the producer wrote it.
+        /// The bundle ID of an app that is not configured, as the producer wrote it.
         case unknown(String)
     }
 
@@ -72,7 +73,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         attempts.possibleDuplicate = true
     }
 
-    /// The pipeline that processes the record. Records of direct pushes have none.
+    /// The pipeline that processes the record. Traps for the record of a direct push, which has no pipeline.
     var pipeline: DeliveryPipeline {
         guard let owner else { preconditionFailure("record without a pipeline") }
         return owner

@@ -1,17 +1,17 @@
-/// Names of the headers that a worker writes, and reads when a request returns. None begins with `x-`, unlike some
-/// headers of the broker.
+/// The names of the headers that a worker writes, and reads when a request returns. No name begins with `x-`, unlike
+/// the names of some headers of the broker.
 package enum MessageHeaderName {
-    /// Attempts: pushes that APNs processed or may have processed.
+    /// The number of attempts: pushes that APNs processed or may have processed.
     package static let attempt = "push-attempt"
-    /// Rounds: waits, moves to the quarantine, and redrives of dead letters.
+    /// The number of rounds: waits, moves to the quarantine, and redrives of dead letters.
     package static let rounds = "push-retry-rounds"
-    /// Identifies the last round.
+    /// The id of the last round.
     package static let waitID = "push-wait-id"
     /// The wait id before the move to the quarantine.
     package static let waitIDBefore = "push-wait-id-before"
-    /// The failed deliveries before the move to the quarantine.
+    /// The number of failed deliveries before the move to the quarantine.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// The last consecutive rounds in which the request was held.
+    /// The number of consecutive rounds, up to the last round, in which the request was held.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"
@@ -38,11 +38,13 @@ package enum MessageHeaderName {
     /// The AMQP property `priority` of a waiting request. On RabbitMQ 4, priorities inside a wait queue would let
     /// messages with a higher priority starve the others.
     package static let priority = "push-priority"
-    /// Identifies the dead letter that `martlet dead-letters` redrove. The low half of the last part is the wait id.
+    /// The identifier of the dead letter that `martlet dead-letters` redrove. The low half of its last part is the wait
+    /// id.
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// The W3C trace context: the producer's, or if spans are exported, the worker's span below it.
+    /// The W3C trace context: the worker's span if spans of the delivery are exported, otherwise the producer's
+    /// context.
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
 
@@ -62,8 +64,8 @@ package enum MessageHeaderName {
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
     ]
 
-    /// Whether the broker writes the header or acts on it (`CC` and `BCC` would route another copy). Other headers that
-    /// begin with `x-`, such as `X-Request-ID`, belong to the producer.
+    /// Whether the broker writes the header or acts on it. `CC` and `BCC` would route the message to further queues.
+    /// Other headers that begin with `x-`, such as `X-Request-ID`, belong to the producer.
     package static func belongsToBroker(_ name: String) -> Bool {
         switch name {
         case "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count": true

@@ -6,23 +6,25 @@ package import BrokerTopology
 /// A producer may write any header. RabbitMQ verifies the property `user-id`, and reports the exchange of each
 /// delivery.
 package enum Provenance: String, Sendable {
-    /// A worker, or an operator's command with the same rights: the headers `push-origin-*` and
-    /// `push-original-message-id` hold.
+    /// A worker, or an operator's command with the same rights. The headers `push-origin-*` and
+    /// `push-original-message-id` are trusted.
     case worker
-    /// The broker, which dead-lettered the message itself: `x-death` holds, the headers do not.
+    /// The broker, which dead-lettered the message itself. `x-death` is trusted; the headers `push-*` are not.
     case broker
-    /// No source confirms the origin.
+    /// No source: the origin is not confirmed.
     case unknown
 
+    /// Determines the provenance of a dead letter.
+    ///
     /// - Parameter user: The AMQP user of the reader; nil if unknown.
     package init(of message: IncomingMessage, user: String?, names: TopologyNames) {
         let userID = message.properties.userID
         switch message.exchange {
         case _ where userID != nil && userID == user: self = .worker
-        // Only a worker's user may publish there. Earlier versions, which copied a producer's headers unchecked, set no
-        // user ID.
+        // Only a worker's user may publish to the exchange of dead letters. Earlier versions, which copied a producer's
+        // headers unchecked, set no user ID.
         case names.deadExchange where userID != nil: self = .worker
-        // Only the broker publishes there.
+        // Only the broker publishes to these exchanges.
         case names.brokerDeadLettersExchange, names.otherDeadLettersExchange: self = .broker
         default: self = .unknown
         }

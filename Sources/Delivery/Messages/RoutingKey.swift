@@ -2,14 +2,15 @@
 enum RoutingKey {
     static let bytesMax = 255
     private static let wordBytesMax = 64
-    /// Replaces an app that could not be read.
+    /// The replacement for an app that could not be read.
     static let unknownApp = "-"
 
     static func result(_ outcome: Outcome, app: String?) -> String {
         key("result.\(outcome.rawValue).", app)
     }
 
-    /// Returns the key of a reply that could not be delivered to the requester. Bindings for all results match it.
+    /// Returns the key of a reply that could not be delivered to the requester. Bindings for all results match this
+    /// key.
     static func channelReply(app: String?) -> String { key("result.channel.", app) }
 
     static func dead(_ reason: DeadLetterReason, app: String?) -> String {
@@ -35,8 +36,8 @@ enum RoutingKey {
             }
     }
 
-    /// Returns one word of a key, of at most `wordBytesMax` bytes. Replaces dots, wildcards, control characters and
-    /// non-ASCII.
+    /// Returns one word of a key, of at most `wordBytesMax` bytes. A hyphen replaces each dot, wildcard, space, control
+    /// character and non-ASCII byte.
     private static func word(_ text: String) -> String {
         let bytes = text.utf8.prefix(wordBytesMax).map { byte in
             switch byte {

@@ -4,7 +4,7 @@ import Text
 
 /// The request, byte for byte, for a wait queue, which returns it to its request queue after the delay.
 enum WaitMessage {
-    /// - Parameter sibling: The index of the sibling queue for a wait that does not specify one.
+    /// - Parameter sibling: The index of the sibling queue for a wait that does not specify a sibling.
     static func make(
         for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,
         worker: WorkerIdentity

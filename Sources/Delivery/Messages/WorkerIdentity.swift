@@ -2,12 +2,12 @@ import AMQP
 
 /// The identity of the worker that republishes a request.
 struct WorkerIdentity {
-    /// Host, process and version, for operators.
+    /// The host, process and version of the worker, for operators.
     var name: String
     /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
     var user: String?
 
-    /// Whether a worker with the same AMQP user published the message. Its provenance is trusted then.
+    /// Whether a worker with the same AMQP user published the message, so that its provenance is trusted.
     func published(_ properties: MessageProperties) -> Bool {
         guard let user else { return false }
         return properties.userID == user

@@ -1,27 +1,30 @@
 /// The history of a request before this delivery, from the headers of a request that returned from a wait queue.
 public struct Attempts: Sendable, Hashable {
-    /// Previous attempts: pushes that APNs processed or may have processed.
+    /// The number of previous attempts: pushes that APNs processed or may have processed.
     public var before = 0
     /// Whether an attempt had an unknown outcome, or a worker may have pushed the request without publishing its
     /// outcome.
     public var possibleDuplicate = false
-    /// Republishes of the request: waits for any reason, moves to the quarantine, and redrives of dead letters.
+    /// The number of republishes of the request: waits for any reason, moves to the quarantine, and redrives of dead
+    /// letters.
     public var rounds = 0
-    /// Identifies the last round; 0 before the first. Two messages with the same wait id are one message whose publish
-    /// was repeated. The id is random, except after a redrive, where it derives from the dead letter (decision 14).
+    /// The id of the last round; 0 before the first round. Two requests with the same wait id are one request whose
+    /// publish was repeated. The id is random, except after a redrive, when it derives from the dead letter (decision
+    /// 14).
     public var waitID: UInt32 = 0
     /// The history before the last round; nil unless that round was the move to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?
     /// The time at which the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
-    /// Consecutive rounds in which the request was held.
+    /// The number of consecutive rounds in which the request was held.
     public var holds = 0
-    /// The time at which the first of those rounds began, in UNIX milliseconds.
+    /// The time at which the first of these rounds began, in UNIX milliseconds; nil if `holds` is 0.
     public var heldSinceMilliseconds: Int64?
 
+    /// The history of a request before its move to the quarantine.
     public struct BeforeQuarantine: Sendable, Hashable {
         public var waitID: UInt32
-        /// The failed deliveries that the broker had counted.
+        /// The number of failed deliveries that the broker had counted.
         public var deliveries: Int
         /// The time at which the request was moved, in UNIX milliseconds.
         public var movedAtMilliseconds: Int64

@@ -1,10 +1,11 @@
 /// The outcome of a completed request, as its result and dead letter report it.
 public struct FinalOutcome: Sendable, Hashable {
     public var outcome: Outcome
-    /// APNs' answer; nil if there was none.
+    /// APNs' answer; nil without an answer.
     public var answer: Answer?
+    /// The state of the device token; nil if the answer reports none.
     public var tokenState: TokenState?
-    /// The reason why the request is dead-lettered; nil if it is not.
+    /// The reason why the request is dead-lettered; nil if it is not dead-lettered.
     public var deadLetter: DeadLetterReason?
 
     init(
@@ -20,6 +21,7 @@ public struct FinalOutcome: Sendable, Hashable {
         self.init(outcome: .invalid, deadLetter: DeadLetterReason(violation))
     }
 
+    /// The parts of APNs' answer that a result contains.
     public struct Answer: Sendable, Hashable {
         public var status: Int
         public var reason: String?
@@ -35,6 +37,7 @@ public struct DeadLetterReason: Sendable, Hashable {
     /// `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or `unknown`.
     public var deadClass: String
     public var code: String
+    /// The JSON pointer to the invalid value; nil for the whole request, and for other reasons.
     public var path: String?
     public var sentence: String
 

@@ -1,14 +1,14 @@
-/// The outcome of a request; the second word of a result's routing key.
+/// The outcome of a request, and the second word of a result's routing key.
 public enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// APNs accepted the push.
+    /// A push that APNs accepted.
     case accepted
-    /// APNs refused the push permanently, or at every attempt.
+    /// A push that APNs refused permanently or at every attempt, or a request that was held for too long.
     case rejected
-    /// The request expired before it could be pushed.
+    /// A request that expired before APNs accepted it.
     case expired
-    /// The request violates the contract; it was never pushed.
+    /// A request that violates the contract and was not pushed.
     case invalid
-    /// APNs never answered, or a worker stopped: the push may have been sent.
+    /// A push that may have been sent: APNs did not answer, or a worker stopped.
     case unknown
 
     /// The index in `allCases`.
@@ -26,10 +26,10 @@ public enum Outcome: String, Sendable, Hashable, CaseIterable {
 /// The state of the device token according to APNs' answer.
 public enum TokenState: String, Sendable, Hashable {
     case valid
-    /// The token is no longer valid. The producer should remove it, unless the device registered it after the answer's
-    /// timestamp.
+    /// A token that is no longer valid. The producer should remove the token, unless the device registered it after the
+    /// answer's timestamp.
     case unregistered
-    /// The token may belong to another environment or topic. The producer should remove it after a second, independent
-    /// report.
+    /// A token that may belong to another environment or topic. The producer should remove the token after a second,
+    /// independent report.
     case suspect
 }

@@ -1,12 +1,12 @@
 import APNS
 import APNSProtocol
 
-/// Decides the verdict on a request from the outcome of its push. Pure.
+/// The policy that decides the verdict on a request from the outcome of its push. Pure.
 ///
 /// `BreakerSet` evaluates the same outcome for keys, topics and endpoints.
 public struct OutcomePolicy: Sendable {
-    /// Apple permits repeating a request that was answered 5xx after 15 minutes ("Handling notification responses from
-    /// APNs").
+    /// The shortest wait after a 5xx answer of APNs. Apple permits a repeat after 15 minutes ("Handling notification
+    /// responses from APNs").
     static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule
@@ -91,7 +91,7 @@ public struct OutcomePolicy: Sendable {
         return .conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(answer), tokenState: state))
     }
 
-    /// - Parameter sentence: nil means the explanation of the reason.
+    /// - Parameter sentence: The sentence of the dead letter; nil for the explanation of the reason.
     private func rejected(_ answer: PushAnswer, _ state: TokenState?, sentence: String? = nil) -> FinalOutcome {
         FinalOutcome(
             outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: state,
@@ -139,7 +139,7 @@ public struct OutcomePolicy: Sendable {
             FinalOutcome(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
     }
 
-    /// Returns why no further attempt is made, as a sentence; nil if the request is retried.
+    /// Returns the reason why no further attempt is made, as a sentence; nil if the request is retried.
     private func end(of next: Attempts, _ nowMilliseconds: Int64) -> String? {
         if next.before >= schedule.attemptsMax { return "Attempt \(next.before) was the last." }
         let first = next.firstTriedAtMilliseconds ?? nowMilliseconds

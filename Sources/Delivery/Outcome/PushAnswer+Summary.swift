@@ -2,7 +2,8 @@ import APNS
 import APNSProtocol
 
 extension PushAnswer {
-    /// The code for routing keys: a reason that Apple documents, otherwise the status. Never text of a peer.
+    /// The code for routing keys: a reason that Apple documents, otherwise the status. The code never contains text of
+    /// a peer.
     var code: String {
         switch reason {
         case nil, .unknown: "status-\(status)"

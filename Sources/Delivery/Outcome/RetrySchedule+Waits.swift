@@ -1,26 +1,27 @@
 import BrokerTopology
 
 extension RetrySchedule {
-    /// The approximate wait of a held request, from a number of rounds on, counted from 0. Short waits first notice a
-    /// repaired cause soon; long waits later load the broker less.
+    /// The approximate waits of a held request, each from a number of rounds on, counted from 0. The short first waits
+    /// detect a repaired cause soon. The long later waits load the broker less.
     private static let holds: [(rounds: Int, seconds: Int)] = [(0, 30), (2, 120), (9, 600)]
 
     /// Returns the wait after a number of attempts; nil if the request would return too late.
     ///
     /// - Parameters:
-    ///   - leastSeconds: The delay that APNs requested.
+    ///   - leastSeconds: The shortest delay that APNs permits.
     ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
     func wait(afterAttempts attempts: Int, leastSeconds: Int64, latestSeconds: Int64?) -> WaitDelay? {
         let usual = waits[min(max(attempts, 1), waits.count) - 1]
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted one; nil if the request
-    /// would return too late.
+    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted delay. Returns nil if the
+    /// request would return too late.
     ///
     /// - Parameters:
-    ///   - round: The number of preceding holds in a row.
-    ///   - secondsLeft: The seconds until the request is given up. The shortest delay may exceed it.
+    ///   - round: The number of consecutive preceding holds.
+    ///   - secondsLeft: The seconds until the request is given up. The returned delay may exceed this time if it is the
+    ///     shortest delay.
     ///   - latestSeconds: The seconds until the deadline of the request; nil without a deadline.
     func hold(round: Int, secondsLeft: Int64, latestSeconds: Int64?) -> WaitDelay? {
         let wanted = nearest(toSeconds: Self.holds.last { $0.rounds <= round }?.seconds ?? Self.holds[0].seconds)
@@ -28,7 +29,7 @@ extension RetrySchedule {
         return possible.last { $0 <= wanted && $0.secondsMax <= secondsLeft } ?? possible.first
     }
 
-    /// Returns the delay with the smallest quotient to the wanted one; of two equally near delays, the shorter.
+    /// Returns the delay with the smallest ratio to the wanted delay. Of two equally near delays, returns the shorter.
     private func nearest(toSeconds wanted: Int) -> WaitDelay {
         waits.min { distance($0, wanted) < distance($1, wanted) } ?? waits[0]
     }
@@ -44,22 +45,23 @@ extension RetrySchedule {
         var exact: Wait.Exact?
     }
 
-    /// Returns the wait of a request whose permit is due after `wanted` milliseconds: exactly that time in the queue of
-    /// the next longer delay, or the longest delay, as the deadline permits; nil if the request would return too late.
+    /// Returns the wait of a request whose permit is due after `wanted` milliseconds. The wait is exact in the queue of
+    /// the next longer delay, if the deadline permits. Otherwise it is the full delay of a queue. Returns nil if the
+    /// request would return too late.
     func permitWait(afterMilliseconds wanted: Int64, latestSeconds: Int64?) -> PermitWait? {
         let latest = latestSeconds ?? .max
         let exactly = waits.firstIndex { Int64($0.seconds) * 1000 >= wanted && wanted / 1000 + 1 < latest }.map {
             PermitWait(delay: waits[$0], exact: exact(wanted, $0))
         }
-        // A request behind another in the queue returns when that one does. If that may be too late, prefer a queue
-        // that returns it earlier.
+        // A request cannot return before the requests ahead of it in the queue. If the return may be too late, prefer a
+        // queue with a shorter delay.
         if let exactly, exactly.delay.secondsMax < latest { return exactly }
         return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { PermitWait(delay: $0) } ?? exactly
     }
 
     /// Returns the exact wait with its sibling queue. The broker expires messages only at the head of a queue. The
-    /// first sibling gets the shortest waits and the last sibling the longest, so a message waits behind another for
-    /// only a part of the delay.
+    /// first sibling gets the shortest waits and the last sibling the longest. A request therefore waits behind another
+    /// request for only a part of the delay.
     private func exact(_ milliseconds: Int64, _ index: Int) -> Wait.Exact {
         let least = index == 0 ? 0 : Int64(waits[index - 1].seconds) * 1000
         let span = Int64(waits[index].seconds) * 1000 - least
@@ -67,7 +69,8 @@ extension RetrySchedule {
         return Wait.Exact(milliseconds: milliseconds, sibling: min(Int(sibling), WaitDelay.siblings - 1))
     }
 
-    /// Returns the shortest sufficient delay, or the longest one, limited by the deadline.
+    /// Returns the shortest sufficient delay, or the longest delay, limited by the deadline; nil if the deadline
+    /// permits no delay.
     private func wait(atLeast seconds: Int64, _ latestSeconds: Int64?) -> WaitDelay? {
         let wanted = waits.first { Int64($0.seconds) >= seconds } ?? waits.last
         guard let latestSeconds else { return wanted }

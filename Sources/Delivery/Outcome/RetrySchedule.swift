@@ -2,7 +2,7 @@ public import BrokerTopology
 
 /// The delays and limits of retries.
 public struct RetrySchedule: Sendable, Hashable {
-    /// The attempts after which a request is given up.
+    /// The number of attempts after which a request is given up.
     public var attemptsMax: Int
     /// The seconds after the first attempt until which a request is retried.
     public var ageSecondsMax: Int

@@ -5,16 +5,16 @@ import BrokerTopology
 /// `indirect`, so that nearly all deliveries share one reference, which a settlement keeps until the broker has
 /// confirmed.
 indirect enum Verdict: Sendable, Hashable {
-    /// The request completes with this outcome.
+    /// A completion of the request with this outcome.
     case conclude(FinalOutcome)
-    /// The request returns to its queue after a delay.
+    /// A wait, after which the request returns to its queue.
     case wait(Wait)
-    /// The request moves to the quarantine.
+    /// A move of the request to the quarantine.
     case quarantine(waitID: UInt32)
-    /// The request returns to its queue immediately, since the lane stops. No attempt is counted.
+    /// A requeue, which returns the request to its queue immediately. No attempt is counted.
     case requeue
 
-    /// The verdict on nearly every push, created once: APNs accepted it with a bare 200.
+    /// The verdict on nearly every push, created once: APNs accepted the push with a bare 200.
     static let accepted = conclude(
         FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200), tokenState: .valid))
 
@@ -42,7 +42,7 @@ struct Wait: Sendable, Hashable {
 
     /// A wait shorter than the delay of its queue.
     struct Exact: Sendable, Hashable {
-        /// The wait; at most the delay.
+        /// The wait; at most the delay of the queue.
         var milliseconds: Int64
         /// The index of the sibling queue of the delay.
         var sibling: Int

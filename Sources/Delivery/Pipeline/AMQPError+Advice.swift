@@ -1,11 +1,11 @@
 import AMQP
 
 extension AMQPError {
-    /// The error, followed by a command that remedies or explains it if there is one.
+    /// The error, followed by a command that remedies or explains it if one exists.
     var advice: String {
         switch code {
         case .notFound where replyCode == 404: "\(self): run: martlet topology apply"
-        // A refused certificate or login: the configuration is wrong.
+        // A certificate or login was refused, so the configuration is wrong. No command explains more.
         case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): on the broker's host, run: rabbitmqctl status"
         // A resource alarm has no reply code; other refusals have one.

@@ -2,9 +2,9 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Logs outages of a consuming connection, a publishing connection, and their channels.
+/// A log of the outages of a consuming connection, a publishing connection, and their channels.
 struct BrokerOutageLog {
-    /// Prefix of `consume` and `publish` in the log.
+    /// The prefix of `consume` and `publish` in the log.
     private let user: String
     /// The queue of each consumer.
     private let queues: [String]
@@ -28,7 +28,7 @@ struct BrokerOutageLog {
     ) {
         write(self.consuming.changed(to: consuming, now: now), of: "consume", log)
         write(self.publishing.changed(to: publishing, now: now), of: "publish", log)
-        // The connection reports an alarm too: log it once.
+        // The connection also reports an alarm. Log the alarm once.
         if publishing == .ready { write(self.publisher.changed(to: publisher, now: now), of: "publish", log) }
         for (index, state) in states.enumerated() {
             write(consumers[index].changed(to: state, now: now), ofQueue: queues[index], log)

@@ -2,18 +2,18 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// The lane's connections to the broker: one that consumes and one that publishes.
+/// The lane's two connections to the broker: one to consume and one to publish.
 ///
 /// Loop-bound.
 final class BrokerSession {
     /// The purpose of a connection of the lane.
     enum Purpose: String { case consume, publish }
 
-    /// Whether the lane can consume, or publish.
+    /// The ability of the lane to consume or to publish.
     enum Status: Equatable {
         case starting
         case up
-        /// The lane keeps this status, with its reason, while it reconnects.
+        /// A failure, with its reason. The lane keeps this status while it reconnects.
         case down(reason: String)
     }
 
@@ -25,7 +25,7 @@ final class BrokerSession {
     let publishing: BrokerConnection
     /// The consumers of the request queues by descending priority, then of the quarantine, then of expired requests.
     let consumers: [Consumer]
-    /// The handlers of the consumers, from `start` to the end.
+    /// The handlers of the consumers, from `start` to `close`.
     private var consumerEvents: [ConsumerEvents] = []
     let publisher: Publisher
     private(set) var consumption = Status.starting
@@ -86,7 +86,7 @@ final class BrokerSession {
 
     /// Counts the changed status and recomputes `consumption` and `publication`.
     ///
-    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
+    /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func update(_ changed: BrokerStatus, _ purpose: Purpose, isConnection: Bool) {
         metrics.brokerStatusChanged(changed, purpose, isConnection: isConnection)
         let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
@@ -119,7 +119,8 @@ final class BrokerSession {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
         for (consumer, events) in zip(consumers, consumerEvents) {
             guard await consumer.waitUntilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
-            // The broker redelivers nothing of this consumer. A request that is marked as redelivered is another one.
+            // The broker has applied all settlements of this consumer, so it redelivers none of the consumer's
+            // deliveries.
             events.reportsLostChannels = false
         }
         consumerEvents = []
@@ -129,7 +130,7 @@ final class BrokerSession {
 }
 
 extension BrokerStatus {
-    /// The reason why the connection or channel cannot be used; nil if it can, or is still starting.
+    /// The reason why the connection or channel cannot be used; nil if it can be used, or is still starting.
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil

@@ -17,7 +17,7 @@ extension DeliveryPipeline {
         case .first: requestPermit(push, record)
         // `firstEnded` resumes the record.
         case .inFlight: break
-        // The memory keeps no other part of APNs' answer.
+        // The memory keeps only the fact that APNs accepted the request.
         case .accepted: settleDuplicate(record.isBroadcast ? .acceptedBroadcast : .accepted, record)
         case .settled: acknowledgeDuplicate(record)
         }
@@ -37,9 +37,9 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Publishes the verdict on the first delivery, marked as a duplicate.
+    /// Settles a duplicate with the verdict on the first delivery.
     private func settleDuplicate(_ verdict: Verdict, _ record: DeliveryRecord) {
-        // The waiting request keeps its deadline and gets the result.
+        // The first delivery waits. Its request keeps its deadline, and a later delivery publishes the result.
         if case .wait = verdict, session.role(of: record) == .expired { return acknowledgeDuplicate(record) }
         metrics.counters.duplicates.add()
         record.isDuplicate = true
@@ -55,7 +55,7 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// Returns the verdict for a duplicate: without the dead letter, which the first delivery already has. The
+    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. The
     /// duplicate may have been pushed in an attempt that the first delivery does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {

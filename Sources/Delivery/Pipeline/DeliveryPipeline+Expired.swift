@@ -4,14 +4,15 @@ import AMQP
 /// expired requests.
 extension DeliveryPipeline {
     /// Publishes the result of a request whose time to live ended. Rejects any other message, so that the broker moves
-    /// it to the dead letters: a channel command, or a request that the broker removed for another reason after a wait.
+    /// the message to the dead letters. Other messages are channel commands, and requests that the broker removed for
+    /// another reason after a wait.
     func deliverExpired(_ record: DeliveryRecord) {
         let headers = record.delivery.properties.headers ?? FieldTable()
         guard BrokerDeath(headers)?.isExpiry(in: messages.names) == true else {
             reject(record)
             return end(record)
         }
-        // The broker does not report whether a worker had the request before.
+        // The broker does not report whether a worker received the request before.
         record.markPossibleDuplicate()
         guard !exceedsDeliveryLimit(record) else {
             identifyUnread(record)

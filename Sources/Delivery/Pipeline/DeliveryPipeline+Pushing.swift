@@ -12,7 +12,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Pushes unless the request has expired or a breaker of its route holds it.
+    /// Pushes the request, unless it has expired or a breaker of its route holds it.
     func dispatch(_ push: PendingPush, _ record: DeliveryRecord) {
         guard !push.request.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return conclude(push, by: .conclude(FinalOutcome(outcome: .expired)), record)
@@ -68,7 +68,8 @@ extension DeliveryPipeline {
     /// Moves a held request to a wait queue, or completes it if it has no time left.
     ///
     /// The request first waits in the hold queue if the lane's pace is exceeded, or while the lane tests whether any
-    /// endpoint accepts connections. It stays unacknowledged there, so the prefetch slows consumption down.
+    /// endpoint accepts connections. A request in the hold queue stays unacknowledged, so the prefetch slows
+    /// consumption down.
     private func hold(_ push: PendingPush, because reason: HoldReason, _ record: DeliveryRecord) {
         guard !lifecycle.isLeaving, !dispatcher.holds.admit(isSuspended: routes.isInterrupted) else {
             return moveToWaitQueue(push, reason, record)
@@ -96,7 +97,7 @@ extension DeliveryPipeline {
         moveHeld()
     }
 
-    /// Moves the request, or forgets it if its channel was lost: the broker then delivers it again.
+    /// Moves the request, or forgets it if its channel was lost, since the broker then delivers the request again.
     private func moveUnlessLost(_ held: HeldRequests.Held) {
         if session.holds(held.record) {
             moveToWaitQueue(held.push, held.reason, held.record)

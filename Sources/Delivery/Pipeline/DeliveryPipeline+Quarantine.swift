@@ -4,12 +4,12 @@ import EventLoop
 import Telemetry
 
 /// The quarantine. A request whose deliveries fail repeatedly may be the cause of the failures. The worker moves it to
-/// a queue that delivers one message at a time, so that it affects no other request.
+/// a queue that delivers one message at a time, so that the request affects no other request.
 extension DeliveryPipeline {
-    /// Failed deliveries after which a request moves to the quarantine.
+    /// The number of failed deliveries after which a request moves to the quarantine.
     static let deliveriesMax = 3
-    /// Failed deliveries from the quarantine, where the broker counts from zero again. The next delivery completes the
-    /// request.
+    /// The number of failed deliveries from the quarantine, where the broker counts from zero again. The next delivery
+    /// completes the request.
     private static let quarantineDeliveriesMax = 2
 
     func exceedsDeliveryLimit(_ record: DeliveryRecord) -> Bool {
@@ -28,7 +28,8 @@ extension DeliveryPipeline {
         guard isInQuarantine(record) else { return settle(.quarantine(waitID: nextWaitID()), record) }
         let reason = DeadLetterReason(
             "quarantine", "redelivered",
-            "The worker stopped or lost the broker each time it processed this request alone: it may have been sent.")
+            "The worker stopped or lost the broker each time it processed only this request. The push may have been "
+                + "sent.")
         settle(.conclude(FinalOutcome(outcome: .unknown, deadLetter: reason)), record)
     }
 

@@ -3,8 +3,8 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Publishes the messages of the verdict one after the other, each confirmed: a dead letter, the result, or the
-    /// request itself for a wait queue or the quarantine. Then acknowledges the delivery and ends the record.
+    /// Publishes the messages of the verdict one after the other, each confirmed. Then acknowledges the delivery and
+    /// ends the record. The messages are a dead letter, the result, or the request for a wait queue or the quarantine.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)

@@ -31,7 +31,7 @@ extension DeliveryPipeline {
             LaneDemand(lifecycle, isStuck: retrier.flow.isStuck, isUnreachable: routes.isUnreachable))
     }
 
-    /// - Parameter isConnection: Whether the connection changed; otherwise a channel on it.
+    /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func sessionStatusChanged(_ changed: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         session.update(changed, purpose, isConnection: isConnection)
         stateChanged()
@@ -45,7 +45,7 @@ extension DeliveryPipeline {
 
     /// Pauses or resumes a scope.
     ///
-    /// - Returns: false if the lane has no such key, certificate or topic.
+    /// - Returns: false if the lane does not have the key, certificate or topic of the scope.
     func pause(_ scope: PauseScope, _ isPaused: Bool) -> Bool {
         switch scope {
         case .everything:
@@ -68,7 +68,7 @@ extension DeliveryPipeline {
         lifecycle = .stopping
         stateChanged()
         routes.cancelReview()
-        // Held requests were waiting for the review.
+        // Held requests waited for the review.
         moveHeld()
         idle.resume(returning: ())
         return true
@@ -83,14 +83,14 @@ extension DeliveryPipeline {
         dispatcher.stopAccepting()
     }
 
-    /// Ends the lane: it publishes nothing from now on.
+    /// Ends the lane, which publishes nothing from now on.
     func end() {
         lifecycle = .ended
         idle.resume(returning: ())
     }
 }
 
-/// Forwards the events of one pool to the route monitor.
+/// A handler that forwards the events of one pool to the route monitor.
 private final class PoolEvents: PoolHandler {
     private let pool: Int
     private let pipeline: DeliveryPipeline

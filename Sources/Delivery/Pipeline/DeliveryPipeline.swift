@@ -22,7 +22,7 @@ final class DeliveryPipeline {
     let messages: MessageFactory
     let metrics: LaneMetrics
     let spans: SpanCollector
-    /// Resumed when the last delivery in flight ends, and when the lifecycle changes.
+    /// The waits that end when the last delivery in flight ends, and when the lifecycle changes.
     let idle = ContinuationList<Void>()
     var lifecycle = LaneLifecycle.running
     private(set) var inFlight = 0
@@ -78,8 +78,8 @@ final class DeliveryPipeline {
         return true
     }
 
-    /// Requeues the delivery. If its channel was lost, this only releases the bytes: the broker delivers the request
-    /// again.
+    /// Requeues the delivery. If its channel was lost, the call only releases the bytes, and the broker delivers the
+    /// request again.
     private func requeue(_ record: DeliveryRecord) {
         if session.holds(record) { metrics.counters.requeued.add() }
         session.requeue(record)
@@ -106,7 +106,7 @@ final class DeliveryPipeline {
         retrier.flow.isStuck && !lifecycle.isLeaving && session.holds(record)
     }
 
-    /// Delivers the parked records. To be called when some of them may no longer have to wait.
+    /// Delivers the parked records. To be called when a parked record may no longer have to wait.
     func deliverParked() {
         for record in retrier.takeParked() { deliver(record) }
     }

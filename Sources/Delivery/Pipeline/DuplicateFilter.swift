@@ -27,7 +27,7 @@ final class DuplicateFilter {
             record, on: channels[record.source], fingerprint: memory.fingerprint(of: record.delivery.properties))
     }
 
-    /// Looks the request up and registers the delivery. After `inFlight` the pipeline's `firstEnded` resumes the
+    /// Looks the request up and registers the delivery. After `inFlight`, the pipeline's `firstEnded` resumes the
     /// record.
     func begin(
         _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
@@ -44,7 +44,7 @@ final class DuplicateFilter {
     /// Records that the request is about to be published to a wait queue.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
 
-    /// Records the verdict, whose messages the broker confirmed.
+    /// Records a verdict after the broker confirmed its messages.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict) {
         memory.settle(key, verdict, now: loop.now.monotonic)
     }

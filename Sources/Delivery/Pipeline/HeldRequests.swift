@@ -16,7 +16,7 @@ struct HeldRequests {
 
     mutating func add(_ held: Held) { waiting.append(held) }
 
-    /// Removes and returns the next request that may move now; nil if there is none.
+    /// Removes and returns the next request that may move now; nil if no request may move now.
     mutating func takeDue(_ now: MonotonicTime) -> Held? {
         guard !waiting.isEmpty, pace.admit(now) else { return nil }
         return waiting.popFirst()
@@ -25,6 +25,6 @@ struct HeldRequests {
     /// Removes and returns the next request, regardless of the pace.
     mutating func takeFirst() -> Held? { waiting.popFirst() }
 
-    /// The time at which the next requests may move; nil if none waits.
+    /// The time at which the next requests may move; nil if no request waits.
     var nextMove: MonotonicTime? { waiting.isEmpty ? nil : pace.nextBurst }
 }

@@ -1,17 +1,18 @@
 import EventLoop
 
-/// Limits how fast held requests move to wait queues, so that an unreachable endpoint does not load the broker.
+/// The rate limit for moves of held requests to wait queues. It limits the load on the broker while an endpoint is
+/// unreachable.
 ///
 /// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {
-    /// The held requests that a worker moves per second at most, divided among its lanes.
+    /// The maximum of held requests that a worker moves per second, divided among its lanes.
     static let perSecondMax = 10_000
-    /// The burst: the requests that the rate allows in this time may move together. A lane waits at most this long
-    /// before it moves more.
+    /// The duration of a burst. The requests that the rate allows in this time may move together. A lane waits at most
+    /// this long before it moves more requests.
     static let burstMilliseconds: Int64 = 10
 
     private let intervalNanoseconds: Int64
-    /// The time at which the next request is due. It may move up to a burst earlier.
+    /// The time at which the next request is due. The request may move earlier, by at most one burst.
     private var due = MonotonicTime(nanoseconds: Int64.min / 2)
 
     init(laneCount: Int) {

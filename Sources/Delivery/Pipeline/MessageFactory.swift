@@ -1,7 +1,7 @@
 import AMQP
 import BrokerTopology
 
-/// Builds the messages of a settlement, each when it is next in the plan.
+/// A factory for the messages of a settlement. It builds each message when the message is next in the plan.
 struct MessageFactory {
     let names: TopologyNames
     let apps: AppDirectory
@@ -51,6 +51,6 @@ struct MessageFactory {
             worker: identity)
     }
 
-    /// Name and AMQP user of the worker.
+    /// The name and AMQP user of the worker.
     private var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
 }

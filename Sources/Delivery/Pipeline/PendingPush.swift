@@ -3,7 +3,7 @@ import EventLoop
 /// The request of a delivery, before its push.
 struct PendingPush {
     let request: PushRequest
-    /// Identifies the request in the memory of duplicates.
+    /// The key of the request in the memory of duplicates.
     let key: DeduplicationKey
     /// The time at which the limits of the app permitted the push; nil if the app has no limits or the permit was not
     /// granted yet.

@@ -1,10 +1,10 @@
 import EventLoop
 
-/// The requests that wait in a lane for a permit of their app, in the order that `AppLimits` counts them in.
+/// The requests that wait in a lane for a permit of their app, in the order in which `AppLimits` counts them.
 struct PermitQueues {
     typealias Waiting = (push: PendingPush, record: DeliveryRecord)
 
-    /// By app.
+    /// The waiting requests by app.
     private var waiting: [FIFO<Waiting>]
 
     init(appCount: Int) { waiting = Array(repeating: FIFO(), count: appCount) }

@@ -3,8 +3,8 @@ import APNS
 import EventLoop
 import Telemetry
 
-/// Grants permits to requests of apps with limits. A request waits in the lane if its permit is near, otherwise in a
-/// wait queue.
+/// A scheduler that grants permits to requests of apps with limits. A request waits in the lane if its permit is near,
+/// otherwise in a wait queue.
 ///
 /// Loop-bound.
 final class PermitScheduler {
@@ -14,8 +14,8 @@ final class PermitScheduler {
     private let metrics: LaneMetrics
     private(set) var limits: AppLimits
     private var queues: PermitQueues
-    /// Whether permits are being granted. A request that ends during that does not grant the next one, which would
-    /// recurse.
+    /// Whether permits are being granted. A request that ends in the meantime does not grant the next permit, which
+    /// would recurse.
     private var isGranting = false
     private let timer: DeadlineTimer
     private var reviewTimer: TimerToken?
@@ -110,7 +110,7 @@ final class PermitScheduler {
         if let timer = reviewTimer.take() { loop.cancel(timer) }
     }
 
-    /// Logs the apps that reached their limits and the apps that no longer do.
+    /// Logs the apps that became limited and the apps that are no longer limited.
     private func logChanges(for pipeline: DeliveryPipeline) {
         guard !limits.changes.isEmpty else { return }
         let changes = limits.changes

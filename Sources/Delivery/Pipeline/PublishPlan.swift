@@ -6,12 +6,12 @@ struct PublishPlan: OptionSet {
 
     static let deadLetter = PublishPlan(rawValue: 1 << 0)
     static let result = PublishPlan(rawValue: 1 << 1)
-    /// The request again, for a wait queue.
+    /// The request, republished to a wait queue.
     static let wait = PublishPlan(rawValue: 1 << 2)
-    /// The request again, for the quarantine.
+    /// The request, republished to the quarantine.
     static let quarantine = PublishPlan(rawValue: 1 << 3)
 
-    /// The next publish; empty if none remains.
+    /// The next publish; empty if no publish remains.
     var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }
 
     mutating func removeFirst() { self = PublishPlan(rawValue: rawValue & (rawValue &- 1)) }

@@ -2,11 +2,11 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Publishes unconfirmed messages again. If only the confirm was lost, consumers recognize the second message by its
-/// message id.
+/// A retrier that publishes unconfirmed messages again. If only the confirm was lost, consumers recognize the second
+/// message by its message id.
 ///
-/// While publishing keeps failing, because a queue is missing or full or the broker is unavailable, the lane stops
-/// consuming: it could not publish the outcomes of its deliveries.
+/// While publishes keep failing, the lane stops consuming, since it could not publish the outcomes of its deliveries.
+/// Possible causes are a missing queue, a full queue, or an unavailable broker.
 ///
 /// Loop-bound.
 final class PublishRetrier {
@@ -122,7 +122,7 @@ final class PublishRetrier {
 }
 
 extension PublishOutcome {
-    /// The outcome for operators, with a remedy if there is one.
+    /// The outcome for operators, with a remedy if one exists.
     var advice: String {
         switch self {
         case .confirmed: "confirmed"

@@ -3,7 +3,8 @@ import EventLoop
 
 /// A message that is published again until the broker confirms it.
 final class PublishRetry {
-    /// The first delay before a message is published again. It doubles up to the longest.
+    /// The delay before the first repeated publish. Each further repeat doubles the delay, up to
+    /// `delayMillisecondsMax`.
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
     /// The number of repeats after which the message is stuck.
@@ -21,14 +22,14 @@ final class PublishRetry {
 
     /// Returns the delay before the next publish.
     func next(after outcome: PublishOutcome) -> Duration {
-        // The broker may already have the request for its wait queue: two workers may then receive one each.
+        // The wait queue may already contain the request. Two workers may then receive one duplicate each.
         if case .unknown = outcome { message.markPossibleDuplicate() }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }
         return .milliseconds(delay)
     }
 
-    /// Removes the producer's properties and headers. Returns false if there are none to remove.
+    /// Removes the producer's properties and headers. Returns false if nothing can be removed.
     func removeOptionalParts(for refusal: PublishRefusal) -> Bool { message.removeOptionalParts(for: refusal) }
 }
 

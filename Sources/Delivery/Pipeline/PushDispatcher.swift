@@ -1,7 +1,7 @@
 import APNS
 import EventLoop
 
-/// Sends pushes through the connection pools if the breakers of their routes admit them.
+/// A dispatcher that sends pushes through the connection pools if the breakers of their routes admit them.
 ///
 /// Loop-bound.
 final class PushDispatcher {
@@ -76,7 +76,8 @@ extension PushDispatcher {
         }
     }
 
-    /// The apps of a scope, the first ten by name.
+    /// Returns the topic of a topic scope; for any other scope, the bundle IDs of at most ten apps and the number of
+    /// further apps.
     func appsAffected(by scope: BreakerScope) -> String {
         let namesMax = 10
         let names = apps.bundleIDs(servedBy: pools(in: scope))

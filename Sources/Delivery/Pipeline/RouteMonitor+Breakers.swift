@@ -21,7 +21,7 @@ extension RouteMonitor {
             // Probe even if answers opened the breaker before: no other event would open a connection.
             dispatcher.pools[pool].probe()
         case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
-            // Ignore this while the credential works on another connection.
+            // Ignore the event while the credential works on another connection.
             if !dispatcher.pools[pool].isAuthenticated {
                 dispatcher.breakers.endedUnanswered(pool, HoldReason(endedUnanswered: error), now)
             }
@@ -54,7 +54,7 @@ extension RouteMonitor {
                 .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(reason.code),
                 .error: .string(reason.sentence), .apps: .string(dispatcher.appsAffected(by: scope)),
             ])
-        // Fail waiting pushes, so that they are held like new ones. A pool also has pushes of other topics.
+        // Fail waiting pushes, so that they are held. A topic's pool also has pushes of other topics, so exempt topics.
         if case .topic = scope { return }
         for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].failWaiting() }
     }

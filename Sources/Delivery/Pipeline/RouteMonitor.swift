@@ -2,15 +2,16 @@ import APNS
 import EventLoop
 import Telemetry
 
-/// Tracks from the events of the pools which routes are usable. Opens and closes breakers, and determines whether any
-/// endpoint accepts connections.
+/// A monitor of the routes of a lane. From the events of the pools, it opens and closes breakers, and determines
+/// whether any endpoint accepts connections.
 ///
 /// Loop-bound.
 final class RouteMonitor {
-    /// Whether any endpoint accepts connections.
+    /// The availability of the endpoints.
     private enum Status {
         case available
-        /// No endpoint is known to accept connections. The timer reviews this at the end of the grace period.
+        /// An interruption, in which no endpoint is known to accept connections. The timer reviews the status at the
+        /// end of the grace period.
         case interrupted(TimerToken)
         case unreachable(since: MonotonicTime)
     }
@@ -68,7 +69,7 @@ final class RouteMonitor {
     private func missed(_ endpoint: Int, since: MonotonicTime, _ pool: Int) {
         guard !isConnected(to: endpoint) else { return }
         availability.missed(endpoint, since: since)
-        // If no push waits for a connection, no other event would open one.
+        // If no push waits for a connection, no other event would open a connection.
         if availability.state(loop.now.monotonic) != .available { dispatcher.pools[pool].probe() }
     }
 
@@ -89,7 +90,7 @@ final class RouteMonitor {
         case .unreachable:
             beginUnreachable(now, in: pipeline)
         }
-        // Held requests were waiting for the end of the interruption.
+        // Held requests waited for the end of the interruption.
         pipeline.moveHeld()
     }
 }

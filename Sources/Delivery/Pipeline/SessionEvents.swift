@@ -1,11 +1,12 @@
 import AMQP
 import Telemetry
 
-/// Forwards the events of one consumer to the pipeline.
+/// A handler that forwards the events of one consumer to the pipeline.
 final class ConsumerEvents: ConsumerHandler {
     private let source: Int
     private let pipeline: DeliveryPipeline
-    /// False once the broker has applied every settlement: it then redelivers nothing after a lost channel.
+    /// Whether lost channels are reported. false once the broker has applied every settlement, since the broker then
+    /// redelivers nothing.
     var reportsLostChannels = true
 
     init(of source: Int, in pipeline: DeliveryPipeline) { (self.source, self.pipeline) = (source, pipeline) }
@@ -21,7 +22,7 @@ final class ConsumerEvents: ConsumerHandler {
     }
 }
 
-/// Forwards the events of one connection, or of the publisher, to the pipeline.
+/// A handler that forwards the events of one connection, or of the publisher, to the pipeline.
 final class SessionEvents: SessionHandler {
     private let purpose: BrokerSession.Purpose
     private let isConnection: Bool

@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// Collects the spans of sampled deliveries and hands them over in batches, at most once a second.
+/// A collector of the spans of sampled deliveries. It passes the spans to `onSpans` in batches, at most once a second.
 ///
 /// Loop-bound.
 final class SpanCollector {
@@ -9,7 +9,7 @@ final class SpanCollector {
 
     private let loop: EventLoop
     private let apps: AppDirectory
-    /// Receives the spans; nil if no spans are exported.
+    /// The receiver of the spans; nil if no spans are exported.
     private let onSpans: (@Sendable (SpanBuffer) -> Void)?
     private var buffer = SpanBuffer()
 

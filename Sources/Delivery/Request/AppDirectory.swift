@@ -5,18 +5,18 @@ import Text
 
 /// The configured apps by bundle ID.
 ///
-/// A lookup uses the bytes of a request, so no string is created for each.
+/// A lookup uses the bytes of a request and creates no string.
 public struct AppDirectory: Sendable {
     public typealias Index = Int
 
     /// An app with the connection pools that serve it in each environment.
     public struct App: Sendable {
         public var bundleID: String
-        /// The environment of requests that name none.
+        /// The environment of requests that name no environment.
         public var defaultEnvironment: APNSEnvironment
-        /// nil if the app has no credential for production.
+        /// The pools for production; nil if the app has no credential for production.
         public var production: Pools?
-        /// nil if the app has no credential for the sandbox.
+        /// The pools for the sandbox; nil if the app has no credential for the sandbox.
         public var sandbox: Pools?
         /// The limits of the app's pushes in a worker.
         public var limits: PushLimits
@@ -46,7 +46,7 @@ public struct AppDirectory: Sendable {
         /// The pool of each kind, in the order of `Kind.all`.
         private let numbers: [Int?]
 
-        /// - Parameter number: Returns the pool of a kind; nil if no pool serves it.
+        /// - Parameter number: Returns the pool of a kind; nil if no pool serves the kind.
         public init(_ number: (Kind) -> Int?) { numbers = Kind.all.map(number) }
 
         public init(device: Int, broadcast: Int) { self.init { $0 == .broadcast ? broadcast : device } }
@@ -95,7 +95,7 @@ public struct AppDirectory: Sendable {
     /// The routing keys by app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
     private let mixer = SecretMixer()
-    /// A hash table with open addressing; −1 marks a free slot.
+    /// The indices of the apps, in a hash table with open addressing. −1 marks a free slot.
     private let slots: [Int32]
 
     public init(_ apps: [App]) {
@@ -133,7 +133,7 @@ public struct AppDirectory: Sendable {
         topic * APNSEnvironment.allCases.count + environment.number
     }
 
-    /// Returns the route to a topic; nil if no pool serves it.
+    /// Returns the route to a topic; nil if no pool serves the topic.
     func route(topic: TopicIndex, _ environment: APNSEnvironment) -> Route? {
         let number = Self.routeNumber(topic: topic, environment)
         return pools[number].map { Route(pool: $0, number: number) }
@@ -181,12 +181,12 @@ public struct AppDirectory: Sendable {
         return nil
     }
 
-    /// The bundle IDs that are fully compared with an unknown one.
+    /// The maximum of bundle IDs that are fully compared with an unknown bundle ID.
     private static let comparedMax = 16
     /// The longest name for which a bundle ID is suggested, in bytes.
     private static let suggestedBytesMax = 155
 
-    /// Returns the configured bundle ID that is most similar to an unknown one; nil if none is near.
+    /// Returns the configured bundle ID that is most similar to an unknown bundle ID; nil if no bundle ID is similar.
     ///
     /// To bound the cost with many apps, only the bundle IDs with the longest common beginning and end are compared.
     func nearest(to bundleID: String) -> String? {

@@ -8,29 +8,29 @@ public import JSONSchema
 /// In structured mode, the body has the attributes, and the request as `data` (JSON format, section 3). In binary mode,
 /// the headers have the attributes, with either prefix (AMQP binding, section 3.1).
 ///
-/// A class, since few requests have an event, and each record has a field for one.
+/// A class, so that a record without an event stores only an empty reference.
 public final class CloudEvent: Sendable {
     /// The prefixes of attribute names in headers.
     private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
     private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
 
-    /// The characters of an unsupported version that a message repeats.
+    /// The maximum of characters that an error message repeats from an unsupported version.
     private static let versionCharactersMax = 16
 
     private let version: String
     private let id: String?
     private let source: String?
-    /// From the distributed tracing extension.
+    /// The attribute `traceparent` of the distributed tracing extension.
     let traceParent: String?
     let traceState: String?
 
-    /// Reads an event in structured mode; nil if the body is no event.
+    /// Reads an event in structured mode; nil if the body is not an event.
     convenience init?(_ root: JSONValue) {
         self.init { name in root[key: name]?.string }
     }
 
-    /// Reads an event in binary mode; nil if the message is no event, or an event of another version, whose body is
-    /// read as a plain request.
+    /// Reads an event in binary mode; nil if the message is not an event, or is an event of another version. The body
+    /// of such an event is read as a plain request.
     convenience init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
@@ -48,8 +48,9 @@ public final class CloudEvent: Sendable {
 
     private var isSupported: Bool { version.hasPrefix("1.") }
 
-    /// The id for a request if neither the request nor the message has one: the id of the event if it is a UUID,
-    /// otherwise the UUIDv5 of source and id, which are unique together (CloudEvents, section 3.1).
+    /// The id for a request if neither the request nor the message has an id. The id is the event's id if that is a
+    /// UUID, otherwise the UUIDv5 of the event's source and id. Source and id are unique together (CloudEvents, section
+    /// 3.1).
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
         return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
@@ -61,18 +62,19 @@ public final class CloudEvent: Sendable {
     /// Returns the data of the event; nil if it has none, or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
-    /// Returns the violation with an explanation if the body is an unsupported event, a batch of events (JSON format,
-    /// section 4), or a request with a common mistake.
+    /// Returns the violation, with an explanation if a mistake is recognized. Recognized are unsupported events,
+    /// batches of events (JSON format, section 4), and common mistakes in requests.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
         if let event = CloudEvent(root), !event.isSupported {
             reason =
-                "only CloudEvents 1.0 is supported, and this is version \(event.version.prefix(versionCharactersMax))"
+                "only CloudEvents 1.0 is supported, and the event has version "
+                + "\(event.version.prefix(versionCharactersMax))"
         } else if CloudEvent(root) != nil, root["data"] == nil {
             let hint = root["data_base64"] == nil ? "" : "; data_base64 is not supported"
-            reason = "this event has no data, which must be the request\(hint)"
+            reason = "the event has no data, which must be the request\(hint)"
         } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {
-            reason = "this is a batch of CloudEvents: publish each event as a separate message"
+            reason = "the body is a batch of CloudEvents: publish each event as a separate message"
         } else {
             return RequestSlip.explained(violation, in: root)
         }

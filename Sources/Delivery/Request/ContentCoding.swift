@@ -1,8 +1,9 @@
-/// Detects a compression in `content-encoding`.
+/// The detection of a compression in `content-encoding`.
 ///
-/// Producers also write other values: kombu writes `binary`, others a character set. A JSON parser can ignore those.
+/// Producers also write other values: kombu writes `binary`, and other clients write a character set. A JSON parser can
+/// ignore such values.
 package enum ContentCoding {
-    /// Names of compressions: those that IANA registers for HTTP, and others in use.
+    /// The names of compressions: names that IANA registers for HTTP, and other names in use.
     private static let compressions = [
         "gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "brotli", "dcb", "dcz", "zstd", "x-zstd", "zlib",
         "bzip2", "x-bzip2", "bz2", "lz4", "lzma", "xz", "snappy", "x-snappy-framed", "pack200-gzip", "exi",
@@ -15,7 +16,7 @@ package enum ContentCoding {
         return codings.lazy.compactMap { coding in compressions.first { $0 == coding } }.first
     }
 
-    /// Returns why a worker rejects a body with this `content-encoding`; nil if it accepts the body.
+    /// Returns the violation of a body with this `content-encoding`; nil if a worker accepts the body.
     package static func violation(of encoding: String?) -> RequestViolation? {
         compression(in: encoding).map { name in
             RequestViolation(

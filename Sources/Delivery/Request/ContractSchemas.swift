@@ -7,10 +7,10 @@ public enum ContractSchemas {
 
     static let channelCommand = compile(channelCommandText, "channel-command.schema.json")
 
-    /// The text of the file in `schemas/`.
+    /// The text of `schemas/channel-command.schema.json`.
     public static var channelCommandText: [UInt8] { PackageResources.channel_command_schema_json }
 
-    /// The text of the file in `schemas/`.
+    /// The text of `schemas/notification.schema.json`.
     public static var notificationText: [UInt8] { PackageResources.notification_schema_json }
 
     private static func compile(_ text: [UInt8], _ name: String) -> CompiledSchema {

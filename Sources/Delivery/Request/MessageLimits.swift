@@ -29,7 +29,7 @@ public struct MessageLimits {
             ? pushType?.payloadBytesMax ?? APNSLimits.payloadBytesMax : APNSLimits.payloadBytesMaxBroadcast
     }
 
-    /// Returns why a worker would reject a request that satisfies the schema; nil if the request is within the limits.
+    /// Returns the violation of a request that satisfies the schema; nil if the request is within the limits.
     public static func violation(of message: JSONValue) -> RequestViolation? {
         do throws(RequestViolation) {
             try MessageLimits(message).check(payload: message["payload"])
@@ -46,7 +46,7 @@ public struct MessageLimits {
         if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
             throw RequestViolation(
                 .limit, "device_token", path: "/device_token",
-                "A device token is an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
+                "device_token must be an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
         }
         guard collapseIDBytes <= APNSLimits.collapseIDBytesMax else {
             throw RequestViolation(
@@ -61,7 +61,8 @@ public struct MessageLimits {
         }
     }
 
-    /// Returns a sentence with the size of the payload without escapes and indentation, if that is within the limit.
+    /// Returns a sentence with the size of the payload without escapes and whitespace, if that size is within the
+    /// limit; otherwise an empty string.
     private static func advice(_ payload: JSONValue?, bytesMax: Int) -> String {
         guard let bytes = payload?.compactByteCount, bytes <= bytesMax else { return "" }
         return " Written as UTF-8, without \\u escapes and whitespace between its parts, it has \(bytes)."

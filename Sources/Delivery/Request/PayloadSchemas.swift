@@ -3,10 +3,10 @@ public import JSONSchema
 /// The schemas of the apps for their payloads, beyond the contract.
 public struct PayloadSchemas: Sendable {
     let schemas: [CompiledSchema]
-    /// For each app, in the order of the `AppDirectory`: an index into `schemas`; nil without a schema.
+    /// The index into `schemas` of each app, in the order of the `AppDirectory`; nil without a schema.
     let ofApps: [Int?]
 
-    /// - Parameter ofApps: For each app, in the order of the `AppDirectory`: the index of its schema; nil without a
+    /// - Parameter ofApps: The index into `schemas` of each app, in the order of the `AppDirectory`; nil without a
     ///   schema.
     public init(_ schemas: [CompiledSchema] = [], ofApps: [Int?] = []) {
         self.schemas = schemas
@@ -24,7 +24,7 @@ struct PayloadValidators {
         ofApps = payloadSchemas.ofApps
     }
 
-    /// nil if the app has no schema.
+    /// The validator for the payloads of an app; nil if the app has no schema.
     subscript(app: AppDirectory.Index) -> SchemaValidator? {
         guard ofApps.indices.contains(app), let index = ofApps[app] else { return nil }
         return validators[index]

@@ -6,7 +6,7 @@ public struct PushRequest: Sendable {
     public var push: APNSRequest
     public var app: AppDirectory.Index
     public var route: Route
-    /// The time at which the device registered its token, in UNIX milliseconds; nil if unknown. An older 410 does not
-    /// invalidate the token.
+    /// The time at which the device registered its token, in UNIX milliseconds; nil if unknown. A 410 answer with an
+    /// older timestamp does not invalidate the token.
     public var registeredAtMilliseconds: Int64?
 }

@@ -1,12 +1,13 @@
 import APNSProtocol
 import Text
 
-/// Redacts texts about a request for logs and results. Keys of a request have any length and may be device tokens.
+/// The redaction of texts about a request, for logs and results. Member names of a request have any length and may be
+/// device tokens.
 enum RedactedText {
     static let wordBytesMax = 40
     static let pointerBytesMax = 256
     static let nameCharactersMax = 100
-    /// The consecutive hexadecimal digits from which a text may be a device token. A UUID has twelve.
+    /// The minimum of consecutive hexadecimal digits in a possible device token. A UUID has at most twelve.
     static let tokenDigitsMin = 32
 
     static func sentence(_ text: String) -> String {
@@ -21,7 +22,8 @@ enum RedactedText {
         return "\"\(shown)\(name.count > nameCharactersMax ? "…" : "")\""
     }
 
-    /// Returns a JSON pointer, with long tokens truncated, and itself truncated if it is long.
+    /// Returns a JSON pointer with long reference tokens truncated. If the pointer is still too long, its end is
+    /// omitted.
     static func pointer(_ pointer: String) -> String {
         var shown = ""
         for word in sentence(pointer).utf8.split(separator: slash, omittingEmptySubsequences: false).dropFirst() {

@@ -1,15 +1,15 @@
 import AMQP
 import EventLoop
 
-/// Validates single requests with the reader of a worker: JSON, schema, app, environment, limits and the app's payload
-/// schema, in this order.
+/// A checker that validates single requests with the reader of a worker: JSON, schema, app, environment, limits and the
+/// app's payload schema, in this order.
 ///
-/// Commands use it. It is not `Sendable` and keeps the memory of one reader.
+/// Commands use the checker. It is not `Sendable`, since it keeps the memory of one reader.
 public final class RequestChecker {
     private let reader: RequestReader
 
     /// - Parameters:
-    ///   - payloadSchemas: The payload schemas of the same apps.
+    ///   - payloadSchemas: The payload schemas of `apps`.
     ///   - messageBytesMax: The size of the largest body, in bytes.
     public init(apps: AppDirectory, payloadSchemas: PayloadSchemas, messageBytesMax: Int) {
         reader = RequestReader(
@@ -17,7 +17,7 @@ public final class RequestChecker {
             depthMax: LaneConfiguration.messageDepthMaxDefault)
     }
 
-    /// Returns why a worker would reject a request; nil if it would push the request.
+    /// Returns the violation for which a worker would reject a request; nil if the worker would push the request.
     ///
     /// The body needs no id, since the AMQP message has one.
     public func violation(of body: [UInt8]) -> RequestViolation? {

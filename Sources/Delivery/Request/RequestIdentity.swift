@@ -3,10 +3,11 @@ import JSON
 
 /// The id of a request for APNs, its result and its dead letter.
 public enum RequestIdentity {
-    /// Returns the `id` of the request if it is a UUID, otherwise the id of the message, otherwise that of the event.
+    /// Returns the `id` of the request if it is a UUID, otherwise the id of the AMQP message, otherwise the id of the
+    /// event.
     ///
-    /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used as it is, any other text as its
-    ///   UUIDv5.
+    /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged; any other text is
+    ///   replaced by its UUIDv5.
     public static func of(body: [UInt8], messageID: String?) -> UUIDValue? {
         let root = (try? JSONDocument(body))?.root
         return root.flatMap { of(body: CloudEvent.request(in: $0)) } ?? of(messageID: messageID)

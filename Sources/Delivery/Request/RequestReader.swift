@@ -5,8 +5,9 @@ import Crypto
 import JSON
 import JSONSchema
 
-/// Reads the request of a delivery, or reports its first violation: encoding, JSON, schema, identity, app, limits, the
-/// app's payload schema, in this order. Belongs to one lane, whose parser memory and validators it holds.
+/// A reader that returns the request of a delivery or its first violation. It checks encoding, JSON, schema, identity,
+/// app, limits, and the app's payload schema, in this order. A reader belongs to one lane, whose parser memory and
+/// validators it holds.
 final class RequestReader {
     private let apps: AppDirectory
     private let parser: JSONParser
@@ -26,7 +27,7 @@ final class RequestReader {
     /// Replaces the payload schemas from the next request on.
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
-    /// Reads and validates the request. Also records its identity and target in `record` if it is invalid.
+    /// Reads and validates the request. Records its identity and target in `record`, even if the request is invalid.
     func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
         do throws(RequestViolation) {
             return .success(try notification(record))
@@ -122,7 +123,7 @@ final class RequestReader {
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
     ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
-        // The schema requires both members. Reject a request without them nevertheless.
+        // The schema requires push_type and payload. Reject a request without these members nevertheless.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
         else {
             throw RequestViolation(.schema, "required", "push_type or payload is missing.")
@@ -158,8 +159,8 @@ extension RequestViolation {
 }
 
 extension DeliveryRecord {
-    /// The longest app or token that a result repeats, in bytes. A request that violates the schema does not bound
-    /// them.
+    /// The maximum length of an app or token that a result repeats, in bytes. A request that violates the schema may
+    /// contain longer values.
     private static let repeatedBytesMax = 512
 
     /// Records the members that a result repeats. The request may still be rejected.

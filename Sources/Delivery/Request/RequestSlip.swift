@@ -1,7 +1,7 @@
 import JSON
 import JSONSchema
 
-/// Detects common mistakes in requests that the schema's message does not name.
+/// The detection of common mistakes in requests that the message of the schema does not name.
 enum RequestSlip {
     /// Names that other programs use for members of a request.
     private static let otherNames: KeyValuePairs = [
@@ -10,7 +10,7 @@ enum RequestSlip {
 
     /// Returns the violation with a hint at the probable mistake.
     ///
-    /// - Parameter root: The request. If it is in an event, pointers of the violation begin at the event.
+    /// - Parameter root: The request. If the request is in an event, pointers of the violation begin at the event.
     static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         var violation = violation
         let place = place(of: violation, in: root)
@@ -35,7 +35,7 @@ enum RequestSlip {
         return violation
     }
 
-    /// Returns the JSON pointer within the request.
+    /// Returns the JSON pointer of the violation within the request.
     private static func place(of violation: SchemaViolation, in root: JSONValue) -> String {
         let pointer = violation.instancePointer
         guard root["data"] == nil, pointer == eventData || pointer.hasPrefix(eventData + "/") else { return pointer }

@@ -4,19 +4,19 @@ import JSONSchema
 
 /// The reason why a request is invalid, with a remedy for the developer of its producer.
 public struct RequestViolation: Error, Sendable, Hashable {
-    /// The class of the violation; the second word of a dead letter's routing key.
+    /// The class of the violation, and the second word of a dead letter's routing key.
     public enum Class: String, Sendable, Hashable, CaseIterable {
         /// A property of the AMQP message, such as an unsupported encoding or a missing id.
         case property
-        /// The body is not JSON.
+        /// A body that is not JSON.
         case json
-        /// The body violates the schema.
+        /// A body that violates the schema.
         case schema
         /// A limit that JSON Schema cannot express, such as bytes of UTF-8.
         case limit
-        /// The app or environment is not configured here.
+        /// An app or environment that is not configured here.
         case app
-        /// The body is larger than `messageBytesMax` and was dropped.
+        /// A body that is larger than `messageBytesMax` and was dropped.
         case size
     }
 
@@ -26,8 +26,8 @@ public struct RequestViolation: Error, Sendable, Hashable {
     public var code: String
     /// The JSON pointer to the value; nil for the whole request.
     public var path: String?
-    /// One sentence. It contains no device token; of the payload, it contains only names of properties and values of a
-    /// schema.
+    /// The violation and its remedy, for the developer. The sentence contains no device token. Of the payload, it
+    /// contains only names of properties and values of a schema.
     public var sentence: String
 
     public init(_ violationClass: Class, _ code: String, path: String? = nil, _ sentence: String) {
@@ -39,7 +39,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
 }
 
 extension RequestViolation {
-    /// The violation with its path relative to the event. Paths of schema violations already are.
+    /// The violation with its path relative to the event. Paths of schema violations are already relative to the event.
     var inEvent: RequestViolation {
         guard violationClass == .limit || violationClass == .app else { return self }
         var violation = self

@@ -1,13 +1,14 @@
 import EventLoop
 
-/// A circuit breaker: holds pushes that are known to fail, and closes after a successful probe.
+/// A circuit breaker, which holds pushes that are known to fail and closes after a successful probe.
 ///
 /// Pure: its methods have the time and the events as parameters. An open breaker is probed by connecting, which needs
 /// no push, or by one push when a probe is due.
 struct Breaker: Sendable, Hashable {
     static let firstProbeSeconds: Int64 = 5
     static let probeSecondsMax: Int64 = 60
-    /// The maximum for an endpoint that answers. Its answers prove that it pushed nothing, and all apps wait for it.
+    /// The longest wait between probes of an endpoint that answers. All apps wait for the endpoint, and its answers
+    /// prove that the probes pushed nothing.
     static let answeredProbeSecondsMax: Int64 = 10
 
     enum Probing: Sendable, Hashable {
@@ -31,7 +32,7 @@ struct Breaker: Sendable, Hashable {
         case hold(HoldReason)
     }
 
-    /// nil while the breaker is closed.
+    /// The current opening; nil while the breaker is closed.
     private(set) var opening: Opening?
 
     func admission(_ now: MonotonicTime) -> Admission {
@@ -42,7 +43,7 @@ struct Breaker: Sendable, Hashable {
         return .probe
     }
 
-    /// Opens the breaker, or changes the cause if it is open. Returns whether it was closed.
+    /// Opens the breaker, or changes the cause if it is open. Returns whether the breaker was closed.
     mutating func open(_ cause: HoldReason, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {
             opening?.cause = cause
@@ -59,7 +60,7 @@ struct Breaker: Sendable, Hashable {
         opening?.isBeingProbed = true
     }
 
-    /// Schedules the next probe after a failed one, with twice the wait.
+    /// Schedules the next probe after a failed probe, with twice the wait.
     ///
     /// - Parameters:
     ///   - secondsMax: The longest wait.

@@ -6,7 +6,7 @@ import EventLoop
 /// The breakers of a lane: one for each endpoint, one for each pool (a credential at an endpoint), and one for each
 /// topic that APNs refused. An open breaker does not affect pushes of other routes.
 ///
-/// Pure: decides which pushes may be sent, from the time and the outcomes of pushes.
+/// Pure: its methods have the time and the events as parameters.
 struct BreakerSet {
     enum Change: Sendable, Hashable {
         case opened(BreakerScope, HoldReason)
@@ -21,11 +21,11 @@ struct BreakerSet {
 
     /// The consequence of a push's outcome for its request.
     enum Consequence: Sendable, Hashable {
-        /// The outcome concerns the request: decide its verdict.
+        /// A verdict on the request, which the outcome concerns.
         case judge
-        /// Send the push again.
+        /// A second send of the push.
         case sendAgain(AdmittedPush)
-        /// The outcome concerns a route whose breaker is open: hold the request.
+        /// A hold of the request, since the outcome concerns a route whose breaker is open.
         case hold(HoldReason)
     }
 
@@ -36,11 +36,11 @@ struct BreakerSet {
     private var credentials: [Breaker]
     /// The scopes that an operator paused.
     private(set) var pauses: [BreakerScope] = []
-    /// The open breakers of topics. They are few, so a linear search suffices.
+    /// The open breakers of topics. Few breakers of topics are open, so a linear search suffices.
     private var topics: [(route: Route, breaker: Breaker)] = []
     private var openCount = 0
     private var evidenceCount = 0
-    /// Changes since the last `takeChanges`.
+    /// The changes since the last `takeChanges`.
     private(set) var changes: [Change] = []
 
     /// - Parameter endpointOfPool: The endpoint of each pool, counted from 0.
@@ -138,7 +138,7 @@ struct BreakerSet {
         return cause.map { .hold($0) } ?? .judge
     }
 
-    /// Blames an unanswered probe on the breakers that are open for missing answers.
+    /// Attributes an unanswered probe to the scopes whose breakers are open for missing answers.
     private func blameUnanswered(_ findings: inout RouteAttribution, _ route: Route) {
         func finding(_ scope: BreakerScope) -> RouteAttribution.Finding? {
             guard let cause = self[scope].opening?.cause, cause.code == HoldReason.unansweredCode else { return nil }
@@ -162,7 +162,7 @@ struct BreakerSet {
             return finding
         case .bad:
             if evidence[endpoint].isEmpty { evidenceCount += 1 }
-            // Connections are numbered by their pools.
+            // Connection numbers are unique only within their pool.
             let suffices = evidence[endpoint].add(message, connection: push.route.pool << 32 | connection)
             return suffices || endpoints[endpoint].opening != nil ? finding : .nothing
         }
@@ -198,7 +198,7 @@ struct BreakerSet {
     }
 
     /// Opens the breaker of an endpoint to which no connection can be opened, or of the credential if only its
-    /// connections fail. Attempts to connect probe it.
+    /// connections fail. Attempts to connect probe the breaker.
     mutating func cannotConnect(_ pool: Int, isAlone: Bool, _ cause: HoldReason, _ now: MonotonicTime) {
         // Keep the breaker of a refused credential: a connection would close it, but the credential would be refused
         // again.
@@ -206,8 +206,9 @@ struct BreakerSet {
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }
 
-    /// Handles several consecutive connections that ended before any push was answered. Blames the credential, and the
-    /// endpoint once all its credentials are blamed. Connecting succeeds, so pushes probe the breaker.
+    /// Handles several consecutive connections that ended before any push was answered. Opens the breaker of the
+    /// credential; opens the breaker of the endpoint if the other credentials of the endpoint are affected, too.
+    /// Connecting succeeds, so pushes probe the breaker.
     mutating func endedUnanswered(_ pool: Int, _ cause: HoldReason, _ now: MonotonicTime) {
         let endpoint = endpointOfPool[pool]
         let isAlone = endpointOfPool.indices.contains {

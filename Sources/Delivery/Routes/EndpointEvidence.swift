@@ -3,11 +3,11 @@ import Crypto
 /// The evidence that a reachable endpoint fails: answers that report a failing service or that are not from APNs, and
 /// connections without any answer.
 ///
-/// The failure of one request or connection may have a local cause, so several of both are needed.
+/// The failure of one request or connection may have a local cause, so several requests and connections must fail.
 struct EndpointEvidence: Sendable, Hashable {
     static let messagesMin = 5
     static let connectionsMin = 2
-    /// Consecutive connections that end with pushes in flight and none answered, counted by each pool
+    /// The number of consecutive connections of a pool that end with pushes in flight and without any answer
     /// (`PoolEvent.endedUnanswered`).
     static let endedConnectionsMin = 3
 

@@ -2,21 +2,21 @@ import APNS
 import APNSProtocol
 import EventLoop
 
-/// The findings from one push's outcome about its endpoint, credential and topic (design: scopes).
+/// The findings from one push's outcome about its endpoint, credential and topic.
 struct RouteAttribution: Sendable, Hashable {
     enum Finding: Sendable, Hashable {
-        /// The scope works.
+        /// Evidence that the scope works.
         case good
-        /// The scope fails, for this reason.
+        /// Evidence that the scope fails, for this reason.
         case bad(HoldReason)
-        /// The outcome proves nothing about the scope.
+        /// No evidence about the scope.
         case nothing
     }
 
     var endpoint = Finding.nothing
     var credential = Finding.nothing
     var topic = Finding.nothing
-    /// The connection of the pool that carried the push.
+    /// The number of the connection that carried the push, within its pool.
     var connection = 0
 
     static let allGood = RouteAttribution(endpoint: .good, credential: .good, topic: .good)
@@ -32,7 +32,7 @@ struct RouteAttribution: Sendable, Hashable {
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(HoldReason(refusal)), topic: .nothing)
         case .unknown(.connectionLost, _):
-            // The pool counts such connections (`PoolEvent.endedUnanswered`).
+            // The pool counts connections that end unanswered (`PoolEvent.endedUnanswered`).
             self.init(endpoint: .nothing, credential: .nothing, topic: .nothing)
         case .unknown(_, let connection?), .notSent(.notWritten(let connection?)):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
@@ -57,8 +57,8 @@ struct RouteAttribution: Sendable, Hashable {
         let verdict = AnswerVerdict(answer)
         switch verdict.scope {
         case .message:
-            // APNs may not have checked the topic.
-            // A 403 whose reason is not about the credential proves nothing about it either.
+            // APNs may not have checked the topic. A 403 whose reason is not about the credential proves nothing about
+            // the credential.
             (endpoint, credential) = (.good, answer.status == 403 ? .nothing : .good)
         case .target:
             (endpoint, credential, topic) = (.good, .good, .good)
@@ -67,7 +67,7 @@ struct RouteAttribution: Sendable, Hashable {
         case .credential:
             (endpoint, credential) = (.good, .bad(HoldReason(answer)))
         case .connection:
-            // This reason also occurs on new connections: it concerns the key.
+            // The reason also occurs on new connections, so it concerns the key.
             if answer.reason == .unrelatedKeyIDInToken { credential = .bad(HoldReason(answer)) }
         case .endpoint:
             endpoint = .bad(HoldReason(failing: answer))
@@ -98,18 +98,18 @@ extension HoldReason {
 
     fileprivate static let unanswered = HoldReason(
         unansweredCode,
-        "Connections open, but no push on them is answered. Check that apns.endpoints names APNs, and any "
-            + "proxy or firewall on the path.")
+        "Connections open, but no push on them is answered. Check that apns.endpoints names APNs, and "
+            + "check any proxy or firewall on the path.")
 
-    /// Creates the reason for several consecutive connections that ended with a push in flight and none answered.
+    /// Creates the reason for several consecutive connections that ended with pushes in flight and without any answer.
     ///
     /// - Parameter error: The error of the last connection.
     init(endedUnanswered error: TransportError) {
         self.init(
             Self.unansweredCode,
             "Connections open, but end before a push on them is answered (\(error.message)). If another credential "
-                + "works there, check that this one was not revoked and is for this environment. Otherwise check that "
-                + "apns.endpoints names APNs, and check any proxy or firewall on the path.")
+                + "works there, check that this credential was not revoked and is for this environment. Otherwise "
+                + "check that apns.endpoints names APNs, and check any proxy or firewall on the path.")
     }
 
     fileprivate init(_ answer: PushAnswer) {

@@ -1,34 +1,35 @@
 import EventLoop
 
-/// Whether any endpoint accepts connections. A lane stops consuming only while none does: it would hold every request
-/// anyway, so no request starves.
+/// The availability of the endpoints. A lane stops consuming only while no endpoint accepts connections. The lane would
+/// hold every request then, so no request starves.
 ///
 /// Pure: its methods have events of the connection pools and the time as parameters.
 struct RouteAvailability: Sendable {
-    /// A shorter interruption changes nothing: a replacement connection is usually up within 20 ms.
+    /// The longest interruption without any effect. A replacement connection is usually up within 20 ms.
     static let graceSeconds: Int64 = 1
     /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool before it reconnects.
     static let testGraceSeconds: Int64 = 3
 
-    /// The time for which a closed connection, or one with a refused certificate, proves that the endpoint accepts
-    /// connections.
+    /// The time for which a closed connection, or a connection with a refused certificate, proves that the endpoint
+    /// accepts connections.
     static let acceptanceSeconds: Int64 = 60
 
     enum State: Sendable, Hashable {
-        /// At least one endpoint accepts connections, or none has been tested.
+        /// The state while at least one endpoint accepts connections, or while no endpoint has been tested.
         case available
-        /// No endpoint is known to accept connections. Review the state at this time.
+        /// The state while no endpoint is known to accept connections. Review the state at this time.
         case interrupted(until: MonotonicTime)
-        /// No endpoint accepts connections.
+        /// The state while no endpoint accepts connections.
         case unreachable
     }
 
     private enum Endpoint: Hashable {
-        /// No attempt to connect has ended since the start, or since the last connection ended. To: accepting, missing.
+        /// An endpoint without a completed attempt to connect since the start, or since the last connection ended. To:
+        /// accepting, missing.
         case untested
-        /// The last attempt to connect succeeded. To: missing, untested.
+        /// An endpoint whose last attempt to connect succeeded. To: missing, untested.
         case accepting(since: MonotonicTime)
-        /// Attempts to connect have failed, or not succeeded yet. To: accepting.
+        /// An endpoint whose attempts to connect have failed, or have not succeeded yet. To: accepting.
         case missing(since: MonotonicTime)
     }
 
@@ -44,8 +45,8 @@ struct RouteAvailability: Sendable {
         acceptedPools = Array(repeating: nil, count: endpointCount)
     }
 
-    /// Returns the pools that test an endpoint: the last accepted one, then random ones, since the file of one
-    /// credential may be missing or its proxy down.
+    /// Returns the pools that test an endpoint: the last accepted pool, then random pools. One pool does not suffice,
+    /// since the file of its credential may be missing or its proxy down.
     func testingPools(of endpoint: Int, among pools: [Int], random: UInt64) -> some Collection<Int> {
         let first = Int(random % UInt64(max(1, pools.count)))
         let accepted = pools.filter { $0 == acceptedPools[endpoint] }
@@ -59,14 +60,15 @@ struct RouteAvailability: Sendable {
         acceptedPools[endpoint] = pool
     }
 
-    /// Records that the last connection of the endpoint ended: it is unknown whether the endpoint still accepts
-    /// connections.
+    /// Records that the last connection of the endpoint ended. Whether the endpoint still accepts connections is
+    /// unknown.
     mutating func lost(_ endpoint: Int) {
         if case .accepting = endpoints[endpoint] { endpoints[endpoint] = .untested }
     }
 
     /// Returns the endpoints whose last success is so old that it counts only while a connection is up. The caller
-    /// reports ``lost(_:)`` for those without a connection. Empty unless another endpoint is missing.
+    /// reports ``lost(_:)`` for the endpoints without a connection. Returns no endpoints unless another endpoint is
+    /// missing.
     func oldAcceptances(_ now: MonotonicTime) -> [Int] {
         guard endpoints.contains(where: { if case .missing = $0 { true } else { false } }) else { return [] }
         return endpoints.indices.filter { endpoint in
@@ -87,8 +89,8 @@ struct RouteAvailability: Sendable {
         return now < deadline ? .interrupted(until: deadline) : .unreachable
     }
 
-    /// Returns the untested endpoints once the grace period of the missing ones has ended. The caller connects to them
-    /// without a push.
+    /// Returns the untested endpoints once the grace period of the missing endpoints has ended. The caller connects to
+    /// the untested endpoints without a push.
     mutating func beginTests(_ now: MonotonicTime) -> [Int] {
         guard let deadline, now >= deadline else { return [] }
         let untested = endpoints.indices.filter { endpoints[$0] == .untested }
@@ -98,7 +100,7 @@ struct RouteAvailability: Sendable {
     }
 
     /// The time at which the grace periods of all missing endpoints have ended; nil if an endpoint accepts connections
-    /// or none is missing.
+    /// or no endpoint is missing.
     private var deadline: MonotonicTime? {
         var latest: MonotonicTime?
         for endpoint in endpoints {

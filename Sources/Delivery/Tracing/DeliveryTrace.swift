@@ -4,7 +4,7 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// The times of a sampled delivery, from which its spans are made.
+/// The times of a sampled delivery, from which its spans are created.
 final class DeliveryTrace {
     /// The trace context of the producer.
     private let parent: TraceContext
@@ -17,7 +17,7 @@ final class DeliveryTrace {
     private var outcome: Outcome?
     private var failure: String?
 
-    /// Returns nil unless the producer's trace is sampled.
+    /// Begins the trace of a delivery; nil unless the producer's trace is sampled.
     init?(_ record: DeliveryRecord, _ now: Now, spanID: UInt64) {
         guard let text = record.traceContext.parent, let parent = TraceContext(traceParent: text), parent.isSampled
         else { return nil }

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Decision 14: a redrive is a round, identified by its dead letter.
-    @Test func aRepeatedRedriveIsSettledAndThatOfAnotherDeadLetterIsANewAttempt() {
+    @Test func aRepeatedRedriveIsSettledAndAnotherRedriveIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), rejected, now: seconds(0))
@@ -127,7 +127,7 @@ import Testing
             ending(key(), arrival(channel)), ending(key(), arrival(memory.openChannel(), isRedelivered: true)),
         ]
         memory.settle(key(), rejected, now: seconds(0))
-        for duplicate in duplicates { #expect(await duplicate.value == .shared(rejected), "no channel was lost") }
+        for duplicate in duplicates { #expect(await duplicate.value == .shared(rejected), "the verdict differs") }
     }
 
     @Test func aRequeuedRequestBeginsAgain() async {
@@ -150,12 +150,12 @@ import Testing
         memory.lose(next, now: seconds(2))
         let lastOne = ending(key(), arrival(last, isRedelivered: true))
         memory.settle(key(), rejected, now: seconds(3))
-        #expect(await republished.value == .shared(rejected), "published again: the redelivered flag is not set")
+        #expect(await republished.value == .shared(rejected), "a second publish did not share the verdict")
         #expect(await again.value == .same)
-        #expect(await another.value == .shared(rejected), "another delivery has replaced the first")
-        #expect(await lastOne.value == .same, "its channel was lost too")
+        #expect(await another.value == .shared(rejected), "a second redelivery did not share the verdict")
+        #expect(await lastOne.value == .same, "the last redelivery was not recognized")
         memory.lose(last, now: seconds(4))
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "uncertain among duplicates")
+        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "a duplicate was treated as settled")
     }
 
     @Test func aRedeliveryAfterTheFirstEndedIsRecognized() async {
@@ -204,7 +204,7 @@ import Testing
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
             #expect(
-                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "there is no third publish")
+                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "a third publish was settled")
             memory.forget(key())
         }
     }
@@ -227,7 +227,7 @@ import Testing
                 #expect(await same.value == .same)
             }
             #expect(await repeated.value == .same)
-            #expect(memory.begin(key(), again) != .settled, "the channel of the other is open")
+            #expect(memory.begin(key(), again) != .settled, "a delivery on an open channel was settled")
             memory.forget(key())
         }
     }
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// The other publish arrived on a channel that was open for longer than an acknowledgement takes.
+    /// The second publish arrived on a channel that stayed open for longer than an acknowledgement takes.
     @Test func theSecondPublishOfARoundIsADuplicateIfItsChannelIsLostLate() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
@@ -290,7 +290,7 @@ import Testing
         let early = ending(key(), arrival(channel, waitID: 7))
         let other = ending(key(), arrival(channel, waitID: 8))
         memory.settle(key(), waits, now: seconds(0))
-        #expect(await early.value == nil, "there may be no other first delivery")
+        #expect(await early.value == nil, "an early delivery did not begin again")
         #expect(await other.value == .shared(waits))
         #expect(begin(key(), channel, waitID: 7) == .first)
         let repeated = ending(key(), arrival(channel, waitID: 7))
@@ -325,7 +325,7 @@ import Testing
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         let coming = arrival(next, waitID: waitID, isRedelivered: true, count: 3)
-        #expect(memory.begin(key(), coming) == .accepted, "the other process may have pushed it without a result")
+        #expect(memory.begin(key(), coming) == .accepted, "a push of another process was ignored")
         let shared = ending(key(2), coming)
         let same = ending(key(2), arrival(next, waitID: waitID, isRedelivered: true, count: 2))
         memory.settle(key(2), accepted, now: seconds(2))
@@ -333,7 +333,7 @@ import Testing
         #expect(await same.value == .same)
     }
 
-    /// Several publishes of one request that had not waited have no id that distinguishes them (seed 67276).
+    /// No id distinguishes several publishes of one request that has not waited (seed 67276).
     @Test func aRequestThatMovedBeforeTheLossIsAnotherDelivery() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
@@ -362,14 +362,14 @@ import Testing
         #expect(memory.begin(key(), moved) == .settled)
     }
 
-    /// Seed 2188 of the simulation: accepted twice, and no result was marked as a possible duplicate.
+    /// Seed 2188 of the simulation: APNs accepted the request twice, and no result was marked as a possible duplicate.
     @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0, isRedelivered: true, count: 1) == .accepted)
-        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery in the quarantine")
+        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the moved delivery was not recognized")
     }
 
     @Test func anUncertainDeliveryIsADuplicate() {
@@ -377,13 +377,13 @@ import Testing
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(lost, now: seconds(106))
-        #expect(begin(key(), next, isRedelivered: true) == .accepted, "its acknowledgement had time to arrive")
+        #expect(begin(key(), next, isRedelivered: true) == .accepted, "an old settlement was treated as lost")
 
         #expect(begin(key(2), lost) == .first)
         memory.settle(key(2), waits, now: seconds(160))
-        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it has waited since")
+        #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "a returned request was ignored")
         memory.settle(key(2), waits, now: seconds(162))
-        #expect(begin(key(2), next, waitID: 1) == .settled, "its publish was repeated")
+        #expect(begin(key(2), next, waitID: 1) == .settled, "a repeated publish was not recognized")
         #expect(begin(key(2), next, waitID: 2) == .first)
     }
 
@@ -394,14 +394,14 @@ import Testing
         #expect(begin(key(2), lost) == .first)
         let early = ending(key(2), arrival(next, waitID: 5, before: 0))
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "its verdict was published before it moved")
-        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "and it was moved twice")
-        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a duplicate that also moved")
+        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "a settled request was not recognized")
+        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "a second move was not recognized")
+        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a moved duplicate was not processed")
         let moved = ending(key(2), arrival(next, waitID: 6, before: 0))
         let repeated = ending(key(2), arrival(next, waitID: 6, before: 0))
         let duplicate = ending(key(2), arrival(next, waitID: 7, before: 0))
         memory.settle(key(2), rejected, now: seconds(2))
-        #expect(await early.value == .shared(rejected), "no channel was lost at that time")
+        #expect(await early.value == .shared(rejected), "an early duplicate did not share the verdict")
         #expect(await moved.value == .same)
         #expect(await repeated.value == .same)
         #expect(await duplicate.value == .shared(rejected))
@@ -433,7 +433,7 @@ import Testing
             return memory.fingerprint(of: MessageProperties(storage: list.bytes))
         }
         let plain = fingerprint(["b": 1, "a": "x"])
-        #expect(plain == fingerprint(["a": "x", "b": 1]), "RabbitMQ sorts them when it adds its own")
+        #expect(plain == fingerprint(["a": "x", "b": 1]), "the order of headers changed the fingerprint")
         #expect(plain == fingerprint(["a": "x", "b": 1, "x-delivery-count": 3, "x-acquired-count": 4]))
         #expect(fingerprint(nil) == fingerprint(["x-delivery-count": 1]))
         #expect(plain != fingerprint(["a": "x", "b": 2]))
@@ -441,7 +441,7 @@ import Testing
         #expect(plain != fingerprint(["a": "x", "b": 1], timestamp: nil))
     }
 
-    @Test func aHundredThousandTakeSixMegabytes() {
+    @Test func aHundredThousandRequestsTakeSixMegabytes() {
         let channel = memory.openChannel()
         for number in 0..<200_000 as Range<UInt64> {
             #expect(begin(key(number), channel) == .first)
@@ -450,7 +450,7 @@ import Testing
         #expect((5_300_000...6_000_000).contains(memory.bytes))
     }
 
-    @Test func theOldestAreForgottenOnlyAtTheBound() {
+    @Test func theOldestRequestsAreForgottenOnlyAtTheBound() {
         let memory = DuplicateMemory(settledMax: 1600)
         let channel = memory.openChannel()
         func key(_ number: UInt64) -> DeduplicationKey { memory.key(id: UUIDValue(high: 1, low: number), body: [1]) }
@@ -479,7 +479,7 @@ extension DuplicateMemory {
 }
 
 extension DuplicateMemory {
-    /// Joins the first delivery; nil also if none is in flight.
+    /// Joins the first delivery and returns its end; nil also if no first delivery is in flight.
     fileprivate func ending(of key: DeduplicationKey, _ candidate: DuplicateCandidate) async -> FirstEnd? {
         await withUnsafeContinuation { continuation in
             if !join(key, candidate, TaskWaiter(continuation)) { continuation.resume(returning: nil) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Compares the table with a simple, slow model.
+/// A comparison of the table with a simple, slow model.
 @Suite struct DuplicateTableTests {
     @Test(arguments: 1...8) func matchesAModelAfterRandomOperations(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -36,8 +36,8 @@ import Testing
             case (.some(.some), _):
                 break
             }
-            // A settled entry that began again or was forgotten leaves its place empty, so slightly fewer entries may
-            // be remembered than fit.
+            // A settled entry that began again or was forgotten leaves its place empty, so the table may remember
+            // slightly fewer entries than fit.
             for key in keys {
                 switch table.find(key) {
                 case .nothing:

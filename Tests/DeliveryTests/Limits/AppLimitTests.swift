@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// The slots of an app with limits, and the number of waits until them.
+/// The slots of an app with limits, and the number of waits until its slots.
 @Suite struct AppLimitTests {
     private static func limit(
         inFlight: Int? = nil, perSecond: Double? = nil, waitingMax: Int = 10, waitSecondsMax: Int = 3600
@@ -20,7 +20,7 @@ import Testing
 
     @Test func aBurstIsPushedAndTheRestGetsSlots() {
         var limit = Self.limit(perSecond: 20)
-        // The pushes of a tenth of a second, and the one that is due.
+        // A burst has the pushes of a tenth of a second and the push that is due.
         #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
         #expect(limit.request(.init(), Self.time(0)) == .inLane)
@@ -32,12 +32,12 @@ import Testing
         #expect(limit.inFlight == 5)
     }
 
-    /// Requests beyond those that may wait in the lane return one by one at their slots.
+    /// Requests that may not wait in the lane return one by one at their slots.
     @Test func requestsBeyondTheLaneWaitAtTheBroker() {
         var limit = Self.limit(perSecond: 10, waitingMax: 2)
-        let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
+        let permits = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
         #expect(
-            turns == [
+            permits == [
                 .now, .now, .inLane, .inLane, .atBroker(milliseconds: 300), .atBroker(milliseconds: 400),
                 .atBroker(milliseconds: 500),
             ])
@@ -52,7 +52,7 @@ import Testing
         #expect(limit.waitingCount == 8)
         // The slots of the next nine seconds are planned.
         guard case .atBroker(let milliseconds) = limit.request(.init(), Self.time(950)) else {
-            return #expect(Bool(false), "the new request was first")
+            return #expect(Bool(false), "a new request preceded the returned requests")
         }
         #expect(milliseconds > 8000)
         #expect(limit.request(.init(hasWaited: true), Self.time(950)) == .inLane)
@@ -85,7 +85,7 @@ import Testing
         var limit = Self.limit(perSecond: 0.25)
         #expect(limit.request(.init(), Self.time(0)) == .now)
         #expect(limit.request(.init(), Self.time(0)) == .atBroker(milliseconds: 3900))
-        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new request arrives just before it")
+        #expect(limit.request(.init(), Self.time(3900)) == .now, "the new request got no permit")
         #expect(limit.request(.init(hasWaited: true), Self.time(3905)) == .inLane)
         #expect(limit.nextPermit(Self.time(7899)) == nil)
         #expect(limit.nextPermit(Self.time(7900)) == .now)
@@ -98,11 +98,13 @@ import Testing
         #expect(limit.request(.init(), Self.time(100)) == .inLane)
         #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.laneWaitSecondsMax))
         #expect(limit.nextPermit(Self.time(5099)) == nil)
-        guard case .atBroker = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it still waits") }
+        guard case .atBroker = limit.nextPermit(Self.time(5100)) else {
+            return #expect(Bool(false), "the request still waits in the lane")
+        }
         #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 
-    /// Its slot would be too late, so another request can have the slot.
+    /// The slot would be too late for the request, so another request can have it.
     @Test func aRequestThatExpiresBeforeItsSlotUsesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
         _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
@@ -114,7 +116,7 @@ import Testing
     @Test func theLastOfTheBacklogEndsTheLimit() {
         var limit = Self.limit(perSecond: 10, waitingMax: 0)
         for _ in 0..<102 { _ = limit.request(.init(), Self.time(0)) }
-        #expect(limit.endLimited(Self.time(60_000)) == nil, "the last slot was recent")
+        #expect(limit.endLimited(Self.time(60_000)) == nil, "the limited state ended too early")
         #expect(limit.endLimited(Self.time(80_000)) == .seconds(80))
         #expect(limit.endLimited(Self.time(90_000)) == nil && limit.limitedSince == nil)
     }
@@ -134,13 +136,13 @@ import Testing
         let count = 10 * overload * seconds
         #expect(campaign.pushes.count == count)
         #expect(campaign.trips <= count * 11 / 10, "\(campaign.trips) of \(count)")
-        // As fast as the limit allows.
+        // The campaign is as fast as the limit allows.
         #expect(campaign.seconds < Double(count) / 10 * 1.05)
         expectRate(campaign, perSecond: 10)
         #expect(campaign.waitingMax <= 11)
     }
 
-    /// Scaled down from a backlog of hours with an hour as the longest wait.
+    /// The test scales down a backlog of hours with an hour as the longest wait.
     @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(
@@ -148,7 +150,7 @@ import Testing
         let count = 8000
         #expect(campaign.run(perSecond: 2000, seconds: 4))
         #expect(campaign.pushes.count == count)
-        // 400 s of slots.
+        // The slots take 400 s.
         #expect(campaign.seconds < 400 * 1.15, "\(campaign.seconds)")
         #expect(campaign.tripsMax <= 5 && campaign.trips < count * 5 / 2, "\(campaign.trips), \(campaign.tripsMax)")
         expectRate(campaign, perSecond: 20)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Limits of several apps in one lane.
+/// The limits of several apps in one lane.
 @Suite struct AppLimitsTests {
     private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 

@@ -53,13 +53,13 @@ final class LimitedCampaign {
     }
 
     var start: MonotonicTime { MonotonicTime(nanoseconds: 1_000_000_000) }
-    /// The requests that were pushed or expired.
+    /// The number of requests that were pushed or expired.
     var ended: Int { pushes.count + expired }
     var seconds: Double { start.duration(to: loop.now.monotonic) / .seconds(1) }
 
     /// Publishes at a rate, then waits until all requests have ended.
     ///
-    /// - Returns: Whether all ended within a day of virtual time.
+    /// - Returns: Whether all requests ended within a day of virtual time.
     func run(perSecond rate: Int, seconds: Int) -> Bool {
         let count = rate * seconds
         loop.enter { publish(count, interval: .nanoseconds(1_000_000_000 / Int64(rate))) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// Two endpoints; pools 0 and 1 with two keys at the first, pool 2 at the second.
+/// The breakers of two endpoints: pools 0 and 1, with two keys, are at the first endpoint, pool 2 at the second.
 @Suite struct BreakerSetTests {
     private final class Fixture {
         var breakers = BreakerSet(endpointOfPool: [0, 0, 1])
@@ -55,7 +55,7 @@ import Testing
     @Test func aRefusedKeyHoldsOnlyItsOwnRoutes() {
         let fixture = Fixture()
         guard case .hold(let cause)? = fixture.push(first, 403, .invalidProviderToken) else {
-            return #expect(Bool(false), "not held")
+            return #expect(Bool(false), "the route is not held")
         }
         #expect(cause.code == "InvalidProviderToken")
         #expect(fixture.admit(first) == nil && fixture.admit(otherTopic) == nil)
@@ -82,7 +82,7 @@ import Testing
             fixture.wait(seconds)
             guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe after \(seconds) s") }
             #expect(probe.isProbe && !probe.needsFreshConnection)
-            #expect(fixture.admit(first) == nil, "one at a time")
+            #expect(fixture.admit(first) == nil, "two probes are in flight")
             fixture.wait(1)
             fixture.record(fixture.answer(403, .invalidProviderToken), probe)
             #expect(fixture.admit(first) == nil)
@@ -106,7 +106,9 @@ import Testing
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
         for _ in 0..<5 {
             fixture.wait(10)
-            guard let probe = fixture.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+            guard let probe = fixture.admit(first), probe.isProbe else {
+                return #expect(Bool(false), "no probe is admitted")
+            }
             // The longest possible wait.
             fixture.record(fixture.answer(500), probe, random: 10_000 / 2)
         }
@@ -126,19 +128,21 @@ import Testing
         fixture.wait(secondsBefore)
         _ = fixture.push(first, 403, .invalidProviderToken)
         fixture.record(fixture.answer(200), before)
-        #expect(fixture.admit(first) == nil, "an earlier push is no evidence for the time since")
+        #expect(fixture.admit(first) == nil, "an earlier push closed the breaker")
         fixture.wait(5)
         #expect(fixture.push(first, 200) == .judge)
         #expect(fixture.admit(first)?.isProbe == false)
         #expect(fixture.breakers.areAllClosed)
     }
 
-    /// The probe of another breaker began before that.
+    /// The probe of another breaker began before this breaker opened.
     @Test func aProbeDoesNotCloseABreakerThatOpenedLater() {
         let fixture = Fixture()
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
         fixture.wait(5)
-        guard let probe = fixture.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+        guard let probe = fixture.admit(first), probe.isProbe else {
+            return #expect(Bool(false), "no probe is admitted")
+        }
         fixture.wait(1)
         let refusal = HoldReason(.handshake("revoked"))
         fixture.breakers.refused(0, refusal, fixture.now)
@@ -153,7 +157,7 @@ import Testing
         fixture.wait(5)
         #expect(fixture.push(first, 403, reason) == .judge)
         #expect(fixture.breakers.openings.map(\.scope) == [.credential(pool: 0)])
-        #expect(fixture.push(first, 200) == .judge, "the next may probe")
+        #expect(fixture.push(first, 200) == .judge, "the next push was not a probe")
         #expect(fixture.breakers.areAllClosed)
     }
 
@@ -182,13 +186,13 @@ import Testing
         fixture.wait(5)
         #expect(fixture.admit(first)?.isProbe == true)
         fixture.record(.unknown(.timedOut), before)
-        #expect(fixture.admit(first) == nil, "one at a time")
+        #expect(fixture.admit(first) == nil, "two probes are in flight")
     }
 
     @Test func aTopicThatANewConnectionAcceptsIsNoLongerHeld() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not retried")
+            return #expect(Bool(false), "the push was not sent again")
         }
         #expect(fixture.record(fixture.answer(200), again) == .judge)
         #expect(fixture.breakers.areAllClosed)
@@ -197,18 +201,18 @@ import Testing
     @Test func aTopicIsRetriedOnceOnANewConnectionAndThenHeldAlone() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not retried")
+            return #expect(Bool(false), "the push was not sent again")
         }
         #expect(again.needsFreshConnection && again.isProbe)
-        #expect(fixture.admit(first) == nil, "meanwhile")
+        #expect(fixture.admit(first) == nil, "the topic is not held during the probe")
         #expect(fixture.admit(otherTopic) != nil)
         guard case .hold(let cause) = fixture.record(fixture.answer(400, .topicDisallowed), again) else {
-            return #expect(Bool(false), "not held")
+            return #expect(Bool(false), "the route is not held")
         }
         #expect(cause.code == "TopicDisallowed")
         #expect(fixture.admit(first) == nil && fixture.admit(otherTopic) != nil)
         fixture.wait(60)
-        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe") }
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no probe is admitted") }
         #expect(probe.needsFreshConnection)
         #expect(fixture.record(fixture.answer(200), probe) == .judge)
         #expect(fixture.breakers.areAllClosed && fixture.admit(first)?.needsFreshConnection == false)
@@ -217,13 +221,13 @@ import Testing
     @Test func anOvertakenProbeIsNotRetried() {
         let fixture = Fixture()
         guard case .sendAgain(let again)? = fixture.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not retried")
+            return #expect(Bool(false), "the push was not sent again")
         }
         let early = AdmittedPush(route: first, begunAt: fixture.now, isProbe: true)
         #expect(fixture.record(fixture.answer(200), early) == .judge)
         #expect(fixture.breakers.areAllClosed)
         guard case .hold = fixture.record(fixture.answer(400, .topicDisallowed), again) else {
-            return #expect(Bool(false), "not held")
+            return #expect(Bool(false), "the route is not held")
         }
     }
 
@@ -244,7 +248,7 @@ import Testing
         for connection in [0, 1, 0, 1] {
             #expect(fixture.push(first, 503, .shutdown, connection: connection) == .judge)
         }
-        #expect(fixture.breakers.areAllClosed, "a single failing server")
+        #expect(fixture.breakers.areAllClosed, "one failing server opened the breaker")
         for connection in [0, 1, 0, 1] {
             #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
@@ -253,10 +257,10 @@ import Testing
             #expect(fixture.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
         guard case .hold(let cause)? = fixture.push(first, 500, .internalServerError, connection: 0) else {
-            return #expect(Bool(false), "not held")
+            return #expect(Bool(false), "the route is not held")
         }
         #expect(cause.code == "failing")
-        #expect(fixture.admit(second) == nil, "the same endpoint")
+        #expect(fixture.admit(second) == nil, "the failing endpoint is not held")
         #expect(fixture.admit(third) != nil)
         fixture.wait(5)
         #expect(fixture.push(second, 200) == .judge)
@@ -277,7 +281,7 @@ import Testing
     @Test func aProxysPageCountsAsAFailureOfTheEndpoint() {
         let fixture = Fixture()
         for number in 0..<5 {
-            guard let pass = fixture.admit(first) else { return #expect(Bool(false), "held too soon") }
+            guard let pass = fixture.admit(first) else { return #expect(Bool(false), "the endpoint is held too soon") }
             let page = fixture.answer(403, .unknown("<html>"), connection: number, isFromAPNS: false)
             let consequence = fixture.record(page, pass)
             #expect((consequence == .judge) == (number < 4))
@@ -289,14 +293,14 @@ import Testing
         let fixture = Fixture()
         fixture.breakers.cannotConnect(1, isAlone: false, HoldReason("unreachable", "not reachable"), fixture.now)
         fixture.wait(3600)
-        #expect(fixture.admit(first) == nil, "no push probes it")
+        #expect(fixture.admit(first) == nil, "a push probes the endpoint")
         #expect(fixture.admit(third) != nil)
         fixture.breakers.connected(2)
         #expect(fixture.admit(first) == nil)
         fixture.breakers.connected(0)
         #expect(fixture.admit(first) != nil)
         guard case .closed(.endpoint(0), let opening)? = fixture.takeChanges().last else {
-            return #expect(Bool(false), "not recorded")
+            return #expect(Bool(false), "the closing was not recorded")
         }
         #expect(opening.since.duration(to: fixture.now) == .seconds(3600))
     }
@@ -305,7 +309,7 @@ import Testing
         let fixture = Fixture()
         fixture.breakers.cannotConnect(1, isAlone: true, HoldReason("unreachable", "not admitted"), fixture.now)
         #expect(fixture.admit(second) == nil && fixture.breakers.awaitsConnection(1))
-        #expect(fixture.admit(first) != nil && !fixture.breakers.awaitsConnection(0), "the same endpoint")
+        #expect(fixture.admit(first) != nil && !fixture.breakers.awaitsConnection(0), "a good key is held")
         fixture.breakers.connected(0)
         #expect(fixture.admit(second) == nil)
         fixture.breakers.connected(1)
@@ -348,7 +352,7 @@ import Testing
         #expect(fixture.admit(first) != nil)
         #expect(fixture.breakers.opening(at: .credential(pool: 1))?.cause == refusal)
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes the breaker") }
         #expect(fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe) == .hold(refusal))
         fixture.wait(10)
         #expect(fixture.push(second, 200) == .judge)
@@ -359,22 +363,22 @@ import Testing
         let fixture = Fixture()
         for number in 0..<5 { _ = fixture.push(first, 500, connection: number) }
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes the breaker") }
         _ = fixture.record(.notSent(.certificateRefused(.handshake("revoked"))), probe)
         #expect(fixture.breakers.opening(at: .endpoint(0)) != nil)
     }
 
-    /// A server that accepts connections, and ends them or stays silent.
+    /// The server accepts connections, but ends them or stays silent.
     @Test func aSilentEndpointIsHeldAlthoughItsConnectionsAreUp() {
         let fixture = Fixture()
         for number in 1...EndpointEvidence.messagesMin {
             guard let pass = fixture.admit(first) else { return #expect(Bool(false), "held after \(number - 1)") }
             let outcome = PushOutcome.unknown(.timedOut, silentConnection: number)
-            #expect(fixture.record(outcome, pass) == .judge, "it may have been sent")
+            #expect(fixture.record(outcome, pass) == .judge, "the outcome is not judged")
         }
         #expect(fixture.admit(first) == nil)
         fixture.wait(5)
-        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no push probes it") }
+        guard let probe = fixture.admit(first) else { return #expect(Bool(false), "no push probes the breaker") }
         fixture.record(.unknown(.timedOut, silentConnection: 9), probe)
         #expect(fixture.admit(first) == nil)
         fixture.wait(10)
@@ -389,7 +393,7 @@ import Testing
         #expect(fixture.takeChanges() == [.opened(.endpoint(1), cause)] && cause.code == "unanswered")
         #expect(fixture.admit(third) == nil && fixture.admit(first) != nil && fixture.admit(second) != nil)
         fixture.breakers.connected(2)
-        #expect(fixture.admit(third) == nil, "a connection proves nothing")
+        #expect(fixture.admit(third) == nil, "a connection closed the breaker")
         var waits: [Int64] = [5, 5, 10, 20, 30]
         for outcome in [
             PushOutcome.unknown(.connectionLost, silentConnection: 4), .notSent(.refused), .notSent(.noConnection),
@@ -398,7 +402,7 @@ import Testing
             fixture.wait(waits.removeFirst())
             guard let probe = fixture.admit(third), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
             fixture.record(outcome, probe)
-            #expect(fixture.admit(third) == nil, "the next waits longer after \(outcome)")
+            #expect(fixture.admit(third) == nil, "the next probe came too early after \(outcome)")
         }
         fixture.wait(waits.removeFirst())
         #expect(fixture.push(third, 200) == .judge)
@@ -420,7 +424,7 @@ import Testing
         fixture.breakers.connected(1)
         #expect(fixture.push(first, 200) == .judge && fixture.admit(second) == nil)
         fixture.wait(5)
-        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes it") }
+        guard let probe = fixture.admit(second) else { return #expect(Bool(false), "no push probes the breaker") }
         #expect(fixture.record(.notSent(.noConnection), probe) == .hold(cause))
         #expect(fixture.admit(second) == nil)
         fixture.wait(10)

@@ -62,7 +62,7 @@ import Testing
         #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
-    /// Otherwise an endpoint that was used once would hide a network outage.
+    /// Without the test, an endpoint that was used once would hide a network outage.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
@@ -85,7 +85,7 @@ import Testing
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
         availability.accepted(1, pool: 0, at(0))
-        #expect(availability.oldAcceptances(at(100_000)) == [], "nothing is missing")
+        #expect(availability.oldAcceptances(at(100_000)) == [], "an old success does not count")
         availability.missed(0, since: at(0))
         #expect(availability.oldAcceptances(at(59_999)) == [])
         #expect(availability.oldAcceptances(at(60_000)) == [1])

@@ -12,27 +12,27 @@ struct Disturbance {
         case brokerRestarts
         case brokerFrozen
         case brokerAlarm
-        /// Every publish is refused.
+        /// A broker that refuses every publish.
         case brokerFull
         case exchangesMissing([String])
         case resultQueuesMissing
         case endpointLost(APNSEnvironment, SimulatedNetwork.State)
-        /// APNs answers 500 to every push.
+        /// An endpoint that answers 500 to every push.
         case endpointFails(APNSEnvironment)
-        /// A proxy answers every push with a page.
+        /// A proxy that answers every push with a page.
         case endpointIsProxy(APNSEnvironment)
-        /// APNs answers no push.
+        /// An endpoint that answers no push.
         case endpointSilent(APNSEnvironment)
         case goAway
         case streamsRefused
         case keyRevoked(Int)
-        /// The key is valid for one environment only.
+        /// A key that is valid for one environment only.
         case keyBound
         case appDisabled(Int)
         case devicesThrottled
-        /// The workers' clock is ahead by this many seconds, or behind if negative.
+        /// A clock of the workers that is ahead by this many seconds, or behind if negative.
         case clockWrong(Int)
-        /// The machine was suspended for this many seconds.
+        /// A suspension of the machine for this many seconds.
         case suspended(Int)
     }
 
@@ -53,7 +53,7 @@ struct Disturbance {
         }
     }
 
-    /// Whether the disturbance can affect this message.
+    /// Whether the disturbance can affect the request.
     func affects(_ message: SimulatedMessage) -> Bool {
         switch kind {
         case .endpointLost(let environment, _), .endpointFails(let environment), .endpointIsProxy(let environment),

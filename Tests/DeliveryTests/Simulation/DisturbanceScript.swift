@@ -87,7 +87,8 @@ struct DisturbanceScript {
         return states[random.below(states.count)]
     }
 
-    /// Changes no clock if held requests are given up, since that depends on the clock.
+    /// Returns a change of the clock with the range of its duration in seconds. Changes no clock if held requests are
+    /// given up, since their end depends on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// Checks that `deploy/check/regressions` can apply its patches.
+/// The patches of `deploy/check/regressions`, which must apply.
 @Suite struct RegressionPatchTests {
     @Test func everyPatchApplies() async throws {
         let folder = Products.file("Tests/DeliveryTests/Simulation/Regressions")

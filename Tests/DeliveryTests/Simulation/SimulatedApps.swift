@@ -39,7 +39,7 @@ enum SimulatedApps {
 }
 
 extension SimulatorState {
-    /// The state of APNs at the beginning of a run.
+    /// Returns the state of APNs at the beginning of a run.
     static func simulated(publicKey: ES256PublicKey) -> SimulatorState {
         var state = SimulatorState()
         for key in 0..<SimulatedApps.keyCount { state.add(.simulated(key, publicKey, isBound: true)) }

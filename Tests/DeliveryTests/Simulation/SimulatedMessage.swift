@@ -2,31 +2,32 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// A body that the simulation publishes with an id, once or several times, and its kind.
+/// A request that the simulation publishes once or several times, with its kind.
 struct SimulatedMessage {
     enum Kind: CaseIterable {
         case alert
         case background
         case voip
-        /// `expiration` 0: one attempt. The broker also expires the request if no worker consumes it in time.
+        /// A request with `expiration` 0, which permits one attempt. The broker also expires the request if no worker
+        /// consumes it in time.
         case urgent
-        /// Expires during the run.
+        /// A request that expires during the run.
         case perishable
-        /// The device is throttled at times.
+        /// A request for a device that is throttled at times.
         case throttled
-        /// The token is unregistered: 410.
+        /// A request for an unregistered token: 410.
         case unregistered
-        /// The token never existed: 400.
+        /// A request for a token that never existed: 400.
         case badToken
-        /// The token is registered only after a refusal. An operator then redrives the dead letter.
+        /// A request for a token that is registered only after a refusal. An operator then redrives the dead letter.
         case redriven
         case expired
-        /// Violates the schema.
+        /// A request that violates the schema.
         case withoutPayload
         case notJSON
-        /// For an environment without a key of the app.
+        /// A request for an environment in which the app has no key.
         case pinned
-        /// Each worker that pushes it dies.
+        /// A request that kills each worker that pushes it.
         case poison
     }
 
@@ -38,14 +39,15 @@ struct SimulatedMessage {
     let app: Int
     let environment: APNSEnvironment
     let body: [UInt8]
-    /// Empty if the request is never pushed.
+    /// The payload; empty if the request is never pushed.
     let payload: [UInt8]
     let deviceToken: String
-    /// The expiration, in UNIX seconds.
+    /// The expiration in UNIX seconds; nil without an expiration.
     let expiration: Int64?
     /// The times of all publishes. A producer without a confirm publishes the same id and body again.
     var publishedAfterMilliseconds: [Int] = []
-    /// The index of a corrected request with the same id, published when this one is a dead letter.
+    /// The index of a corrected request with the same id, published when this request is a dead letter; nil without a
+    /// correction.
     var correction: Int?
 
     /// - Parameter number: Unique in a run, so that all bodies differ.

@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 
-/// The messages of a run, derived from its seed.
+/// The requests of a run, derived from its seed.
 struct SimulatedMessages {
     static let publishedWithinMilliseconds = 480_000
 

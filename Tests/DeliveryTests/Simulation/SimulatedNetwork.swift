@@ -5,13 +5,13 @@ import EventLoop
 final class SimulatedNetwork {
     enum State {
         case open
-        /// No server listens.
+        /// A network without a listening server.
         case refused
-        /// A server accepts the connection and stays silent.
+        /// A server that accepts the connection and stays silent.
         case silent
-        /// Another server answers, whose certificate does not verify.
+        /// Another server, whose certificate does not verify.
         case wrongCertificate
-        /// APNs refuses the worker's certificate as revoked.
+        /// A server that refuses the worker's certificate as revoked.
         case certificateRefused
     }
 

@@ -14,7 +14,7 @@ final class SimulatedWorker {
 
     /// The index of the worker's place.
     let place: Int
-    /// Distinguishes the worker from its predecessors in the same place.
+    /// The number of the worker, which distinguishes it from its predecessors in the same place.
     let number: Int
     let lanes: [Lane]
     private let loop: VirtualLoop
@@ -24,7 +24,7 @@ final class SimulatedWorker {
     private(set) var isDraining = false
     var isDead: Bool { !host.isUp }
 
-    /// To be created on the loop's thread.
+    /// Creates and starts the worker. To be called on the loop's thread.
     init(place: Int, number: Int, in world: SimulatedWorld) throws {
         (self.place, self.number, loop) = (place, number, world.loop)
         let (loop, host, network) = (world.loop, host, world.network)
@@ -81,7 +81,7 @@ final class SimulatedWorker {
         APNSEnvironment.allCases.contains { SimulatedNetwork.apns($0, worker: place) == endpoint }
     }
 
-    /// Drains as after SIGTERM.
+    /// Drains the worker as after SIGTERM.
     func drain(deadlineSeconds: Int, _ done: @escaping () -> Void) {
         isEnding = true
         isDraining = !isDead

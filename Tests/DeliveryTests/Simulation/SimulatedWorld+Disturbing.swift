@@ -7,7 +7,7 @@ import TestKit
 
 @testable import Delivery
 
-/// Begins and ends disturbances.
+/// The begin and end of disturbances.
 extension SimulatedWorld {
     private static let drainSecondsMax = 15
     private static let cutBytesMax = 3000
@@ -21,7 +21,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// - Parameter worker: The worker to kill; nil for a random one.
+    /// - Parameter worker: The affected worker; nil for a random worker.
     func disturb(_ kind: Disturbance.Kind, milliseconds: Int, worker: SimulatedWorker? = nil) {
         let worker = worker ?? workers[random.below(workers.count)]
         if kind == .workerKilled || kind == .workerDrained, worker.isDead || worker.isDraining { return }
@@ -123,7 +123,7 @@ extension SimulatedWorld {
         open[random.below(open.count)].cut(after: random.below(Self.cutBytesMax), direction)
     }
 
-    /// Changes the clock of the workers, not that of APNs.
+    /// Changes the clock of the workers, not the clock of APNs.
     private func stepClock(_ seconds: Int) {
         loop.now.unixNanoseconds += Int64(seconds) * 1_000_000_000
         apns.clockOffset -= .seconds(seconds)

@@ -3,7 +3,7 @@ import APNSSimulator
 import EventLoop
 import TestKit
 
-/// Records the events of a run.
+/// The observation of a run, recorded in its report.
 extension SimulatedWorld {
     /// The time after which a delayed answer has arrived.
     private static let answerLatency = Duration.milliseconds(100)

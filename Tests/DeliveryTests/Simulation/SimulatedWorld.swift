@@ -29,14 +29,14 @@ final class SimulatedWorld {
     private var workersMade = 0
     private var workersEnded = 0
     private var isFinished = false
-    /// The remaining disturbances, including the deaths from poison requests.
+    /// The number of remaining disturbances, including the deaths from poison requests.
     var disturbancesLeft = 0
-    /// The remaining publishes.
+    /// The number of remaining publishes.
     var publishesLeft = 0
     var apnsConnections: [(connection: VirtualConnection, worker: Int)] = []
-    /// The current state at APNs.
+    /// Whether APNs currently accepts the bound key in production only.
     var isKeyBound = true
-    /// The messages whose dead letters were processed.
+    /// The indices of the requests whose dead letters were processed.
     var redriven: Set<Int> = []
     var messagesByID: [UUIDValue: [Int]] = [:]
 
@@ -135,7 +135,7 @@ final class SimulatedWorld {
         loop.schedule(after: .seconds(Self.checkSeconds)) { [unowned self] in checkCompletion() }
     }
 
-    /// The messages that workers have not finished.
+    /// The number of messages that workers have not finished.
     private var remaining: Int {
         broker.queues.reduce(0) { sum, queue in
             isForResults(queue) ? sum : sum + queue.ready.count + queue.unsettled

@@ -11,12 +11,13 @@ extension SimulationOracle {
         private static let usual = Duration.seconds(120)
         /// The limit after a hold: twice the longest wait, and the longest wait for a probe.
         private static let afterHolding = Duration.seconds(360)
-        /// The same after ten rounds of holds, which last at least `long`.
+        /// The limit after ten rounds of holds, which last at least `long`.
         private static let afterLongHolding = Duration.seconds(1560)
         private static let long = Duration.seconds(900)
-        /// A held request is given up only when it returns: one longest wait more.
+        /// The time from the limit of holds to the return of a held request, at most one longest wait. A held request
+        /// is given up only when it returns.
         private static let lastHoldSeconds = 150
-        /// One attempt: the wait for a connection and the wait for the answer.
+        /// The time of one attempt: the wait for a connection and the wait for the answer.
         private static let attempt = Duration.seconds(70)
         /// The delay of a wait queue's slowest sibling, in percent of the nominal delay.
         private static let siblingPercent = 124
@@ -27,7 +28,8 @@ extension SimulationOracle {
             self.report = report
         }
 
-        /// - Parameter completion: When the request had its result. Later disturbances did not delay it.
+        /// - Parameter completion: The time at which the request had its result. Later disturbances did not delay the
+        ///   result.
         func time(
             of publish: SimulationReport.Publish, _ message: SimulatedMessage, _ result: ReadResult,
             by completion: MonotonicTime
@@ -49,20 +51,22 @@ extension SimulationOracle {
             return since + (isHeld ? afterHolding : Self.usual) + waits(publish, result) + quarantine(publish)
         }
 
-        /// The rounds of a held request become shorter before its expiration. If a worker's clock is then set back, the
-        /// request has time for the longest round, although ten rounds have taken less than `long`.
+        /// Whether a request can reach the longest round early. The rounds of a held request become shorter before its
+        /// expiration. If a worker's clock is then set back, the request has time for the longest round, although ten
+        /// rounds have taken less than `long`.
         private func canSkipToTheLongestRound(_ message: SimulatedMessage, by completion: MonotonicTime) -> Bool {
             message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= completion }
         }
 
-        /// The time for all requests of an app with limits in a single lane, twice: slots may be planned for requests
-        /// that other lanes have already pushed.
+        /// Returns twice the time for all requests of an app with limits in a single lane. Slots may be planned for
+        /// requests that other lanes have already pushed.
         private func slots(of app: Int) -> Duration {
             let count = report.publishes.count { report.messages[$0.message].app == app }
             return .seconds(2 * count * SimulatedSettings.limitedSecondsApart)
         }
 
-        /// The quarantine delivers requests one by one, each confirmed. Held requests return to it.
+        /// Returns the time in the quarantine, which delivers requests one by one, each confirmed. Held requests return
+        /// to the quarantine.
         private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
             func isIn(_ publish: SimulationReport.Publish) -> Bool {
                 publish.requeues >= DeliveryPipeline.deliveriesMax
@@ -74,7 +78,8 @@ extension SimulationOracle {
             .milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
         }
 
-        /// The waits after the request's attempts, with each publish confirmed, and Apple's 15 minutes after each 5xx.
+        /// Returns the waits after the request's attempts, with each publish confirmed, and Apple's 15 minutes after
+        /// each 5xx.
         private func waits(_ publish: SimulationReport.Publish, _ result: ReadResult) -> Duration {
             let delays = WaitDelay.defaults.map(\.seconds)
             // A duplicate that only repeats an outcome had waited after each of its attempts.

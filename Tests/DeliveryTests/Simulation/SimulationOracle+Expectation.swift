@@ -5,7 +5,7 @@ extension SimulationOracle {
         static let lossesMin = 5
 
         let outcomes: Set<String>
-        /// The second and third word of a dead letter's routing key, or the second alone.
+        /// The second and third word of a dead letter's routing key, or the second word alone.
         let deadLetters: [String]
 
         init(_ message: SimulatedMessage, _ settings: SimulatedSettings) {

@@ -4,7 +4,7 @@ import EventLoop
 import JSON
 import TestKit
 
-/// Checks a run against Martlet's guarantees. Each returned sentence is a violation.
+/// A check of a run against Martlet's guarantees.
 struct SimulationOracle {
     /// The checked members of a result.
     struct ReadResult: Hashable {
@@ -16,11 +16,12 @@ struct SimulationOracle {
         var deadClass: String?
     }
 
-    /// RabbitMQ 4 drops a message after more failed deliveries.
+    /// The maximum of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
     static let deliveriesMax = 20
 
     let report: SimulationReport
 
+    /// Returns the violations of the guarantees, one sentence each.
     func violations() -> [String] {
         var violations: [String] = []
         if report.ending != .done {

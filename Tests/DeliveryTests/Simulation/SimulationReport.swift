@@ -7,10 +7,10 @@ struct SimulationReport {
     struct Publish {
         let message: Int
         let at: MonotonicTime
-        /// The arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and repeats
-        /// of unconfirmed publishes.
+        /// The number of arrivals in queues that workers consume: from the producer, from waits, in the quarantine, and
+        /// repeats of unconfirmed publishes.
         var arrivals = 0
-        /// Failed deliveries.
+        /// The number of failed deliveries.
         var requeues = 0
         var results: [Result] = []
         var deadLetters: [DeadLetter] = []
@@ -31,7 +31,7 @@ struct SimulationReport {
     struct Push {
         var status: Int
         var at: MonotonicTime
-        /// By the clock of APNs.
+        /// The time of the push by the clock of APNs.
         var unixSeconds: Int64
         var worker: Int
         /// Whether a living worker received the answer.
@@ -46,17 +46,17 @@ struct SimulationReport {
     var history: UInt64 = 0
     var messages: [SimulatedMessage] = []
     var disturbances: [Disturbance] = []
-    /// The publishes; the index of each is in its `traceparent`.
+    /// The publishes. The `traceparent` of each publish contains its index.
     var publishes: [Publish] = []
     /// The pushes of each message.
     var pushes: [[Push]] = []
-    /// Pushes with an id or bytes that were never published.
+    /// The number of pushes with an id or bytes that were never published.
     var foreignPushes = 0
-    /// Results and dead letters that belong to no publish.
+    /// The number of results and dead letters that belong to no publish.
     var foreignMessages = 0
     var deliveryCountMax = 0
     var requeued = 0
-    /// Channels of the broker that crashed because a worker reused a consumer tag.
+    /// The number of channels that the broker crashed because a worker reused a consumer tag.
     var channelCrashes = 0
     /// The queues with unfinished messages.
     var unfinished: [String] = []
