@@ -107,7 +107,7 @@ extension BenchmarkTests {
             #expect(plot.split(separator: "<polyline ").count == 6)
         }
 
-        @Test func latencyFollowsEachMessageToItsResult() async throws {
+        @Test func latencyFollowsEachRequestToItsResult() async throws {
             let directory = try TemporaryDirectory("latency")
             let file = directory.file("latency.svg")
             let result = try await ChildProcess.run(

@@ -3,8 +3,9 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The pages for users of the simulator: their commands print the documented output, and they document every
-    /// setting.
+    /// The pages for users of the simulator.
+    ///
+    /// The commands on the pages print the documented output, and the pages document every setting.
     @Suite struct SimulatorGuide {
         private static let ports: [(option: String, documented: String)] = [
             ("--listen", "2197"), ("--listen-production", "2198"), ("--listen-channels", "2195"),
