@@ -2,14 +2,14 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// A schema and a text, near the size limit of a message, that are designed to be expensive.
+/// A schema and a text that are designed to be expensive. The text is near the size limit of a request.
 struct HostileCase {
     static let runs = 100
 
     var name: String
     var schema: String
     var text: String
-    /// The keyword of the violation, the code of the error, or `valid`.
+    /// The expected answer: the keyword of the violation, the code of the error, or `valid`.
     var expected: String
     var depthMax = JSONLimits().depthMax
 
@@ -21,7 +21,7 @@ struct HostileCase {
         var parseP99Milliseconds: Double
         var p99Milliseconds: Double
 
-        /// Whether the time is at most 10 ms, or three times the time of parsing if that is longer.
+        /// Whether the time is at most 10 ms, or at most three times the parsing time.
         var isWithinLimit: Bool { p99Milliseconds <= max(10, 3 * parseP99Milliseconds) }
     }
 
@@ -195,7 +195,7 @@ struct HostileCase {
         #"{"oneOf":\#(array(count, element: schema))}"#
     }
 
-    /// Returns a schema that applies the innermost schema twice on each level. It can be nested in another schema.
+    /// Returns a schema that applies the innermost schema twice on each level. Another schema can contain the schema.
     private static func doubled(_ levels: Int, _ innermost: String) -> String {
         let names = (0..<levels).map { level in
             let below = ##"{"$ref":"#/$defs/n\##(level)"}"##
