@@ -24,7 +24,7 @@ struct AMQPCommand: Benchmark {
 /// The command of the process that ``AMQPCommand`` measures.
 struct RelayClientCommand: Benchmark {
     static let syntax = CommandSyntax(
-        path: [RelayClient.name], summary: "Relay requests as messages, without a push.",
+        path: [RelayClient.name], summary: "Relay requests of a broker without pushes.",
         options: [
             OptionSyntax(name: "port", value: "N", help: "port of the broker", isRequired: true),
             .messages(EndToEndOptions().messages), .setting(.inFlight),

@@ -195,7 +195,7 @@ struct HostileCase {
         #"{"oneOf":\#(array(count, element: schema))}"#
     }
 
-    /// Returns a schema that applies the innermost schema twice on each level. Another schema can contain the schema.
+    /// Returns a schema that applies the innermost schema twice on each level. It can be nested in another schema.
     private static func doubled(_ levels: Int, _ innermost: String) -> String {
         let names = (0..<levels).map { level in
             let below = ##"{"$ref":"#/$defs/n\##(level)"}"##

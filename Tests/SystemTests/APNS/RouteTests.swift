@@ -4,7 +4,7 @@ import Testing
 extension SystemTests {
     /// Faults of one key, or of the environment that a request names.
     ///
-    /// A fault affects no other pushes, and its pushes resume without an operator of Martlet.
+    /// A fault affects no other pushes. Held pushes resume after the fault ends.
     @Suite struct Routes {
         @Test func aRevokedKeyAndAForeignEnvironmentHoldOnlyTheirOwnPushes() async throws {
             let revoked = try FixtureKey("REVOKED001", apps: ["com.example.revoked"])

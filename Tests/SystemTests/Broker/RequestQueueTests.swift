@@ -9,7 +9,7 @@ extension SystemTests {
         private static let urgent = LongForm.pick(300, short: 12)
         private static let urgentPerSecond = LongForm.pick(20, short: 4)
         private static let runs = LongForm.pick(5, short: 3)
-        /// The time in which APNs responds.
+        /// The latency of responses by APNs.
         ///
         /// In the short form, responses are slow and few are concurrent. The measured latency then depends on the
         /// responses and not on processors that also run other tests.

@@ -18,7 +18,7 @@ extension SystemTests {
         private static let workers = 2
         private static let rounds = LongForm.pick(3, short: 1)
         private static let requests = LongForm.pick(30_000, short: 3000)
-        /// The publish rate during the disruption, after `requests` requests were queued before the workers started.
+        /// The publish rate during the disruption. Before the workers start, `requests` requests are queued.
         private static let requestsPerSecond = LongForm.pick(200, short: 100)
         private static let kills = LongForm.pick(10, short: 4)
         private static let frozenSeconds = 30
