@@ -8,13 +8,13 @@ struct BaselineSink {
 
     /// Starts the server.
     ///
-    /// - Parameter directory: contains the certificate and key of a simulator.
+    /// - Parameter directory: The folder with the certificate and key of a simulator.
     init(in directory: TemporaryDirectory) async throws {
         process = try await ChildProcess([
             Products.executable("baseline-sink"), directory.file("server.pem"), directory.file("server-key.pem"),
         ])
         guard let port = Int(try await process.output.line { _ in true }) else {
-            throw ProcessError("baseline-sink has not printed its port")
+            throw ProcessError("cannot start baseline-sink: no port in its output")
         }
         self.port = port
     }

@@ -1,17 +1,17 @@
-/// A measured program: a baseline, h2load or Martlet.
+/// A measured program, which is a baseline, h2load or Martlet.
 enum BenchProgram: String, CaseIterable {
     case baselineRelay = "baseline-relay"
     case baselineWorker = "baseline-worker"
     case h2load
     case martlet
 
-    /// The programs that consume messages from a queue.
+    /// The programs that consume requests from a queue.
     static let consumers: [BenchProgram] = [.baselineRelay, .baselineWorker, .martlet]
 
     /// The C program; nil for h2load and Martlet.
     var baseline: Baseline? { Baseline(rawValue: rawValue) }
 
-    /// The name, padded to the first column of a table.
+    /// The name, padded to the width of a table's first column.
     var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
     static let cellWidth = 15
 }
@@ -19,6 +19,6 @@ enum BenchProgram: String, CaseIterable {
 extension [BenchProgram] {
     /// Returns the programs, rotated by one place with each sample, so that each program runs first equally often.
     ///
-    /// - Parameter sample: counts from 1.
+    /// - Parameter sample: The number of the sample, starting at 1.
     func order(ofSample sample: Int) -> [BenchProgram] { indices.map { self[($0 + sample - 1) % count] } }
 }

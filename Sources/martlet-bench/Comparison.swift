@@ -10,7 +10,7 @@ struct Comparison {
     let unit: Measurement.Unit
     /// The programs in the order of the first sample. All except Martlet are baselines.
     let programs: [BenchProgram]
-    /// The limit of Martlet's processor time, as a multiple of each baseline's.
+    /// The goal for Martlet's processor time, as a multiple of each baseline's processor time; nil for no goal.
     var costMax: Double?
     private var samples: [BenchProgram: [Measurement]] = [:]
 
@@ -27,7 +27,7 @@ struct Comparison {
 
     /// Measures each program `count` times, in alternation.
     ///
-    /// - Parameter measure: Measures one sample. Its `round` is unique.
+    /// - Parameter measure: Measures one sample. Each call gets another `round`.
     mutating func collectSamples(
         _ count: Int, _ measure: (BenchProgram, _ round: Int) async throws -> Measurement
     ) async throws {
@@ -64,7 +64,7 @@ struct Comparison {
         let cost = Figures.decimal(cost(relativeTo: baseline), places: 2)
         let goal = costMax.map { " (goal: at most \(Figures.decimal($0, places: 1)))" } ?? ""
         return
-            "Martlet has \(rate) times the rate of \(baseline.rawValue), and \(cost) times its processor time\(goal)."
+            "Martlet has \(rate) times the rate and \(cost) times the processor time of \(baseline.rawValue)\(goal)."
     }
 
     func header(_ figures: Measurement) -> String {

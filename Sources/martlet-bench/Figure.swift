@@ -7,7 +7,7 @@ struct Figure {
     let value: Double
     let places: Int
 
-    /// The width of its column in all tables.
+    /// The width of the figure's column, in characters.
     private var width: Int { max(Self.widthMin, title.count + Self.gap) }
     private static let widthMin = 9
     private static let gap = 3
@@ -32,8 +32,8 @@ extension JSONWriter {
 extension Measurement {
     func figures(by unit: Unit) -> [Figure] {
         var figures = [
-            Figure(title: "\(unit)s/s", key: "\(unit)s_per_second", value: perSecond, places: 0),
-            Figure(title: "CPU µs/\(unit)", key: "cpu_us_per_\(unit)", value: processorMicroseconds, places: 2),
+            Figure(title: "requests/s", key: "\(unit)s_per_second", value: perSecond, places: 0),
+            Figure(title: "CPU µs/request", key: "cpu_us_per_\(unit)", value: processorMicroseconds, places: 2),
             Figure(title: "user", key: "user_us_per_\(unit)", value: userMicroseconds, places: 2),
             Figure(title: "system", key: "system_us_per_\(unit)", value: systemMicroseconds, places: 2),
         ]

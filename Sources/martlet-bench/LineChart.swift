@@ -1,11 +1,11 @@
 import Glibc
 
-/// An SVG line chart. An axis is logarithmic if its values span a range in which small ones would be invisible.
+/// An SVG line chart. An axis is logarithmic if small values would be invisible on a linear axis.
 struct LineChart {
     struct Line {
         var name: String
         var isDashed = false
-        /// Lines of a group have the same color.
+        /// The group of the line. Lines of a group have the same color.
         var group: String
         var points: [(x: Double, y: Double)]
     }
@@ -22,7 +22,7 @@ struct LineChart {
     let xLabel: String
     let yLabel: String
     let width: Double
-    /// The categories of the x axis, at equal distances; nil: a numeric axis, as y is.
+    /// The categories of the x axis, at equal distances; nil for a numeric axis.
     let xValues: [Double]?
     var lines: [Line] = []
 
@@ -109,7 +109,7 @@ struct LineChart {
         }
     }
 
-    /// The positions of figures, and the labeled ticks.
+    /// An axis, which maps figures to positions and has labeled ticks.
     private struct Axis {
         let ticks: [Double]
         private let isLogarithmic: Bool
@@ -131,7 +131,7 @@ struct LineChart {
             let least = Swift.max(Swift.min(figures.min() ?? most, most), most / 1e6)
             isLogarithmic = most / least > LineChart.linearSpanMax
             if isLogarithmic {
-                // 1, 2, 5, 10, …
+                // The ticks are 1, 2, 5, 10, and so on.
                 let steps = (-3...7).flatMap { power in [1, 2, 5].map { $0 * pow(10, Double(power)) } }
                 let first = steps.lastIndex { $0 <= least } ?? 0
                 let last = steps.firstIndex { $0 >= most } ?? steps.count - 1

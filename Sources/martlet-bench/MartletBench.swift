@@ -11,12 +11,12 @@ import Glibc
 
 extension Program {
     static let bench = Program(
-        name: "martlet-bench", version: "0.1.0", summary: "measures Martlet beside a baseline",
+        name: "martlet-bench", version: "0.1.0", summary: "measure Martlet and baselines",
         introduction: """
-            Compares Martlet with a baseline: a minimal C program that does the same work. The programs run in alternation, and
-            reports have the medians of all samples. Do not compare figures of different runs.
+            Compare Martlet with baselines, which are minimal C programs that do the same work. The programs run in
+            alternation, and reports contain the medians of all samples. Do not compare figures of different runs.
 
-            Build it with deploy/build. For the command instructions, build it with deploy/check/simulate 100.
+            Build martlet-bench with deploy/build. For the command instructions, use deploy/check/simulate 100 instead.
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,

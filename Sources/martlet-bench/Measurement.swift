@@ -1,12 +1,13 @@
-/// The cost of one sample of one program, per unit of work: a message or a request.
+/// The cost of one sample of one program, per unit of work.
 struct Measurement: Sendable {
-    /// A process on the other side of the measured program.
+    /// A process with which the measured program communicates.
     enum Peer: String, CaseIterable, Sendable {
         case broker
         case simulator
         case server
     }
 
+    /// The name of a unit of work in the keys of JSON reports.
     enum Unit: String, Sendable {
         case message
         case request
@@ -15,13 +16,15 @@ struct Measurement: Sendable {
     var perSecond: Double
     /// The processor time of the program without its peers, in microseconds per unit.
     var processorMicroseconds: Double
-    /// The user and system parts of the processor time. The kernel splits them by sampling; their sum is exact.
+    /// The user part of the processor time, which the kernel estimates by sampling.
     var userMicroseconds: Double
+    /// The system part of the processor time. The sum of both parts is exact.
     var systemMicroseconds: Double
+    /// The processor time of each peer, in microseconds per unit.
     var peerMicroseconds: [Peer: Double]
     /// The peak resident memory from the start of the process to its end.
     var peakMegabytes: Double
-    /// The latency of a unit; nil if the program does not report it.
+    /// The latency of a unit; nil if the program reports no latencies.
     var latency: Percentiles?
 
     /// Returns the median of each figure.

@@ -11,7 +11,7 @@ extension OptionSyntax {
     }
 
     static func messages(_ standard: Int) -> OptionSyntax {
-        OptionSyntax(name: "messages", value: "N", help: "messages per sample (\(standard))")
+        OptionSyntax(name: "messages", value: "N", help: "requests per sample (\(standard))")
     }
 
     static func plot(_ help: String) -> OptionSyntax { OptionSyntax(name: "plot", value: "FILE", help: help) }

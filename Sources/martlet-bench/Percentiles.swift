@@ -4,7 +4,7 @@ struct Percentiles: Sendable {
     var p99: Double
     var p999: Double
 
-    /// - Parameter latencies: Sorted; not empty.
+    /// - Parameter latencies: At least one latency, in ascending order.
     init(of latencies: [Duration]) {
         func percentile(_ share: Double) -> Double {
             latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))].microseconds / 1000
@@ -12,13 +12,13 @@ struct Percentiles: Sendable {
         (p50, p99, p999) = (percentile(0.5), percentile(0.99), percentile(0.999))
     }
 
-    /// Takes the median of each percentile.
+    /// Creates the medians of the percentiles of several samples.
     init(medianOf samples: [Percentiles]) {
         func median(_ figure: (Percentiles) -> Double) -> Double { Figures.median(samples.map(figure)) }
         (p50, p99, p999) = (median(\.p50), median(\.p99), median(\.p999))
     }
 
-    /// Reads the format of `words`. Returns nil for other words.
+    /// Parses the format of `words`. Returns nil for another format.
     init?(_ words: some Sequence<Substring>) {
         let figures = words.map { Double($0) }
         guard figures.count == 3, let p50 = figures[0], let p99 = figures[1], let p999 = figures[2] else { return nil }

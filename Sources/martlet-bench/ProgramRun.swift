@@ -11,14 +11,14 @@ struct ProgramRun: Sendable {
     var peerTimes: [Measurement.Peer: Duration] = [:]
     var latency: Percentiles?
 
-    /// Runs a program whose last line of output is `NAME: COUNT UNITS RATE …`, as that of the baselines.
+    /// Runs a program whose last line of output is `NAME: COUNT UNITS RATE …`, such as a baseline.
     static func running(_ command: [String]) async throws -> ProgramRun {
         let program = try await ChildProcess(command)
         let (exit, peakBytes) = try await program.exitAndPeak(within: .seconds(secondsMax))
         let output = await program.output.allLines()
         let words = output.last?.split(separator: " ") ?? []
         guard exit.status == .exited(0), words.count > 3, let rate = Double(words[3]) else {
-            throw ProcessError("\(program.name): \(output + program.errors.linesSoFar)")
+            throw ProcessError("cannot measure \(program.name): \(output + program.errors.linesSoFar)")
         }
         return ProgramRun(
             perSecond: rate, usage: exit.usage, peakBytes: peakBytes, latency: Percentiles(words.dropFirst(5)))
@@ -28,7 +28,7 @@ struct ProgramRun: Sendable {
         (self.perSecond, self.usage, self.peakBytes, self.latency) = (perSecond, usage, peakBytes, latency)
     }
 
-    /// Adds the processor time that the peers used during `run`.
+    /// Returns the result of `run`, with the processor time that the peers used during `run`.
     static func measuringPeers(
         _ peerTimes: () async -> [Measurement.Peer: Duration], _ run: () async throws -> ProgramRun
     ) async throws -> ProgramRun {
@@ -40,14 +40,14 @@ struct ProgramRun: Sendable {
 
     /// Returns the cost per unit.
     ///
-    /// - Parameter warmUp: A run of `count` fewer units. Its cost, such as that of the start, is subtracted.
-    /// - Throws: `ProcessError` if the difference is not positive, since there are too few units.
+    /// - Parameter warmUp: A run of `count` fewer units, whose cost is subtracted; nil to subtract nothing.
+    /// - Throws: `ProcessError` if the difference is not positive because of too few units.
     func measurement(of count: Int, beyond warmUp: ProgramRun?) throws(ProcessError) -> Measurement {
         func each(_ time: Duration, _ before: Duration?) -> Double {
             (time - (before ?? .zero)).microseconds / Double(count)
         }
         let exact = each(usage.time, warmUp?.usage.time)
-        guard exact > 0 else { throw ProcessError("cannot measure \(count) units: too few") }
+        guard exact > 0 else { throw ProcessError("cannot measure \(count) units: too few units") }
         // With few units, the variation between runs can make a part negative.
         let user = min(max(0, each(usage.userTime, warmUp?.usage.userTime)), exact)
         return Measurement(

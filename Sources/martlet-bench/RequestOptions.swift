@@ -3,7 +3,7 @@ import CommandKit
 
 /// The options of benchmarks that send requests to an APNs server.
 struct RequestOptions {
-    /// The number of device tokens. Requests cycle through them.
+    /// The number of device tokens, which the requests use in rotation.
     static let devices = 10_000
     private static let requestsMax = 10_000_000
 
@@ -38,7 +38,7 @@ struct RequestOptions {
         }
     }
 
-    /// The options of the load. Each benchmark adds others.
+    /// The options of the load. Each benchmark adds further options.
     static let syntax: [OptionSyntax] = {
         let standard = RequestOptions()
         return [

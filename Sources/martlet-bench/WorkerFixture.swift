@@ -22,7 +22,8 @@ struct WorkerFixture {
 
     /// - Parameters:
     ///   - apps: The bundle IDs of the apps.
-    ///   - keys: The number of keys, assigned to the apps in rotation. The first is the simulator's demonstration key.
+    ///   - keys: The number of keys, assigned to the apps in rotation. The first key is the simulator's
+    ///     demonstration key.
     ///   - shards: The number of shards of the request queue.
     ///   - nodes: The number of broker nodes, 1 or 3.
     ///   - options: Additional options of the simulator.
@@ -65,7 +66,7 @@ struct WorkerFixture {
     func end(_ worker: ChildProcess) async throws {
         let exit = try await worker.terminate()
         guard exit.status == .exited(0) else {
-            throw ProcessError("worker exited with \(exit.status): \(worker.errors.linesSoFar.suffix(5))")
+            throw ProcessError("cannot stop the worker: \(exit.status), \(worker.errors.linesSoFar.suffix(5))")
         }
     }
 

@@ -36,7 +36,7 @@ struct SuiteTests {
         let failures = try file.failures(
             remotes: Self.remotes, options: SchemaOptions(assertsFormat: true, defaultDraft: .draft07), count: &count)
         let page = String(
-            decoding: try Files.bytes(of: Products.file("Sources/Documentation/Producers/Schemas.md")),
+            decoding: try Files.bytes(of: Products.file("Sources/Documentation/Developers/Results.md")),
             as: UTF8.self)
         let start = "| `\(file.name)` | \(count) | \(failures.isEmpty ? "all pass" : "\(failures.count) differ: ")"
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `\(file.name)`") }
@@ -61,7 +61,7 @@ struct SuiteTests {
             _ = try file.failures(remotes: Self.remotes, options: SchemaOptions(defaultDraft: .draft07), count: &count)
         }
         let page = String(
-            decoding: try Files.bytes(of: Products.file("Sources/Documentation/Producers/Schemas.md")),
+            decoding: try Files.bytes(of: Products.file("Sources/Documentation/Developers/Results.md")),
             as: UTF8.self)
         #expect(page.contains("All \(count) required cases of draft-07"))
     }

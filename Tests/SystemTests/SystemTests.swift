@@ -3,17 +3,17 @@ import Testing
 
 /// End-to-end tests with RabbitMQ, worker processes, and the simulator over TLS.
 ///
-/// The tests share a broker. They run one at a time because concurrent tests would only slow each other down.
+/// The tests share a broker. The tests run one at a time, because concurrent tests would slow each other down.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum SystemTests {}
 
-/// End-to-end tests with a broker that they stop, freeze, or fill.
+/// End-to-end tests that stop, freeze, or fill their broker.
 ///
-/// The tests run one at a time, concurrently with the other suites: most of their time is spent waiting.
+/// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum BrokerFaultTests {}
 
 /// End-to-end tests of a worker that is reloaded, drained, or restarted.
 ///
-/// The tests run one at a time, concurrently with the other suites: most of their time is spent waiting.
+/// The tests run one at a time, concurrently with the other suites, because they spend most of their time waiting.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 10)))) enum ChangingWorkerTests {}
 
 /// Tests of the tools: the simulator with its page, the validator, and the operator commands.
@@ -21,5 +21,5 @@ import Testing
 /// The tests run one at a time, concurrently with the tests of the worker.
 @Suite(.serialized, .timeLimit(.minutes(10))) enum ToolTests {}
 
-/// Tests of the benchmark's commands. They do not check the measured figures.
+/// Tests of the benchmark's commands, which do not check the measured figures.
 @Suite(.serialized, .timeLimit(.minutes(10))) enum BenchmarkTests {}

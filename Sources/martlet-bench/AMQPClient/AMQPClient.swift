@@ -1,7 +1,8 @@
 import TestKit
 
-/// Compares Martlet's AMQP client with `baseline-relay` on the same queues. Each sample runs in a new process, which
-/// exits when all messages are relayed.
+/// A comparison of Martlet's AMQP client with `baseline-relay` on the same queues.
+///
+/// Each sample runs in a new process, which exits when all messages are relayed.
 struct AMQPClient {
     private let options: EndToEndOptions
 
@@ -10,12 +11,12 @@ struct AMQPClient {
     }
 
     func run() async throws -> Comparison {
-        MartletBench.log("Starting a private broker")
+        MartletBench.log("private broker starting")
         let fixture = try await WorkerFixture()
         var comparison = Comparison(
             "amqp",
             """
-            \(options.messages) messages of \(options.messageBytes) bytes per sample, \(options.inFlight) in flight, \
+            \(options.messages) requests of \(options.messageBytes) bytes per sample, \(options.inFlight) in flight, \
             quorum queues; median of \(options.samples)
             """,
             [

@@ -2,11 +2,12 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// A relay with Martlet's AMQP client that does the work of `baseline-relay`: it consumes messages, publishes a result
-/// for each, and acknowledges a message when its result is confirmed. Like a lane, it has one connection to consume and
-/// one to publish.
+/// A relay with Martlet's AMQP client that does the work of `baseline-relay`.
+///
+/// The relay consumes messages, publishes a result for each message, and acknowledges a message when its result is
+/// confirmed. Like a lane, the relay has one connection to consume and one connection to publish.
 actor RelayClient {
-    /// The hidden command that `amqp` starts.
+    /// The name of the hidden command that `amqp` starts.
     static let name = "relay-client"
     /// The time limit for the broker to receive the last acknowledgments.
     private static let settleSecondsMax = 10
@@ -29,7 +30,7 @@ actor RelayClient {
     private var idleTasks: [UnsafeContinuation<IncomingMessage?, Never>] = []
     private var whenDone: UnsafeContinuation<Void, Never>?
 
-    /// The command line of the process.
+    /// Returns the command line of the process.
     static func command(_ messages: Int, _ options: EndToEndOptions, _ port: UInt16) throws -> [String] {
         [
             try Products.executable("martlet-bench"), RelayClient.name, "--port", "\(port)", "--messages",
@@ -37,12 +38,12 @@ actor RelayClient {
         ]
     }
 
-    /// Relays `options.messages` messages. Returns the line of output.
+    /// Relays `options.messages` messages, and returns the line of output.
     static func run(_ options: EndToEndOptions, port: UInt16) async throws -> String {
         try await onEpollLoop { loop in try await RelayClient(loop, options, port).run() }
     }
 
-    /// Must be called on the loop.
+    /// Creates a relay. The caller must run on the loop.
     private init(_ loop: EpollLoop, _ options: EndToEndOptions, _ port: UInt16) {
         self.loop = loop
         messages = options.messages
@@ -65,7 +66,7 @@ actor RelayClient {
         await publisher.close()
         if let failure { throw failure }
         guard isSettled else {
-            throw ProcessError("acknowledgments did not arrive within \(Self.settleSecondsMax) s")
+            throw ProcessError("cannot settle all messages within \(Self.settleSecondsMax) s")
         }
         return "martlet: \(messages) messages \(Int(Double(messages) / seconds)) /s"
     }
@@ -98,7 +99,11 @@ actor RelayClient {
         let outcome = await publisher.publish(
             OutgoingMessage(
                 exchange: "", routingKey: WorkerFixture.results, body: Self.result(id), messageID: id))
-        if outcome == .confirmed { consumer.acknowledge(message.tag) } else { failure = ProcessError("\(outcome)") }
+        if outcome == .confirmed {
+            consumer.acknowledge(message.tag)
+        } else {
+            failure = ProcessError("cannot publish a result: \(outcome)")
+        }
         done += 1
         guard done == messages || failure != nil else { return }
         whenDone?.resume()

@@ -1,9 +1,10 @@
 import TestKit
 
-/// Compares Martlet's APNs client with h2load on the same server. Each sample runs in a new process, which exits when
-/// all requests are answered.
+/// A comparison of Martlet's APNs client with h2load on the same server.
+///
+/// Each sample runs in a new process, which exits when all requests are answered.
 struct APNSClient {
-    /// The goal of Martlet's processor time, as a multiple of h2load's.
+    /// The goal for Martlet's processor time, as a multiple of h2load's processor time.
     private static let costMax = 2.5
 
     private let options: RequestOptions

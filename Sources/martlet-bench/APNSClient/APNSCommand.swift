@@ -1,12 +1,12 @@
 import CommandKit
 
-/// Measures the APNs client.
+/// The command `apns`, which measures the APNs client.
 struct APNSCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["apns"],
         summary: "Compare the APNs client (pool, provider token, HTTP/2, TLS) with h2load on baseline-sink.",
         discussion: """
-            Prints the processor time per request as a multiple of h2load's. The cost of a warm-up run is subtracted.
+            Print the processor time per request as a multiple of h2load's processor time. Subtract the cost of a warm-up run.
             """,
         options: RequestOptions.syntax + [.samples(RequestOptions().samples), .quick, .json])
 
@@ -27,7 +27,7 @@ struct PushClientCommand: Benchmark {
         options: [
             OptionSyntax(name: "port", value: "N", help: "port of baseline-sink", isRequired: true),
             OptionSyntax(
-                name: "folder", value: "DIR", help: "folder with the simulator's demonstration", isRequired: true,
+                name: "folder", value: "DIR", help: "folder with the simulator's demonstration files", isRequired: true,
                 values: .folders),
         ] + RequestOptions.syntax, isHidden: true)
 

@@ -5,19 +5,20 @@ import EventLoop
 import TLS
 import TestKit
 
-/// A client with Martlet's APNs pool on one loop, with provider token, HTTP/2 and TLS. It sends the same pushes as
-/// h2load (`LoadGenerator`).
+/// A client with Martlet's APNs pool on one loop, with provider token, HTTP/2 and TLS.
+///
+/// The client sends the same pushes as h2load (`LoadGenerator`).
 actor PushClient {
     /// The server, and the folder with the credentials.
     struct Place {
         let port: UInt16
-        /// The files of the simulator's demonstration.
+        /// The folder with the files of the simulator's demonstration.
         let directory: String
     }
 
-    /// The hidden command that `apns` starts.
+    /// The name of the hidden command that `apns` starts.
     static let name = "push-client"
-    /// One of this number of requests is timed, to limit the cost of the clock and of sorting.
+    /// The number of requests of which one is timed, to limit the cost of the clock and of sorting.
     private static let timedOneOf = 16
     /// The length of the warm-up, as a multiple of the pushes that can be in flight.
     private static let roundsToWarmUp = 4
@@ -29,7 +30,7 @@ actor PushClient {
     private let requests: Int
     private let connections: Int
     private let width: Int
-    /// The number of first requests that are not measured: connections are opened during them.
+    /// The number of first requests, which are not measured because connections open meanwhile.
     private let warmUp: Int
     private var began: ContinuousClock.Instant?
     private let tokens = (0..<RequestOptions.devices).map { Array(BenchMessage.digits($0, count: 64).utf8) }
@@ -40,7 +41,7 @@ actor PushClient {
     private var latencies: [Duration] = []
     private var failure: ProcessError?
 
-    /// The command line of the process.
+    /// Returns the command line of the process.
     static func command(
         _ requests: Int, _ options: RequestOptions, port: Int, directory: String
     ) throws -> [String] {
@@ -51,12 +52,12 @@ actor PushClient {
         ]
     }
 
-    /// Sends all pushes. Returns the line of output.
+    /// Sends all pushes, and returns the line of output.
     static func run(_ options: RequestOptions, at place: Place) async throws -> String {
         try await onEpollLoop { loop in try await PushClient(loop, options, place).run() }
     }
 
-    /// Must be called on the loop.
+    /// Creates a client. The caller must run on the loop.
     private init(_ loop: EpollLoop, _ options: RequestOptions, _ place: Place) throws {
         self.loop = loop
         requests = options.requests
@@ -78,7 +79,7 @@ actor PushClient {
         configuration.connectionsMax = options.connections
         configuration.streamsMax = options.streams
         configuration.waitingMax = width
-        // Opens all connections without a delay.
+        // The pool may open all connections without a delay.
         configuration.reconnect.connectsPerMinuteMax = 2 * options.connections
         let context = try TLSContext(
             client: TLSClientConfiguration(
@@ -96,7 +97,8 @@ actor PushClient {
         pool.close()
         if let failure { throw failure }
         guard let began, isWhole, !latencies.isEmpty else {
-            throw ProcessError("\(requests) requests are too few for \(width) in flight on \(connections) connections")
+            throw ProcessError(
+                "cannot measure \(requests) requests: too few for \(width) in flight on \(connections) connections")
         }
         let rate = Int(Double(requests - warmUp) / ((ContinuousClock.now - began) / .seconds(1)))
         return "martlet: \(requests) requests \(rate) /s \(Percentiles(of: latencies.sorted()).words)"
@@ -113,7 +115,7 @@ actor PushClient {
                     token: tokens[number % tokens.count][...], topic: topic, pushType: .alert, priority: .immediate,
                     expiration: 1_900_000_000, id: id, payload: payload))
             guard case .answered(let answer) = outcome, answer.status == 200 else {
-                failure = ProcessError("push \(number): \(outcome)")
+                failure = ProcessError("cannot push request \(number): \(outcome)")
                 return
             }
             if let sentAt { latencies.append(ContinuousClock.now - sentAt) }

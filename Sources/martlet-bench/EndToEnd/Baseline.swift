@@ -1,13 +1,15 @@
 import APNSProtocol
 import TestKit
 
-/// A minimal C program: `baseline-relay` consumes, publishes and acknowledges; `baseline-worker` also pushes. The
-/// program measures its rate; its processor time is that of the whole process, from the kernel.
+/// A minimal C program that does the work of a worker or a part of the work.
+///
+/// `baseline-relay` consumes, publishes and acknowledges. `baseline-worker` also pushes. The program measures its rate.
+/// The kernel reports the processor time of the whole process.
 enum Baseline: String {
     case relay = "baseline-relay"
     case worker = "baseline-worker"
 
-    /// Returns a command that exits after `messages` messages.
+    /// Returns a command that exits after `messages` requests.
     func command(_ messages: Int, _ options: EndToEndOptions, _ fixture: WorkerFixture) throws -> [String] {
         let common = [
             try Products.executable(rawValue), "\(messages)", "--port", "\(fixture.broker.port)", "--prefetch",

@@ -2,12 +2,14 @@ import AMQP
 import APNSProtocol
 import TestKit
 
-/// A template for the messages of the benchmarks: alerts with different ids and devices. With a payload that is too
-/// large for an alert, they are VoIP pushes.
+/// A template for the requests of the benchmarks.
+///
+/// The requests are alerts with different IDs and devices. With a payload that is too large for an alert, the requests
+/// are VoIP pushes.
 struct BenchMessage: Sendable {
-    /// The size of a message with the default payload.
+    /// The size of a request with the default payload, in bytes.
     static let bytes = 450
-    /// The size of the default payload, which is also the smallest.
+    /// The size of the default payload, which is also the smallest, in bytes.
     static let payloadBytes = 205
     private static let beforeFiller = #","filler":""#
 
@@ -17,9 +19,9 @@ struct BenchMessage: Sendable {
     private let pushType: PushType
 
     /// - Parameters:
-    ///   - round: A part of the ids, so that the ids of different rounds differ.
-    ///   - apps: The number of apps. Messages are assigned to them in rotation.
-    ///   - payloadBytes: The payload size, at least `payloadBytes`.
+    ///   - round: A part of the IDs, so that the IDs of different rounds differ.
+    ///   - apps: The number of apps, to which requests are assigned in rotation.
+    ///   - payloadBytes: The payload size, at least `Self.payloadBytes`.
     init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes) {
         self.round = round
         self.apps = apps
@@ -53,7 +55,9 @@ struct BenchMessage: Sendable {
         message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
-    /// - Parameter app: A bundle ID. All messages need bundle IDs of the same length.
+    /// Returns the request with a number, which sets its ID and device token.
+    ///
+    /// - Parameter app: A bundle ID. The bundle IDs of all requests must have the same length.
     func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {
         let id = "00000000-0000-4000-8\(Self.digits(round, count: 3))-\(Self.digits(number, count: 12))"
         let token = Self.digits(number, count: 64)

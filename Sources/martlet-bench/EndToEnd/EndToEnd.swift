@@ -1,7 +1,7 @@
 import AMQP
 import TestKit
 
-/// Fills a queue, and measures baselines and workers, in alternation, while they empty it.
+/// A measurement of baselines and workers, in alternation, while each program empties a filled queue.
 struct EndToEnd {
     private let options: EndToEndOptions
 
@@ -11,9 +11,9 @@ struct EndToEnd {
 
     func run(_ programs: [BenchProgram] = BenchProgram.consumers) async throws -> Comparison {
         guard BenchMessage(round: 0).message(0, queue: "").body.count == BenchMessage.bytes else {
-            throw ProcessError("BenchMessage.bytes is not the size of the default message")
+            throw ProcessError("BenchMessage.bytes must be the size of the default request")
         }
-        MartletBench.log("Starting a private broker and the simulator")
+        MartletBench.log("private broker and simulator starting")
         let fixture = try await WorkerFixture(
             apps: options.bundleIDs, keys: options.keys, shards: options.shards, nodes: options.nodes,
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"],

@@ -1,13 +1,13 @@
 import CommandKit
 
-/// Measures workers from queue to result.
+/// The command `end-to-end`, which measures workers from queue to result.
 struct EndToEndCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["end-to-end"],
         summary: "Measure workers that push from a queue of a private RabbitMQ to apns-simulator over TLS.",
         discussion: """
-            The baseline baseline-relay consumes, publishes with confirms and acknowledges. baseline-worker also pushes, but
-            validates nothing.
+            The baseline baseline-relay consumes, publishes with confirms and acknowledges. The baseline baseline-worker also
+            pushes, but validates nothing.
             """,
         options: [.messages(EndToEndOptions().messages), .warmUp] + WorkSetting.allCases.map { .setting($0) } + [
             .samples(EndToEndOptions().samples), .quick, .json,
@@ -26,5 +26,5 @@ struct EndToEndCommand: Benchmark {
 extension OptionSyntax {
     static let warmUp = OptionSyntax(
         name: "warm-up", value: "N",
-        help: "messages before each sample of the workers (\(EndToEndOptions().warmUp))")
+        help: "warm-up requests per sample (\(EndToEndOptions().warmUp))")
 }

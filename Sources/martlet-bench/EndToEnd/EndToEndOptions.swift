@@ -9,14 +9,14 @@ struct EndToEndOptions {
     var inFlight = 1000
     var delayMilliseconds = 0
     var payloadBytes = BenchMessage.payloadBytes
-    /// The number of apps. There is at least one for each key.
+    /// The number of apps. Each key has at least one app.
     var apps = 1
     var keys = 1
     var lanes = 1
     var workers = 1
-    /// The shards of the request queue of workers. Baselines consume from an unsharded queue.
+    /// The number of shards of the workers' request queue. Baselines consume from an unsharded queue.
     var shards = 1
-    /// The nodes of the broker, 1 or 3.
+    /// The number of broker nodes, 1 or 3.
     var nodes = 1
     var wantsJSON = false
 
@@ -44,7 +44,7 @@ struct EndToEndOptions {
 
     var inFlightOfAll: Int { inFlight * lanes * workers }
 
-    /// The most messages that fill a queue.
+    /// The maximum number of requests in a queue.
     static let messagesMax = 10_000_000
 
     func check() throws(UsageError) {
@@ -54,23 +54,23 @@ struct EndToEndOptions {
         }
         guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
             throw UsageError(
-                "--messages plus --warm-up plus the messages in flight must be at most \(Self.messagesMax)")
+                "--messages plus --warm-up plus the requests in flight must be at most \(Self.messagesMax)")
         }
     }
 
     var bundleIDs: [String] { BenchMessage.bundleIDs(max(apps, keys)) }
 
-    /// Describes the work of each compared program.
+    /// Returns a description of the work of each compared program.
     ///
-    /// - Parameter setting: A setting to omit, since its values differ.
+    /// - Parameter setting: A setting to omit, since its values differ; nil to omit none.
     func description(without setting: WorkSetting? = nil) -> String {
         let size = setting == .payloadBytes ? "" : " of \(messageBytes) bytes"
-        var parts = ["\(messages) messages\(size) per sample"]
+        var parts = ["\(messages) requests\(size) per sample"]
         func add(_ part: WorkSetting, _ text: String, if isSpecial: Bool = true) {
             if part != setting, isSpecial { parts.append(text) }
         }
         add(.inFlight, "\(inFlight) in flight")
-        add(.delayMilliseconds, "answers after \(delayMilliseconds) ms", if: delayMilliseconds > 0)
+        add(.delayMilliseconds, "responses after \(delayMilliseconds) ms", if: delayMilliseconds > 0)
         add(.apps, "\(bundleIDs.count) apps", if: bundleIDs.count > 1)
         add(.keys, "\(keys) keys", if: keys > 1)
         add(.workers, workers == 1 ? "one worker" : "\(workers) workers")

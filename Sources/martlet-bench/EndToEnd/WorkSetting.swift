@@ -15,14 +15,14 @@ enum WorkSetting: String, CaseIterable {
     /// The option on a command line.
     var flag: String { "--\(rawValue)" }
 
-    /// The explanation of the option.
+    /// The help text of the option, without the default.
     var help: String {
         switch self {
-        case .inFlight: "messages in flight per lane"
+        case .inFlight: "requests in flight per lane"
         case .delayMilliseconds: "milliseconds until the simulator answers"
-        case .payloadBytes: "payload size of a message; above 4096, the messages are VoIP pushes"
+        case .payloadBytes: "payload size of a request; above 4096, the requests are VoIP pushes"
         case .apps: "apps, in rotation"
-        case .keys: "keys of the apps, in rotation; there is at least one app for each, and baselines use one key"
+        case .keys: "keys of the apps, in rotation; each key has at least one app, and baselines use one key"
         case .lanes: "lanes of each worker"
         case .workers: "concurrent workers; a baseline is always one process"
         case .shards: "shards of the request queue; baselines use an unsharded queue"
@@ -33,7 +33,7 @@ enum WorkSetting: String, CaseIterable {
     /// The label of the values, with their unit.
     var valueLabel: String {
         switch self {
-        case .inFlight: "messages in flight"
+        case .inFlight: "requests in flight"
         case .delayMilliseconds: "milliseconds until APNs answers"
         case .payloadBytes: "bytes of payload"
         case .apps: "apps"

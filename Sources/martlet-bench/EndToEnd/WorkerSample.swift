@@ -1,7 +1,8 @@
 import TestKit
 
-/// A measurement of Martlet's workers, from the results of the warm-up to those of the last measured message. The queue
-/// contains further messages, so the workers are equally busy at the end.
+/// A measurement of Martlet's workers, from the last result of the warm-up to the last measured result.
+///
+/// The queue contains further requests, so that the workers are equally busy at the end.
 struct WorkerSample {
     /// The time limit of a sample.
     private static let secondsMax = 600
@@ -9,7 +10,7 @@ struct WorkerSample {
     let options: EndToEndOptions
     let fixture: WorkerFixture
 
-    /// The number of messages to publish.
+    /// The number of requests to publish.
     var total: Int { options.warmUp + options.messages + options.inFlightOfAll }
 
     func measure() async throws -> Measurement {
@@ -22,9 +23,9 @@ struct WorkerSample {
         for worker in workers { try await fixture.end(worker) }
         try await fixture.expectCompleted(total)
         let accepted = try await fixture.acceptedCount() - acceptedBefore
-        guard accepted == total else { throw ProcessError("\(accepted) of \(total) pushes were accepted") }
+        guard accepted == total else { throw ProcessError("only \(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
-        guard messages > 0 else { throw ProcessError("cannot measure: too few messages") }
+        guard messages > 0 else { throw ProcessError("cannot measure the workers: too few requests") }
         // The kernel samples user and system time at ticks of 10 ms, but their sum is exact.
         let exact = (end.time - start.time).microseconds / messages
         let user = (end.userTime - start.userTime).microseconds
@@ -38,7 +39,7 @@ struct WorkerSample {
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
-    /// Starts the workers concurrently. Otherwise the first would process messages before the others start.
+    /// Starts the workers concurrently, so that no worker processes requests before the other workers start.
     private func startWorkers() async throws -> [ChildProcess] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<options.workers { group.addTask { try await fixture.worker() } }
@@ -69,7 +70,7 @@ struct WorkerSample {
             if results >= count { return snapshot }
             guard workers.allSatisfy(\.isRunning), snapshot.at < deadline else {
                 throw ProcessError(
-                    "\(results) of \(count) results: \(workers.flatMap { $0.errors.linesSoFar.suffix(5) })")
+                    "only \(results) of \(count) results: \(workers.flatMap { $0.errors.linesSoFar.suffix(5) })")
             }
             try await Task.sleep(for: .milliseconds(20))
         }

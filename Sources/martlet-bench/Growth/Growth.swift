@@ -1,4 +1,4 @@
-/// Runs the end-to-end benchmark at each value of a setting.
+/// The end-to-end benchmark at each value of a setting.
 struct Growth {
     static let programs: [BenchProgram] = [.baselineWorker, .martlet]
 
@@ -8,7 +8,7 @@ struct Growth {
         self.options = options
     }
 
-    /// Returns the report, and the error that ended the measurement early. Throws if the first value fails.
+    /// Returns the report, and the error that ended the measurement early, if any. Throws if the first value fails.
     func run() async throws -> (report: GrowthReport, failure: (any Error)?) {
         var report = GrowthReport(options: options)
         for value in options.values {

@@ -1,6 +1,6 @@
 import CommandKit
 
-/// Measures workers at several values of one setting.
+/// The command `growth`, which measures workers at several values of one setting.
 struct GrowthCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["growth"],

@@ -10,7 +10,7 @@ struct GrowthOptions {
     private(set) var work = EndToEndOptions()
     let setting: WorkSetting
     let values: [Int]
-    /// The file for the chart.
+    /// The file for the chart; nil for no chart.
     private(set) var plot: String?
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
@@ -31,19 +31,19 @@ struct GrowthOptions {
             growing = (setting, values)
         }
         guard let growing else {
-            throw UsageError("missing setting with several values, such as --in-flight 10,100,1000")
+            throw UsageError("a setting with several values is missing, such as --in-flight 10,100,1000")
         }
         (setting, values) = growing
         let largest = values.max() ?? 0
         try work(at: largest).check()
-        // Each key needs at least one app. The number of apps is the same at all numbers of keys.
+        // Each key needs at least one app. The number of apps is the same for all numbers of keys.
         if setting == .keys { work.apps = max(work.apps, largest) }
         if setting == .apps, let least = values.min(), least < work.keys {
             throw UsageError("--apps must be at least \(work.keys), the number of keys")
         }
     }
 
-    /// Describes the work that is the same at each value.
+    /// The description of the work that is the same at each value.
     var description: String { work.description(without: setting) }
 
     func work(at value: Int) -> EndToEndOptions {

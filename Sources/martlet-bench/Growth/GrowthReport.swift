@@ -35,8 +35,8 @@ struct GrowthReport {
             last.comparison.median(program).processorMicroseconds
             / first.comparison.median(program).processorMicroseconds
         return """
-            \(program.rawValue): the processor time per message at \(last.value) is \(Figures.decimal(times, places: 2)) times \
-            that at \(first.value).
+            \(program.rawValue): the processor time per request at \(last.value) is \(Figures.decimal(times, places: 2)) times \
+            the processor time at \(first.value).
             """
     }
 
@@ -58,15 +58,15 @@ struct GrowthReport {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Charts of throughput and of processor time per message.
+    /// Charts of throughput and of processor time per request.
     var sheet: ChartSheet {
         func chart(_ title: String, _ yLabel: String) -> LineChart {
             LineChart(
                 title: title, xLabel: options.setting.valueLabel, yLabel: yLabel, width: 640,
                 xValues: options.values.map(Double.init))
         }
-        var throughput = chart("Throughput", "messages per second")
-        var cost = chart("Processor time per message", "microseconds")
+        var throughput = chart("Throughput", "requests per second")
+        var cost = chart("Processor time per request", "microseconds")
         for program in Growth.programs {
             throughput.lines.append(line(program.rawValue, of: program, \.perSecond))
             cost.lines.append(line(program.rawValue, of: program, \.processorMicroseconds))

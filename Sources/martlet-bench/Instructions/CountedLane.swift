@@ -10,14 +10,16 @@ import EventLoop
 import Telemetry
 import TestKit
 
-/// A lane between a scripted broker and a simulated APNs, on virtual time. callgrind must start with collection off;
-/// this type enables collection while the lane runs, after the warm-up. The count includes the lane's metrics and one
-/// scrape of them. It excludes the peers, the kernel, TLS, and the other threads of a worker.
+/// A lane between a scripted broker and a simulated APNs, on virtual time.
+///
+/// callgrind must start with collection off. This type enables collection while the lane runs, after the warm-up. The
+/// count includes the lane's metrics and one scrape of the metrics. The count excludes the peers, the kernel, TLS, and
+/// the other threads of a worker.
 final class CountedLane {
     private static let broker = Endpoint(host: "broker", port: 5672)
     private static let apns = Endpoint(host: "apns", port: 443)
     private static let teamID = "DEMOTEAM01"
-    /// The delay of APNs' answers.
+    /// The delay of responses by APNs.
     private static let answerMilliseconds = 5
     /// The limit of virtual time.
     private static let limit = Duration.seconds(600)
@@ -39,7 +41,9 @@ final class CountedLane {
         loop.network.wholePiecesPercent = 100
     }
 
-    /// - Throws: `ProcessError` if there are fewer results than measured messages.
+    /// Runs the lane until the results of all counted requests are published.
+    ///
+    /// - Throws: `ProcessError` if results are missing.
     func run() throws {
         guard let key = KnownProviderKey.privateKey else { throw ProcessError("cannot read the provider key") }
         lane.onSwitch = { [unowned self] _ in if isCollecting { martlet_callgrind_toggle_collect() } }
@@ -59,11 +63,11 @@ final class CountedLane {
             Task(executorPreference: self.lane) { await lane.start() }
         }
         let ending = loop.run(limit: Self.limit) { results >= options.warmUp + options.messages }
-        guard ending == .done else { throw ProcessError("\(results) results were published: \(ending)") }
+        guard ending == .done else { throw ProcessError("cannot count instructions: \(results) results, \(ending)") }
     }
 
-    /// Returns the credentials: first those of the apps, in the order of the apps. Every second of several apps has a
-    /// certificate.
+    /// Returns the credentials, beginning with the apps' credentials in the order of the apps. With several apps, every
+    /// second app has a certificate.
     private func makeCredentials(_ key: ES256PrivateKey) throws -> [Credential] {
         let count = options.apps == 1 ? 1 : max(options.apps, options.credentials)
         return try (0..<count).map { number in
@@ -88,7 +92,7 @@ final class CountedLane {
         return loop.enter { SimulatorServer(loop: loop, configuration: configuration, state: state) }
     }
 
-    /// Publishes more messages than are counted, so the lane is equally busy at the end.
+    /// Publishes more requests than are counted, so that the lane is equally busy at the end.
     private func fill(_ broker: ScriptedBroker) {
         let template = BenchMessage(round: 0)
         for number in 0..<(options.warmUp + options.messages + options.inFlight) {
@@ -119,7 +123,7 @@ final class CountedLane {
             tokens: tokens, counters: LaneCounters(metrics), duplicates: DuplicateMemory(), log: .silent)
     }
 
-    /// Returns a supply with a token that, as in a worker, the lane does not sign itself.
+    /// Returns a supply with a signed token. As in a worker, the lane itself signs no token.
     private func supply(of key: ProviderKey) -> TokenSupply {
         var tokens = ProviderTokenSigner(key: key)
         _ = tokens.renew(loop.now, random: loop.nextRandom)
@@ -127,8 +131,8 @@ final class CountedLane {
         return TokenSupply(first: first) { _ in }
     }
 
-    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, there are far more messages per
-    /// scrape.
+    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, a worker processes far more
+    /// requests per scrape.
     private func scrapeMetrics() {
         guard let scrapedLane else { return }
         Task(executorPreference: lane) { [metrics] in

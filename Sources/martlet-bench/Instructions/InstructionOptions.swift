@@ -6,9 +6,9 @@ struct InstructionOptions {
     let messages = 2000
     let warmUp = 3000
     let inFlight = 100
-    /// The number of apps, in rotation. With several apps, half have their own key, and half a certificate.
+    /// The number of apps, in rotation. With several apps, half of the apps have a key, and half have a certificate.
     var apps = 1
-    /// The minimum number of credentials with several apps. The other keys are unused.
+    /// The minimum number of credentials with several apps. Keys without an app are unused.
     let credentials = 64
     /// Whether to accept the new count.
     var accepts = false
@@ -16,11 +16,11 @@ struct InstructionOptions {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         apps = try parsed.integer("apps", upTo: 100) ?? apps
         accepts = parsed.has("accept")
-        if accepts, apps > 1 { throw UsageError("--accept needs one app: remove --apps") }
+        if accepts, apps > 1 { throw UsageError("--accept must be used with one app; remove --apps") }
     }
 
     static let apps = OptionSyntax(
         name: "apps", value: "N",
-        help: "apps, in rotation (1); several may cost "
-            + "\(InstructionCount.growthPercentMaxOfApps) % more than one")
+        help: "apps, in rotation (1); several apps may cost "
+            + "\(InstructionCount.growthPercentMaxOfApps) % more than one app")
 }

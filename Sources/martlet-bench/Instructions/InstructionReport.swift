@@ -2,7 +2,7 @@ import TestKit
 
 /// A count of instructions and the count that limits it.
 struct InstructionReport {
-    /// Modules below this number of instructions are one line.
+    /// The minimum number of instructions of a module with a line of its own.
     private static let shownMin = 100
 
     let options: InstructionOptions
@@ -25,7 +25,7 @@ struct InstructionReport {
             + modules.map { Self.line($0, cost($0, count), cost($0, reference)) }
             + [Self.line("other modules", rest.now, rest.reference)]
         return """
-            Instructions per message of \(BenchMessage.bytes) bytes: \(options.messages) messages after a warm-up of \
+            Instructions per request of \(BenchMessage.bytes) bytes: \(options.messages) requests after a warm-up of \
             \(options.warmUp), \(options.inFlight) in flight, \(options.apps) app\(options.apps == 1 ? "" : "s")
 
                  now  \(options.apps == 1 ? "accepted" : " one app")   growth

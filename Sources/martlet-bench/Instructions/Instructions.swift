@@ -2,9 +2,9 @@ import CValgrind
 import Glibc
 import TestKit
 
-/// Counts the instructions that a lane needs per message, with callgrind.
+/// A count of the instructions that a lane needs per request, with callgrind.
 struct Instructions {
-    /// The file with the accepted count.
+    /// The path of the file with the accepted count.
     static let acceptedPath = Products.file("deploy/check/instructions")
     private static let secondsMax = 300
 
@@ -13,7 +13,8 @@ struct Instructions {
     func run() async throws -> InstructionReport {
         guard martlet_has_callgrind() != 0 else {
             throw ProcessError(
-                "this program was built without valgrind's header; run: deploy/lib/install-packages test, and rebuild it"
+                "cannot count instructions: valgrind's header was missing during the build; "
+                    + "run: deploy/lib/install-packages test, then deploy/check/simulate 100"
             )
         }
         let count = try await count(apps: options.apps)
@@ -29,13 +30,15 @@ struct Instructions {
         // Debian's valgrind cannot read this program's newer format of debug information.
         let strip = ["strip", "--strip-debug", "-o", program, try Products.executable("martlet-bench")]
         let stripped = try await ChildProcess.run(strip)
-        guard stripped.exit.status == .exited(0) else { throw ProcessError("\(stripped.errors)") }
+        guard stripped.exit.status == .exited(0) else {
+            throw ProcessError("cannot strip \(program): \(stripped.errors)")
+        }
         let run = try await ChildProcess.run(
             [
                 "valgrind", "--tool=callgrind", "--collect-atstart=no", "--demangle=no", "--compress-pos=no",
                 "--callgrind-out-file=\(output)", program, CountedLaneCommand.name, "--apps", "\(apps)",
             ], environment: Self.environment, within: .seconds(Self.secondsMax))
-        guard run.exit.status == .exited(0) else { throw ProcessError("\(run.errors.suffix(5))") }
+        guard run.exit.status == .exited(0) else { throw ProcessError("cannot run valgrind: \(run.errors.suffix(5))") }
         let profile = try CallgrindProfile(lines: try Files.lines(of: output), program: program)
         return InstructionCount(profile, messages: options.messages)
     }
@@ -48,7 +51,7 @@ struct Instructions {
 
     /// Writes the count to the file with the accepted count.
     static func accept(_ count: InstructionCount) async throws {
-        var header = ["# Accepted instructions per message, written by martlet-bench instructions --accept"]
+        var header = ["# Accepted instructions per request, written by martlet-bench instructions --accept"]
         for command in [
             ["date", "+%F"], ["git", "describe", "--always"], ["swiftc", "--version"], ["valgrind", "--version"],
         ] {

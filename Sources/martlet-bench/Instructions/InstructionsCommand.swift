@@ -1,18 +1,18 @@
 import CommandKit
 import TestKit
 
-/// Counts the instructions per message.
+/// The command `instructions`, which counts the instructions per request.
 struct InstructionsCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["instructions"],
-        summary: "Count the instructions per message of a lane between scripted peers, with valgrind.",
+        summary: "Count the instructions per request of a lane between scripted peers, with valgrind.",
         discussion: """
-            The lane runs on virtual time, so every run has the same count. Fails if the count is over
-            \(InstructionCount.growthPercentMax) % more than the accepted count in deploy/check/instructions.
+            The lane runs on virtual time, so every run has the same count. The command fails if the count exceeds the
+            accepted count in deploy/check/instructions by more than \(InstructionCount.growthPercentMax) %.
             """,
         options: [
             InstructionOptions.apps,
-            OptionSyntax(name: "accept", help: "accept the new count: write it to deploy/check/instructions"),
+            OptionSyntax(name: "accept", help: "write the new count to deploy/check/instructions"),
         ])
 
     let options: InstructionOptions

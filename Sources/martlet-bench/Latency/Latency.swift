@@ -1,6 +1,6 @@
 import TestKit
 
-/// Publishes at constant rates, and measures the time to each result, for a worker and the baselines in alternation.
+/// A measurement of the time from publish to result at constant rates, for a worker and the baselines in alternation.
 struct Latency {
     private let options: LatencyOptions
 
@@ -9,7 +9,7 @@ struct Latency {
     }
 
     func run() async throws -> LatencyReport {
-        MartletBench.log("Starting a private broker and the simulator")
+        MartletBench.log("private broker and simulator starting")
         let fixture = try await WorkerFixture(
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"], more: "lanes: \(options.lanes)")
         await fixture.testClient.collect(WorkerFixture.results)

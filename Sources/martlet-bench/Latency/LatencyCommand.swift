@@ -1,6 +1,6 @@
 import CommandKit
 
-/// Measures the time from a publish to its result.
+/// The command `latency`, which measures the time from publish to result.
 struct LatencyCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["latency"],

@@ -2,13 +2,13 @@
 struct LatencyFigures: Sendable {
     /// The time from the publish to the result.
     var latency: Percentiles
-    /// The processor time of the program, in microseconds per message.
+    /// The processor time of the program, in microseconds per request.
     var processorMicroseconds: Double
     var peakMegabytes: Double
 
     var figures: [Figure] {
         latency.figures + [
-            Figure(title: "CPU µs/message", key: "cpu_us_per_message", value: processorMicroseconds, places: 1),
+            Figure(title: "CPU µs/request", key: "cpu_us_per_message", value: processorMicroseconds, places: 1),
             Figure(title: "peak MB", key: "peak_mb", value: peakMegabytes, places: 1),
         ]
     }

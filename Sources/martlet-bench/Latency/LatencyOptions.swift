@@ -8,12 +8,12 @@ struct LatencyOptions {
     var delayMilliseconds = 0
     var lanes = 1
     var wantsJSON = false
-    /// The file for the chart.
+    /// The file for the chart; nil for no chart.
     var plot: String?
 
-    /// In messages per second; more than a broker and its clients reach on two processors.
+    /// The maximum rate in requests per second, which a broker and its clients cannot reach on two processors.
     private static let rateMax = 100_000
-    /// The default rates of a chart.
+    /// The default rates of a chart, in requests per second.
     private static let plottedRates = [100, 500, 1000, 2000, 4000, 8000, 12000, 16000]
 
     init() {}

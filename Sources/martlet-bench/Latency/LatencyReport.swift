@@ -27,7 +27,7 @@ struct LatencyReport {
             BenchProgram.consumers.map { Self.line($0, rate, median($0, rate)) }
         }
         return """
-            Time from publish to result, \(options.seconds) s at each rate, answers after \
+            Time from publish to result, \(options.seconds) s at each rate, responses after \
             \(options.delayMilliseconds) ms; median of \(options.samples)
 
             \(header)
@@ -45,7 +45,7 @@ struct LatencyReport {
     }
 
     private static func columns(_ rate: Int, _ figures: LatencyFigures) -> [Figure] {
-        [Figure(title: "messages/s", key: "messages_per_second", value: Double(rate), places: 0)] + figures.figures
+        [Figure(title: "requests/s", key: "messages_per_second", value: Double(rate), places: 0)] + figures.figures
     }
 
     var json: String {
@@ -73,7 +73,7 @@ struct LatencyReport {
     /// A chart of two percentiles of each program by rate.
     var chart: LineChart {
         var chart = LineChart(
-            title: "Time from publish to result", xLabel: "messages per second", yLabel: "milliseconds")
+            title: "Time from publish to result", xLabel: "requests per second", yLabel: "milliseconds")
         for program in BenchProgram.consumers {
             for (name, figure) in [("p50", \Percentiles.p50), ("p99", \.p99)] {
                 chart.lines.append(

@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import TestKit
 
-/// A load of messages at a constant rate for one program.
+/// A load of requests at a constant rate for one program.
 struct PacedLoad {
     /// The time before the measurement, in which connections open and memory grows.
     private static let warmUpSeconds = 2
@@ -32,18 +32,20 @@ struct PacedLoad {
 
     private func start(_ program: BenchProgram) async throws -> ChildProcess {
         guard let baseline = program.baseline else { return try await fixture.worker() }
-        // One more than will be published, so that the program does not exit.
+        // The count exceeds the number of published requests, so that the program does not exit.
         let count = (Self.warmUpSeconds + seconds) * rate + 1
         return try await ChildProcess(baseline.command(count, EndToEndOptions(), fixture))
     }
 
     private func end(_ program: BenchProgram, _ process: ChildProcess) async throws {
         guard program.baseline != nil else { return try await fixture.end(process) }
-        guard process.isRunning else { throw ProcessError("\(program.rawValue): \(process.errors.linesSoFar)") }
+        guard process.isRunning else {
+            throw ProcessError("cannot measure \(program.rawValue): \(process.errors.linesSoFar)")
+        }
         _ = try await process.terminate()
     }
 
-    /// Publishes the messages and waits for their results. Returns the messages with their publish times.
+    /// Publishes requests and waits for their results. Returns the requests with their publish times.
     private func publish(_ numbers: Range<Int>) async throws -> (messages: [OutgoingMessage], times: [MonotonicTime]) {
         let messages = numbers.map { message.message($0, queue: WorkerFixture.requests) }
         let times = try await fixture.testClient.publish(messages, perSecond: rate)
@@ -62,7 +64,7 @@ struct PacedLoad {
             arrivalByID[message.messageID].map { time.duration(to: $0) }
         }
         guard latencies.count == messages.count else {
-            throw ProcessError("only \(latencies.count) of \(messages.count) messages have a result")
+            throw ProcessError("only \(latencies.count) of \(messages.count) requests have a result")
         }
         return latencies.sorted()
     }

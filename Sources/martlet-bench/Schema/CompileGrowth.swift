@@ -6,12 +6,13 @@ import TestKit
 struct CompileGrowth {
     static let few = 1000
     static let many = 20_000
-    /// The limit of the cost per part in the large schema, as a multiple of that in the small one. A linear search per
-    /// part would cost five times as much.
+    /// The limit of the cost per part in the large schema, as a multiple of the cost in the small schema. A linear
+    /// search per part would cost five times as much.
     static let ratioMax = 2.5
 
-    /// Nanoseconds per part.
+    /// The nanoseconds per part of the small schema.
     var ofFew: Double
+    /// The nanoseconds per part of the large schema.
     var ofMany: Double
 
     static func measure() throws -> CompileGrowth {
@@ -20,7 +21,9 @@ struct CompileGrowth {
 
     var isWithinLimit: Bool { ofMany <= Self.ratioMax * ofFew }
 
-    /// Measures a schema whose parts are referenced by name and by index, and have an unknown keyword.
+    /// Returns the nanoseconds per part of a schema.
+    ///
+    /// The parts are referenced by name and by index, and have an unknown keyword.
     private static func nanoseconds(parts: Int) throws -> Double {
         let properties = (0..<parts).map {
             ##""p\##($0)":{"anyOf":[{"$ref":"#/$defs/d\##($0)"},{"$ref":"#/prefixItems/\##($0)"}],"x-note":1}"##

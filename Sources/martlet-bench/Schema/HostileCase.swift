@@ -2,14 +2,14 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// A schema and a text, near the size limit of a message, that are designed to be expensive.
+/// A schema and a text that are designed to be expensive. The text is near the size limit of a request.
 struct HostileCase {
     static let runs = 100
 
     var name: String
     var schema: String
     var text: String
-    /// The keyword of the violation, the code of the error, or `valid`.
+    /// The expected answer: the keyword of the violation, the code of the error, or `valid`.
     var expected: String
     var depthMax = JSONLimits().depthMax
 
@@ -21,7 +21,7 @@ struct HostileCase {
         var parseP99Milliseconds: Double
         var p99Milliseconds: Double
 
-        /// Whether the time is at most 10 ms, or three times the time of parsing if that is longer.
+        /// Whether the time is at most 10 ms, or at most three times the parsing time.
         var isWithinLimit: Bool { p99Milliseconds <= max(10, 3 * parseP99Milliseconds) }
     }
 

@@ -2,8 +2,9 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// Parses and validates the sample alert as a lane does, compared with Python's json and jsonschema-rs, and measures
-/// the hostile cases.
+/// A measurement of parsing and validation, and of the hostile cases.
+///
+/// The measurement parses and validates the sample alert as a lane does, and as Python's json and jsonschema-rs do.
 struct SchemaBench {
     let options: SchemaBenchOptions
     private let schemaPath = Products.file("schemas/notification.schema.json")
@@ -36,7 +37,7 @@ struct SchemaBench {
         return report
     }
 
-    /// Parses and validates the message `rounds` times (`--rounds`).
+    /// Parses and validates the sample alert `rounds` times (`--rounds`).
     func repeatRounds(_ rounds: Int) throws {
         let (parser, validator) = try tools()
         let message = try Files.bytes(of: messagePath)
@@ -48,7 +49,7 @@ struct SchemaBench {
         return (JSONParser(), SchemaValidator(schema))
     }
 
-    /// Returns the nanoseconds per message of each batch.
+    /// Returns the nanoseconds per request of each batch.
     private func batches(_ message: [UInt8]) throws -> [Double] {
         let (parser, validator) = try tools()
         return try (0..<SchemaBenchOptions.batches).map { _ in
@@ -65,7 +66,7 @@ struct SchemaBench {
         if let violation = validator.firstViolation(in: try parser.parse(message)) { throw violation }
     }
 
-    /// Counts the allocations of a thousand messages beyond those of one, with valgrind. Returns nil without valgrind.
+    /// Returns the allocations of a thousand requests after the first, counted with valgrind; nil without valgrind.
     private func allocations() async throws -> Int? {
         let folder = try TemporaryDirectory("bench")
         // Debian's valgrind cannot read this program's newer format of debug information.
@@ -74,7 +75,7 @@ struct SchemaBench {
         var counts: [Int] = []
         for rounds in ["1", "1001"] {
             let run = try? await ChildProcess.run(["valgrind", program, "schema", "--rounds", rounds])
-            // ==123==   total heap usage: 2,812 allocs, …
+            // An example of the line: ==123==   total heap usage: 2,812 allocs, …
             let words = run?.errors.first { $0.contains("total heap usage:") }?.split(separator: " ") ?? []
             guard words.count > 4, let count = Int(words[4].filter { $0 != "," }) else { return nil }
             counts.append(count)

@@ -1,13 +1,14 @@
 import CommandKit
 import TestKit
 
-/// Measures parsing and validation.
+/// The command `schema`, which measures parsing and validation.
 struct SchemaBenchCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["schema"],
         summary: "Compare parsing and validation of the sample alert with Python's json.loads and jsonschema-rs.",
         discussion: """
-            Also counts allocations with valgrind, and measures expensive schemas and texts. Fails if a figure exceeds its limit.
+            Count allocations with valgrind, and measure expensive schemas and texts. The command fails if a figure exceeds
+            its limit.
             """,
         options: [
             .samples(SchemaBenchOptions().samples), .quick, .json,

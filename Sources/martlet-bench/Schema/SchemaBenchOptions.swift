@@ -2,13 +2,14 @@ import CommandKit
 
 /// The options of `schema`.
 struct SchemaBenchOptions {
-    /// Messages per batch.
+    /// The number of requests per batch.
     var messages = 20_000
-    /// Batches per sample. The first is a warm-up.
+    /// The number of batches per sample. The first batch is a warm-up.
     static let batches = 6
     var samples = 5
     var wantsJSON = false
-    /// Only parse and validate the message this often. valgrind counts the allocations of that process.
+    /// The number of times to only parse and validate the sample alert; nil to measure. valgrind counts the allocations
+    /// of a process with this option.
     var rounds: Int?
 
     init() {}

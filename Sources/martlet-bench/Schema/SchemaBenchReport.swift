@@ -2,15 +2,16 @@ import JSON
 
 /// The measurements of parsing and validation, as tables and as JSON.
 struct SchemaBenchReport {
-    /// The limit of Martlet's processor time, as a share of that of Python's libraries.
+    /// The limit of Martlet's processor time, as a share of the processor time of Python's libraries.
     static let shareMax = 0.6
 
     let options: SchemaBenchOptions
     let messageBytes: Int
-    /// Nanoseconds per message of each batch, with Python's libraries.
+    /// The nanoseconds per request of each batch, with Python's libraries.
     var python: [Double] = []
+    /// The nanoseconds per request of each batch, with Martlet.
     var martlet: [Double] = []
-    /// The allocations of a thousand messages; nil: not counted.
+    /// The allocations of a thousand requests; nil if valgrind is missing.
     var allocations: Int?
     var growth: SchemaGrowth?
     var compileGrowth: CompileGrowth?
@@ -18,12 +19,12 @@ struct SchemaBenchReport {
 
     private var share: Double { Figures.median(martlet) / Figures.median(python) }
 
-    /// The figures that exceed their limits.
+    /// Descriptions of the figures that exceed their limits.
     var failures: [String] {
         limits.filter { !$0.isWithinLimit }.map { "\($0.name): exceeds the time limit" }
             + limits.filter { $0.answer != $0.expected }.map { "\($0.name): \($0.answer) (expected \($0.expected))" }
-            + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) times the time of jsonschema-rs"] : [])
-            + (allocations ?? 0 > 0 ? ["messages allocate memory"] : [])
+            + (share > Self.shareMax ? ["a request takes over \(Self.shareMax) times Python's time"] : [])
+            + (allocations ?? 0 > 0 ? ["requests allocate memory"] : [])
             + (growth?.isWithinLimit == false ? ["the cost per member grows with the properties of the schema"] : [])
             + (compileGrowth?.isWithinLimit == false ? ["the compile cost per part grows with the schema"] : [])
     }
@@ -45,8 +46,8 @@ struct SchemaBenchReport {
 
               json.loads and jsonschema-rs  \(Figures.cell(Figures.median(python) / 1000, places: 2, width: 6)) µs
               Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs \
-            (\(Figures.decimal(share, places: 2)) times that)
-              allocations of 1000 messages  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
+            (\(Figures.decimal(share, places: 2)) times Python's time)
+              allocations of 1000 requests  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
 
             Parsing and validation per member of an object; processor time, ns
 

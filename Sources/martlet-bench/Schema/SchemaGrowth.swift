@@ -2,18 +2,22 @@ import JSON
 import JSONSchema
 import TestKit
 
-/// The cost per member of a message when the schema grows, and when schema and message grow.
+/// The cost per member of an object when the schema grows, and when schema and object grow.
 struct SchemaGrowth {
-    /// The members of the small message, and the properties of the small schema.
+    /// The number of members of the small object, and of properties of the small schema.
     static let few = 20
+    /// The number of members of the large object, and of properties of the large schema.
     static let many = 20_000
-    /// The limit of the cost per member, as a multiple of that with the small schema. Cache misses cost some times as
-    /// much; a comparison with each property would cost a thousand times as much.
+    /// The limit of the cost per member, as a multiple of the cost with the small schema.
+    ///
+    /// Cache misses cost a few times as much. A comparison with each property would cost a thousand times as much.
     static let ratioMax = 8.0
 
-    /// Nanoseconds per member, to parse and validate.
+    /// The nanoseconds per member to parse and validate the small object with the small schema.
     var fewOfFew: Double
+    /// The nanoseconds per member to parse and validate the small object with the large schema.
     var fewOfMany: Double
+    /// The nanoseconds per member to parse and validate the large object with the large schema.
     var manyOfMany: Double
 
     static func measure() throws -> SchemaGrowth {
@@ -27,7 +31,7 @@ struct SchemaGrowth {
 
     var isWithinLimit: Bool { max(fewOfMany, manyOfMany) <= Self.ratioMax * fewOfFew }
 
-    /// Returns a name whose beginning and end are common to all, like a reversed domain name.
+    /// Returns a property name. All names have the same beginning and end, like reversed domain names.
     private static func name(_ number: Int) -> String { "com.example.\(100_000 + number).settings.enabled" }
 
     private static func validator(properties: Int) throws -> SchemaValidator {

@@ -1,6 +1,6 @@
 import TestKit
 
-/// Measures the baseline and the simulator, in alternation, under load from h2load.
+/// A measurement of the baseline and the simulator, in alternation, under load from h2load.
 struct SimulatorLoad {
     private let options: RequestOptions
 

@@ -1,14 +1,14 @@
 import CommandKit
 import TestKit
 
-/// Measures the simulator.
+/// The command `simulator`, which measures the simulator.
 struct SimulatorLoadCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["simulator"],
         summary: "Compare apns-simulator with baseline-sink under load from h2load.",
         discussion: """
-            The simulator validates and logs each request; the baseline answers 200 without validation. Fails if the simulator
-            needs more than \(SimulatorLoadReport.costMax) times the baseline's processor time.
+            The simulator validates and logs each request. The baseline answers 200 without validation. The command fails if
+            the simulator needs more than \(SimulatorLoadReport.costMax) times the baseline's processor time.
             """,
         options: RequestOptions.syntax + [.samples(RequestOptions().samples), .quick, .json])
 

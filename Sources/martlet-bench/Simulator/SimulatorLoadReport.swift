@@ -30,7 +30,7 @@ struct SimulatorLoadReport {
     var baseline: [LoadMeasurement] = []
     var simulator: [LoadMeasurement] = []
 
-    /// The processor time per request, as a multiple of the baseline's.
+    /// The simulator's processor time per request, as a multiple of the baseline's processor time.
     private var cost: Double {
         LoadMeasurement.median(simulator).processorMicroseconds / LoadMeasurement.median(baseline).processorMicroseconds
     }

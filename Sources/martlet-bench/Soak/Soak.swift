@@ -1,7 +1,8 @@
 import TestKit
 
-/// Measures the memory of a simulator under load from h2load, in phases with different faults. Each phase uses new
-/// connections.
+/// A measurement of the simulator's memory under load from h2load, in phases with different faults.
+///
+/// Each phase uses new connections.
 struct Soak {
     private static let connections = 20
     private static let streams = 50
@@ -32,7 +33,7 @@ struct Soak {
                     for: .seconds(options.phaseSeconds), requestsPerSecond: Self.connectionRequestsPerSecond,
                     port: simulator.port)
                 guard simulator.process.isRunning else {
-                    throw ProcessError("simulator exited: \(simulator.process.errors.linesSoFar.suffix(5))")
+                    throw ProcessError("the simulator exited: \(simulator.process.errors.linesSoFar.suffix(5))")
                 }
                 report.add(
                     SoakReport.Sample(
@@ -46,7 +47,7 @@ struct Soak {
         return report
     }
 
-    /// Replaces all faults of the simulator with those of a phase.
+    /// Replaces all faults of the simulator with the faults of a phase.
     private func applyFaults(of phase: SoakPhase, to simulator: SimulatorProcess) async throws {
         try await simulator.request("DELETE", "/v1/faults")
         for fault in phase.faults { try await simulator.request("POST", "/v1/faults", fault) }

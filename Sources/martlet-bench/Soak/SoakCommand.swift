@@ -1,20 +1,20 @@
 import CommandKit
 import TestKit
 
-/// Measures the growth of memory.
+/// The command `soak`, which measures the growth of memory.
 struct SoakCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["soak"],
         summary: "Measure the memory growth of apns-simulator, or of a worker, under load.",
         discussion: """
-            The simulator serves h2load in phases with different faults. A worker pushes messages from a private RabbitMQ to
-            apns-simulator. Fails if the memory at the end is over 10 % more than after a tenth of the time or of the messages.
+            The simulator serves h2load in phases with different faults. A worker pushes requests from a private RabbitMQ to
+            apns-simulator. The command fails if the memory grows by over 10 % after a tenth of the time or of the requests.
             """,
         options: [
             OptionSyntax(
                 name: "minutes", value: "N", help: "duration for the simulator (\(Int(SoakOptions().minutes)))"),
             OptionSyntax(name: "worker", help: "measure a worker instead of the simulator"),
-            OptionSyntax(name: "messages", value: "N", help: "messages for the worker (\(SoakOptions().messages))"),
+            OptionSyntax(name: "messages", value: "N", help: "requests for the worker (\(SoakOptions().messages))"),
             OptionSyntax(name: "quick", help: "run for some seconds without a limit on memory growth"),
         ])
 

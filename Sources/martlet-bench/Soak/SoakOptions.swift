@@ -7,9 +7,9 @@ struct SoakOptions {
     var phaseSeconds = 10
     /// Whether to measure a worker instead of the simulator.
     var measuresWorker = false
-    /// The messages for the worker.
+    /// The number of requests for the worker.
     var messages = 1_000_000
-    /// The messages between two measurements of the worker's memory.
+    /// The number of requests between two measurements of the worker's memory.
     var messagesPerRound = 25_000
     /// Whether the benchmark fails if memory grows; false with `--quick`.
     var enforcesLimits = true

@@ -21,9 +21,9 @@ struct SoakReport {
 
     let options: SoakOptions
     private(set) var samples: [Sample] = []
-    /// The number of phases in which h2load did not finish, since answers were missing, and was killed.
+    /// The number of phases in which h2load was killed because responses were missing.
     private(set) var loadsKilled = 0
-    /// The counters of the simulator.
+    /// The counters of the simulator; nil until the end of the load.
     var counters: JSONDocument?
 
     init(options: SoakOptions) {
@@ -60,8 +60,8 @@ struct SoakReport {
             minute   resident MB
             \((rows + last).joined(separator: "\n"))
 
-            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times that after a tenth of the time.
-            \(samples.count) phases; in \(loadsKilled) of them, h2load did not finish and was killed.
+            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times the memory after a tenth of the time.
+            h2load did not finish and was killed in \(loadsKilled) of \(samples.count) phases.
             \(counterLines)
             """
     }

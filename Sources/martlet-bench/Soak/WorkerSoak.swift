@@ -1,7 +1,8 @@
 import TestKit
 
-/// Measures the memory of one worker over many messages. Removes the results after each round, so that the broker's
-/// work stays the same.
+/// A measurement of one worker's memory over many requests.
+///
+/// The results are removed after each round, so that the broker's work stays the same.
 struct WorkerSoak {
     private static let roundSecondsMax = 300
     private static let linesMax = 20
@@ -37,7 +38,7 @@ struct WorkerSoak {
             let results = try await fixture.testClient.count(in: WorkerFixture.results)
             if results == count { break }
             guard worker.isRunning, results < count, ContinuousClock.now < deadline else {
-                throw ProcessError("\(results) of \(count) results: \(worker.errors.linesSoFar.suffix(5))")
+                throw ProcessError("expected \(count) results, got \(results): \(worker.errors.linesSoFar.suffix(5))")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -48,10 +49,10 @@ struct WorkerSoak {
         let step = max(1, growth.samples.count / linesMax)
         let rows = growth.samples.enumerated().filter { ($0.offset + 1).isMultiple(of: step) }.map { line($0.element) }
         return """
-              messages   resident MB
+              requests   resident MB
             \(rows.joined(separator: "\n"))
 
-            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times that after a tenth of the messages.
+            Memory at the end: \(Figures.decimal(growth.factor ?? 0, places: 2)) times the memory after a tenth of the requests.
             """
     }
 

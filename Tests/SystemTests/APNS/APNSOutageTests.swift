@@ -3,11 +3,11 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// APNs is unreachable, or another server answers at its address, while requests wait.
+    /// Outages of APNs while requests wait.
     @Suite struct APNSOutage {
         enum Outage: CaseIterable {
             case unreachable
-            /// A server whose certificate the worker does not trust.
+            /// A server at the address of APNs whose certificate the worker does not trust.
             case untrustedServer
         }
 
@@ -37,10 +37,10 @@ extension SystemTests {
             let linesBefore = try worker.logged.count
             let impostor = outage == .untrustedServer ? try await fixture.apns.restarted(isTrusted: false) : nil
             try await worker.waitForLog("APNs unreachable, consumption stopped")
-            // One for each of the two endpoints.
+            // Each of the two endpoints has a breaker.
             for _ in 0..<2 { try await worker.waitForLog("breaker opened, pushes held") }
             await fixture.testClient.sleep(for: .seconds(Self.outageSeconds))
-            // Only requests that were in flight are held. Those that APNs had answered have results.
+            // Only requests that were in flight are held. Requests that APNs had answered have results.
             #expect(await fixture.heldCount <= Self.inFlightMax)
             let warnings = try worker.logged.dropFirst(linesBefore).filter { $0.root["level"]?.string == "warning" }
             for (message, count) in warnings.counts {
@@ -61,7 +61,8 @@ extension SystemTests {
             let results = try await fixture.results(of: samples, within: .seconds(LongForm.pick(600, short: 60)))
             let unexpected = results.unexpected(samples) { $0.count == 1 && $0[0].outcome == "accepted" }
             #expect(unexpected.isEmpty, "\(unexpected.count): \(unexpected.prefix(3).map { results[$0] })")
-            // Attempts may be counted only for requests that were in flight when the outage began.
+            // Several attempts are allowed only for requests that were in flight when the outage began. Their results
+            // are marked as possible duplicates.
             let tried = samples.filter { sample in
                 results[sample].contains { $0.attempts > 1 && !$0.isPossibleDuplicate }
             }

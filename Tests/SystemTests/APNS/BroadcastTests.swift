@@ -16,7 +16,7 @@ extension SystemTests {
             return start + String(repeating: "x", count: bytes - start.utf8.count - end.utf8.count) + end
         }
 
-        /// Conformance rows 124 to 134, 137 and 141, as far as a request can cause them.
+        /// Covers conformance rows 124 to 134, 137 and 141, except for errors that no request can cause.
         @Test(arguments: [nil, "localhost"]) func eachResultReportsTheAPNsResponse(host: String?) async throws {
             let prefix = host == nil ? "broadcast" : "broadcast-host"
             let fixture = try await SystemFixture(prefix, SystemFixture.Options(broadcastHost: host))
@@ -39,7 +39,7 @@ extension SystemTests {
                 (Self.none, #""expiration":9999999999,"storage_policy":"none","#, "invalid schema.const", 100),
                 ("dW5rbm93bi11bmtub3du", "", "rejected 400 ChannelNotRegistered", 100),
                 (String(repeating: "abcd", count: 17), "", "rejected 400 BadChannelId", 100),
-                // Row 137: 5,120 bytes of payload are sent, 5,121 are not.
+                // Row 137: the worker sends a payload of 5,120 bytes, but not a payload of 5,121 bytes.
                 (Self.newest, "", "accepted 200", 5120),
                 (Self.newest, "", "invalid limit.payload", 5121),
             ]
@@ -78,7 +78,7 @@ extension SystemTests {
             }
             _ = try await worker.stop()
 
-            // The authority and the connection of each push.
+            // Check the authority and the connection of each push.
             let log = try await fixture.apns.request("GET", "/v1/requests?limit=100")
             let seen = Array(try #require(log.root["requests"]).elements)
             let sent = seen.filter { $0["push_type"]?.string == "liveactivity" }
@@ -91,7 +91,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Conformance rows 135 and 136: the app's broadcasts are held until the team may send them.
+        /// Covers conformance rows 135 and 136. The worker holds the app's broadcasts until the team may send them.
         @Test(arguments: [("FeatureNotEnabled", "DEMOTEAM01"), ("TopicMismatch", "OTHERTEAM1")])
         func heldBroadcastsResumeAfterTheAppIsFixed(reason: String, team: String) async throws {
             let fixture = try await SystemFixture(

@@ -89,7 +89,7 @@ extension SystemTests {
             let other = try await request(#"{"app":"com.example.ap","command":"list"}"#)
             #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
             _ = try await worker.stop()
-            #expect(try await results(fixture).map(\.routingKey) == [], "no second reply")
+            #expect(try await results(fixture).map(\.routingKey) == [], "a reply was also published as a result")
             #expect(try worker.count(of: Self.replyElsewhere) == 0)
             try await fixture.end()
         }
@@ -111,7 +111,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// One requester's queue stays full.
+        /// Sends a command with a reply queue that stays full, and a command with another reply queue.
         @Test func aFullReplyQueueDelaysNoOtherCommand() async throws {
             let fixture = try await Self.fixture("reply-full")
             try await fixture.testClient.declare("shop.full", ["x-max-length": 1, "x-overflow": "reject-publish"])
@@ -133,7 +133,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The broker closes the channel of a user without write permission, and the reply is lost.
+        /// Replies as a user without write permission. The broker closes the channel, and the reply is lost.
         @Test func aMissingReplyPermissionIsReportedByResultsAndDoctor() async throws {
             let name = "reply-denied"
             let fixture = try await Self.fixture(name)
@@ -170,7 +170,9 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// Decoding such a property would change it: the reply could carry another value, or one that is too long.
+        /// Sends commands whose properties are not UTF-8.
+        ///
+        /// Decoding would change a property. The reply could then carry a wrong value or a value that is too long.
         @Test func propertiesThatAreNotUTF8AreRefusedBeforeTheCommandRuns() async throws {
             let fixture = try await Self.fixture("no-text")
             try await fixture.testClient.declare("shop.text", [:])
@@ -197,12 +199,12 @@ extension SystemTests {
             #expect(errors == ["correlation-id", "message-id", "reply-to"])
             _ = await fixture.testClient.publish(message(fixture, 4, Self.command("list"), replyTo: "shop.text"))
             let list = try await fixture.testClient.collected("shop.text", atLeast: 3)[2].json.root
-            #expect(list["channels"]?.elements.compactMap(\.string) == [], "no channel was created")
+            #expect(list["channels"]?.elements.compactMap(\.string) == [], "a channel was created")
             _ = try await worker.stop()
             try await fixture.end()
         }
 
-        /// Pushes continue while the queue is missing.
+        /// Deletes the command queue and checks that pushes continue.
         @Test func aMissingCommandQueueIsLoggedAndConsumedAgain() async throws {
             let fixture = try await Self.fixture("commands-lost")
             try await fixture.testClient.declare("shop.lost", [:])
@@ -240,7 +242,7 @@ extension SystemTests {
             #expect(reply.properties.correlationID == "ask 11" && reply.properties.type == "push.channel-reply.v1")
             #expect(
                 try reply.json.root["channels"]?.elements.compactMap(\.string).count == 1,
-                "only the channel of command 10")
+                "a forbidden command created a channel, or command 10 created none")
 
             let reported = try await fixture.testClient.collected(
                 fixture.queue("results"), atLeast: forbidden.count + 1)
@@ -253,7 +255,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The first consumer may have created a channel before it lost its connection.
+        /// Redelivers a command whose first consumer may have created a channel before its connection closed.
         @Test func aRedeliveredCreateMakesNoSecondChannel() async throws {
             let fixture = try await Self.fixture("again")
             try await fixture.testClient.bind("shop.again", to: fixture.queue("results"), "never")
@@ -268,10 +270,10 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The broker redelivers the command while the worker still executes it.
+        /// Closes the connection, so that the broker redelivers a command that the worker still executes.
         @Test func aCommandWhoseConnectionIsLostIsRepliedToOnce() async throws {
             let fixture = try await Self.fixture("lost", simulator: ["--delay-ms", "3000"])
-            // A user of its own, so that no other test's connections are closed.
+            // The worker has its own broker user, so that the test closes no other connections.
             let broker = try await PrivateBroker.shared
             var options = Self.options
             options.url = try await broker.addUser("lost", password: "word")

@@ -59,7 +59,7 @@ extension SystemTests {
             #expect(away.exit.status == .exited(3) && away.errors.count == 1)
         }
 
-        /// The simulator applies Apple's rules.
+        /// Checks refusals by the simulator, which applies Apple's rules.
         @Test func refusalsByAPNsAreReportedWithTheirReason() async throws {
             let fixture = try await Self.fixture("channels-refused")
             func refused(_ arguments: String...) async throws -> String? {
@@ -74,7 +74,7 @@ extension SystemTests {
             #expect(try await refused("read", "dW5rbm93bi11bmtub3du") == "ChannelNotRegistered")
             #expect(try await refused("read", String(repeating: "abcd", count: 17)) == "BadChannelId")
 
-            // The maximum number of channels of an app.
+            // Create the maximum number of channels of an app.
             let state = String(
                 decoding: try await fixture.apns.request("GET", "/v1/state").root.sourceBytes, as: UTF8.self)
             let channels = (0..<APNSLimits.channelsPerAppMax).map {

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// One endpoint is out of service. Its requests are queued ahead of those for the other endpoint.
+    /// An endpoint that is out of service, with requests that are queued ahead of requests for the other endpoint.
     @Suite struct DeadEndpoint {
         enum Outage: CaseIterable {
             case refusesConnections
@@ -45,9 +45,11 @@ extension SystemTests {
             print("\(outage): all requests were accepted \(clock.now - recovered) after the recovery")
             let unexpected = results.unexpected(dead) { $0.count == 1 && $0[0].outcome == "accepted" }
             #expect(unexpected.isEmpty, "\(unexpected.count): \(unexpected.prefix(3).map { results[$0] })")
-            // A response counts as an attempt: to pushes sent before the breakers opened, and to probes.
+            // Each response counts as an attempt. APNs responds to probes and to pushes that were sent before the
+            // breakers opened.
             let tried = dead.count { results[$0].contains { $0.attempts > 1 } }
-            #expect(tried <= (outage == .refusesConnections ? 0 : 3 * Self.inFlightMax), "attempts were counted")
+            #expect(
+                tried <= (outage == .refusesConnections ? 0 : 3 * Self.inFlightMax), "too many attempts were counted")
             for worker in workers { _ = try await worker.stop() }
             try await fixture.expectNothingLeft()
             #expect(try await sandbox.process.terminate().status == .exited(0))

@@ -2,9 +2,11 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// 40 apps and 64 credentials: half of the apps use keys, half use certificates.
+    /// A worker with 40 apps and 64 credentials.
+    ///
+    /// Half of the apps use keys, and half use certificates.
     @Suite struct ManyCredentials {
-        @Test func theyUseLittleMemory() async throws {
+        @Test func manyCredentialsUseLittleMemory() async throws {
             let (apps, credentials) = (40, 64)
             let certificates = try (0..<apps / 2).map { try FixtureCertificate("com.example.cert\($0)") }
             let keys = try (1..<credentials - certificates.count).map { number in
@@ -32,7 +34,7 @@ extension SystemTests {
 }
 
 extension String {
-    /// A key ID of ten digits.
+    /// Creates a key ID from `K` and the number in nine digits.
     fileprivate init(format number: Int) {
         let digits = String(number)
         self = "K" + String(repeating: "0", count: 9 - digits.count) + digits

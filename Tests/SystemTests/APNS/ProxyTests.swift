@@ -53,7 +53,8 @@ extension SystemTests {
             }
         }
 
-        /// The worker connects to addresses of this machine, such as the broker's, without the proxy.
+        /// Sets the proxy in the environment. The worker connects to this machine's addresses, such as the broker's
+        /// address, without the proxy.
         @Test func theEnvironmentsProxyIsTheDefault() async throws {
             try await onEpollLoop { loop in
                 let fixture = try await SystemFixture(

@@ -2,7 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A fault of one key, or of the environment that a request names, affects no other pushes and recovers by itself.
+    /// Faults of one key, or of the environment that a request names.
+    ///
+    /// A fault affects no other pushes. Held pushes resume after the fault ends.
     @Suite struct Routes {
         @Test func aRevokedKeyAndAForeignEnvironmentHoldOnlyTheirOwnPushes() async throws {
             let revoked = try FixtureKey("REVOKED001", apps: ["com.example.revoked"])
@@ -13,7 +15,7 @@ extension SystemTests {
             try await revoked.revoke(at: fixture.apns)
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
-            // These pushes succeed first: the worker then knows that the other routes are good.
+            // These pushes succeed first, so that the worker knows that the other routes are good.
             let used =
                 Sample.make(1, from: 10) + Sample.make(1, from: 11, environment: "sandbox")
                 + Sample.make(1, from: 12, app: "com.example.bound")
@@ -44,7 +46,7 @@ extension SystemTests {
             #expect(try Pushes(await fixture.end()).notAcceptedOnce(all) == [])
         }
 
-        @Test func aMessageForAnEnvironmentThatItsKeyIsNotPinnedToIsInvalid() async throws {
+        @Test func aRequestForAnEnvironmentThatItsKeyIsNotPinnedToIsInvalid() async throws {
             let pinned = try FixtureKey(
                 "PINNED0001", apps: ["com.example.pinned"], environments: ["production"], isPinned: true)
             let fixture = try await SystemFixture("pinned", SystemFixture.Options(keys: [pinned], hasSandbox: true))

@@ -101,13 +101,13 @@ extension BenchmarkTests {
             }
             let plot = try directory.read("growth.svg")
             #expect(plot.hasPrefix("<svg ") && plot.hasSuffix("</svg>\n"))
-            for text in ["Throughput", "messages in flight", "200", "baseline-worker", "martlet"] {
+            for text in ["Throughput", "requests in flight", "200", "baseline-worker", "martlet"] {
                 #expect(plot.contains(">\(text)<"), "\(text)")
             }
             #expect(plot.split(separator: "<polyline ").count == 6)
         }
 
-        @Test func latencyFollowsEachMessageToItsResult() async throws {
+        @Test func latencyFollowsEachRequestToItsResult() async throws {
             let directory = try TemporaryDirectory("latency")
             let file = directory.file("latency.svg")
             let result = try await ChildProcess.run(
@@ -159,7 +159,7 @@ extension BenchmarkTests {
             ("apns --warm-up 3", "--requests and --warm-up must be at least 4, the number of connections"),
             ("amqp --delay-ms 1", "unknown option --delay-ms"),
             ("apns --payload-bytes 5000", "option --payload-bytes: expected an integer from 205 to 4096, got '5000'"),
-            ("growth", "missing setting with several values, such as --in-flight 10,100,1000"),
+            ("growth", "a setting with several values is missing, such as --in-flight 10,100,1000"),
             (
                 "growth --apps 1,",
                 "option --apps: expected integers from 1 to 10000, separated by commas, got '1,'"

@@ -14,8 +14,8 @@ extension BrokerFaultTests {
             try await fixture.applyTopology()
             var samples = Sample.make(LongForm.pick(3000, short: 1000))
             try await fixture.publish(samples)
-            // RabbitMQ 3.10 writes the names of new quorum queues to disk late. If it is killed before, these queues
-            // never respond after the restart. A regular stop writes the names.
+            // RabbitMQ 3.10 writes the names of new quorum queues to disk late. If the broker is killed earlier, the
+            // queues never respond after the restart. A regular stop writes the names.
             try await broker.stop()
             let worker = try await fixture.startWorker()
             let away = try await worker.waitForLog("broker unreachable, retrying")
@@ -32,7 +32,7 @@ extension BrokerFaultTests {
 
             // Results whose confirms were lost, and deliveries to this test, are repeated with the same message ID.
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)
-            // This request is queued behind everything that is repeated.
+            // This request is queued behind all repeated messages.
             samples.append(Sample(samples.count))
             try await fixture.publish([samples[samples.count - 1]])
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)

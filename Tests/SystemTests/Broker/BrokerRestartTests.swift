@@ -9,7 +9,8 @@ extension BrokerFaultTests {
         private static let answerMilliseconds = 2000
         /// The number of requests per restart.
         ///
-        /// Enough to reach the in-flight limit, although some requests complete while others are still being published.
+        /// The number is large enough to reach the in-flight limit, although some requests complete while the test
+        /// still publishes others.
         private static let requests = 1200
 
         @Test func noAnsweredPushIsRepeated() async throws {

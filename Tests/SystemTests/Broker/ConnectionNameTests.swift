@@ -2,9 +2,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The names of a worker's connections, as the broker's management lists them.
+    /// The names of a worker's connections, which the broker lists.
     @Suite struct ConnectionNames {
-        @Test func eachNamesItsProcessLaneAndRole() async throws {
+        @Test func eachConnectionNamesItsProcessLaneAndRole() async throws {
             let fixture = try await SystemFixture("names", SystemFixture.Options(lanes: 2))
             try await fixture.applyTopology()
             let worker = try await fixture.worker()

@@ -1,7 +1,9 @@
 import Crypto
 import TestKit
 
-/// A broker that tests may stop and disrupt, and that also accepts TLS. Other suites do not use it.
+/// A broker that tests may stop and disrupt, and that also accepts TLS.
+///
+/// `BrokerFaultTests` and `ChangingWorkerTests` each have their own.
 struct DisruptableBroker {
     /// The broker of `BrokerFaultTests`.
     static var shared: PrivateBroker {
@@ -11,7 +13,7 @@ struct DisruptableBroker {
     static var forChangingWorkers: PrivateBroker {
         get async throws { try await startForChangingWorkers.value.broker }
     }
-    /// The authority of the broker's TLS certificate, in PEM.
+    /// The authority that issued the TLS certificate of the broker of `BrokerFaultTests`, in PEM.
     static var authority: String {
         get async throws { try await start.value.authority }
     }
@@ -20,7 +22,7 @@ struct DisruptableBroker {
 
     private let broker: PrivateBroker
     private let authority: String
-    /// Contains the files of the TLS certificate.
+    /// The folder of the TLS certificate's files.
     private let directory: TemporaryDirectory
 
     private init() async throws {

@@ -4,7 +4,7 @@ import TestKit
 /// A network that silently drops packets between the nodes of a cluster.
 ///
 /// The rules are iptables rules in this process's own network namespace. `deploy/trial/cluster` creates the namespace
-/// if it runs as root.
+/// if the script runs as root.
 struct PartitionedNetwork {
     /// Whether the process runs in its own network namespace.
     static let isAvailable = Glibc.getenv("MARTLET_OWN_NETWORK") != nil
@@ -41,6 +41,8 @@ struct PartitionedNetwork {
 
     private static func change(_ arguments: [String]) async throws {
         let result = try await ChildProcess.run(["iptables", "--wait"] + arguments)
-        guard result.exit.status == .exited(0) else { throw ProcessError("iptables \(arguments): \(result.errors)") }
+        guard result.exit.status == .exited(0) else {
+            throw ProcessError("cannot run iptables \(arguments): \(result.errors)")
+        }
     }
 }

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The origin of a dead letter comes from workers and the broker, never from the producer's headers.
+    /// The origin of dead letters, which comes from workers and the broker, never from the producer's headers.
     @Suite struct ProvenanceOfDeadLetters {
         private static let queues = ["urgent", "bulk"]
 
@@ -35,7 +35,7 @@ extension SystemTests {
             #expect(letters.map { $0["queue"]?.string } == ["origin.requests.bulk", "origin.requests.bulk"])
             #expect(Set(letters.map { $0["code"]?.string }) == ["rejected", "BadDeviceToken"])
 
-            // A dead letter of an earlier worker version: without a user ID, its headers are not trusted.
+            // A dead letter of an earlier worker version has no user ID, so its headers are not trusted.
             let earlier = Sample(3)
             try await fixture.testClient.publish([
                 OutgoingMessage(
@@ -67,7 +67,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The user ID survives a wait queue, from which the broker dead-letters the request.
+        /// Checks that the user ID survives a wait queue, from which the broker dead-letters the request.
         @Test func aRequestThatWaitedKeepsItsOrigin() async throws {
             let fixture = try await SystemFixture("waited", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()
@@ -89,7 +89,7 @@ extension SystemTests {
             try await fixture.end()
         }
 
-        /// The broker's error for another user's ID, which workers recognize by its text.
+        /// Checks the broker's error for another user's ID. Workers recognize the error by its text.
         @Test func theBrokerRefusesAnotherUser() async throws {
             let broker = try await PrivateBroker.shared
             var properties = WireWriter()

@@ -3,13 +3,13 @@ import EventLoop
 import TestKit
 import Threads
 
-/// Publishes messages that no conforming client would send, frame by frame, and waits for the confirms.
+/// A publisher of messages that no conforming client would send.
 ///
 /// `@unchecked Sendable`: used on its loop's thread only.
 final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
     struct Message: Sendable {
         var exchange: String
-        /// At most 255 bytes.
+        /// The routing key, at most 255 bytes.
         var routingKey: [UInt8]
         /// The property flags and property list in wire format.
         var properties: [UInt8]
@@ -79,7 +79,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
 
     override func closed(_ error: TransportError?) {
         if !isDone {
-            failure = failure ?? "the broker closed after \(published) messages: \(error?.message ?? "no error")"
+            failure = failure ?? "the broker disconnected after \(published) messages: \(error?.message ?? "no error")"
         }
         transport?.handler = nil
         transport = nil
@@ -126,8 +126,9 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
             if isDone { transport?.close() }
         case (10, 50), (20, 40):  // connection.close, channel.close
             let code = reader.short() ?? 0
-            fail("\(code) \(reader.shortString().map { String(wire: $0) } ?? "") after \(published) messages")
-        case (let classID, let id): fail("method \(classID ?? 0).\(id ?? 0) after \(published) messages")
+            let text = reader.shortString().map { String(wire: $0) } ?? ""
+            fail("the broker closed the channel or connection after \(published) messages: \(code) \(text)")
+        case (let classID, let id): fail("unexpected method \(classID ?? 0).\(id ?? 0) after \(published) messages")
         }
     }
 

@@ -3,14 +3,16 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A campaign in one queue does not delay a call in another.
+    /// A campaign in one request queue, together with urgent requests in another.
     @Suite struct RequestQueues {
         private static let bulk = LongForm.pick(100_000, short: 600)
         private static let urgent = LongForm.pick(300, short: 12)
         private static let urgentPerSecond = LongForm.pick(20, short: 4)
         private static let runs = LongForm.pick(5, short: 3)
-        /// In the short form, responses are slow and few are concurrent. The latency then depends on the responses and
-        /// not on processors that also run other tests.
+        /// The latency of responses by APNs.
+        ///
+        /// In the short form, responses are slow and few are concurrent. The measured latency then depends on the
+        /// responses and not on processors that also run other tests.
         private static let answerMilliseconds = LongForm.pick(100, short: 400)
         private static let streams = LongForm.pick(100, short: 20)
 
@@ -37,7 +39,7 @@ extension SystemTests {
                 }
                 return (p99s, reported)
             }
-            // The first opens the connection.
+            // The first request opens the connection.
             let first = Sample(1_000_000)
             try await fixture.testClient.publish([first.message(to: "queues", routingKey: "urgent")])
             _ = try await fixture.results(of: [first])
@@ -49,7 +51,7 @@ extension SystemTests {
             try await fixture.testClient.collected(fixture.queue("results"), atLeast: Self.runs * Self.urgent + 1 + 50)
             let (beside, reported) = try await p99s(from: 3_000_000)
             #expect(reported < bulk.count + Self.runs * Self.urgent, "the backlog ended first")
-            print("p99 of urgent pushes: \(alone), beside \(bulk.count) others \(beside)")
+            print("p99 of urgent pushes: \(alone), with \(bulk.count) other requests: \(beside)")
             #expect(beside.median <= alone.median * 1.5)
             try await fixture.results(of: bulk, within: .seconds(300)).expectAcceptedOnFirstAttempt(bulk)
             _ = try await worker.stop()

@@ -6,8 +6,8 @@ import Testing
 extension SystemTests {
     /// Failures of nodes and workers with four shards on a cluster of three nodes and two workers.
     ///
-    /// Every request gets a result, and none is lost. All tests share one cluster. `deploy/trial/cluster` runs them,
-    /// since they take minutes.
+    /// Every request gets a result, and no request is lost. All tests share one cluster. `deploy/trial/cluster` runs
+    /// the tests, because they take minutes.
     @Suite(.serialized, .enabled(if: LongForm.isOn || Glibc.getenv("MARTLET_CLUSTER") != nil)) struct ShardedCluster {
         private static let nodes = Task {
             try await PrivateCluster(
@@ -18,7 +18,7 @@ extension SystemTests {
         private static let workers = 2
         private static let rounds = LongForm.pick(3, short: 1)
         private static let requests = LongForm.pick(30_000, short: 3000)
-        /// The publish rate during the disruption. `requests` more are queued before the workers start.
+        /// The publish rate during the disruption. Before the workers start, `requests` requests are queued.
         private static let requestsPerSecond = LongForm.pick(200, short: 100)
         private static let kills = LongForm.pick(10, short: 4)
         private static let frozenSeconds = 30
@@ -26,8 +26,8 @@ extension SystemTests {
 
         @Test func nodesKilledOneAfterTheOther() async throws {
             try await Self.underLoad("nodes") { fixture, cluster, _ in
-                // Only the first test checks the spread: after a node was down, the broker places all new queues on the
-                // node that leads the fewest queues.
+                // Only the first test checks the spread, because after an outage of a node, the broker places all new
+                // queues on the node that leads the fewest queues.
                 try await fixture.expectSpread(Self.shards, cluster)
                 for round in 0..<Self.rounds {
                     for node in cluster.nodes {
@@ -40,15 +40,15 @@ extension SystemTests {
             }
         }
 
-        /// Clients of the node do not notice immediately that it is cut off.
+        /// Cuts nodes off. Clients of a node do not notice the partition immediately.
         ///
-        /// `parted`: workers have published results through the node that leads the results queue. `parted-first`:
-        /// workers publish their first results after the node is cut off.
+        /// In `parted`, workers have published results through the node that leads the results queue. In
+        /// `parted-first`, workers publish their first results after the node is cut off.
         @Test(.enabled(if: PartitionedNetwork.isAvailable), arguments: [("parted", nil), ("parted-first", 6)])
         func aPartitionThatHeals(_ prefix: String, firstAnswersSeconds: Int?) async throws {
             let network = try await PartitionedNetwork(Self.nodes.value)
             try await Self.underLoad(prefix, firstAnswersSeconds: firstAnswersSeconds) { fixture, cluster, _ in
-                // The first node to cut off is the one on which all results depend.
+                // The first node to cut off leads the results queue, on which all results depend.
                 let first = try await fixture.leaderOfResults(cluster)
                 for round in 0..<Self.rounds {
                     let node = (first + round) % cluster.nodes.count
@@ -67,7 +67,7 @@ extension SystemTests {
             }
         }
 
-        /// The node freezes for longer than the cluster's net tick timeout.
+        /// Freezes each node for longer than the cluster's net tick timeout.
         @Test(.enabled(if: LongForm.isOn)) func aNodeThatFreezes() async throws {
             try await Self.underLoad("cold") { fixture, cluster, _ in
                 for node in cluster.nodes {
@@ -80,8 +80,8 @@ extension SystemTests {
             }
         }
 
-        /// A new worker replaces each killed one, and one more is added at the end. Every worker consumes from all
-        /// shards.
+        /// Replaces each killed worker with a new worker, and adds another worker at the end. Every worker consumes
+        /// from all shards.
         @Test func workersThatAreKilledAndAdded() async throws {
             try await Self.underLoad("workers") { fixture, _, running in
                 for _ in 0..<Self.kills {
@@ -99,7 +99,7 @@ extension SystemTests {
         /// Runs workers under steady load, disrupts them or the cluster, and checks that every request is pushed and
         /// reported.
         ///
-        /// - Parameter firstAnswersSeconds: the latency of responses until `disrupt` removes the fault.
+        /// - Parameter firstAnswersSeconds: The latency of responses until `disrupt` removes the fault.
         private static func underLoad(
             _ prefix: String, firstAnswersSeconds: Int? = nil,
             _ disrupt: (SystemFixture, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void
@@ -159,7 +159,7 @@ extension SystemTests {
             #expect(unmarked.map(\.id) == [])
             print(
                 "\(prefix): \(twice.count) of \(samples.count) pushed twice, "
-                    + "\(twice.count { repeated.contains($0.id) }) of these published twice because a confirm was missing"
+                    + "including \(twice.count { repeated.contains($0.id) }) that were published twice after a missing confirm"
             )
         }
     }
@@ -168,8 +168,7 @@ extension SystemTests {
 extension SystemFixture {
     /// Whether `count` more results arrive within 45 seconds.
     ///
-    /// This is enough time for a worker to notice that the broker refuses every publish on a channel, and to open
-    /// another.
+    /// In this time, a worker can notice that the broker refuses every publish on a channel, and open another channel.
     fileprivate func reportsMoreResults(_ count: Int) async -> Bool {
         let clock = ContinuousClock()
         let start = clock.now
@@ -192,7 +191,7 @@ extension SystemFixture {
         return try #require(cluster.nodes.firstIndex { $0.nodeName == leader })
     }
 
-    /// Publishes requests until the task is cancelled, and repeats each until the broker confirms it.
+    /// Publishes requests until the task is cancelled, and repeats each request until the broker confirms it.
     ///
     /// - Returns: All published requests, and the IDs of those that were published more than once.
     fileprivate func publishSteadily(

@@ -26,7 +26,7 @@ extension TestBrokerClient {
         try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "")
     }
 
-    /// Declares a queue that receives a copy of each message published to the fanout exchanges, and collects from it.
+    /// Declares a queue that receives each message published to the fanout exchanges, and collects from the queue.
     func tap(_ exchanges: [String], as queue: String) async throws {
         try await brokerAdmin.declareQueue(queue)
         for exchange in exchanges { try await brokerAdmin.bindQueue(queue, toExchange: exchange, routingKey: "") }

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The results queue is deleted while a worker runs.
+    /// Results that a worker publishes after its results queue has been deleted.
     @Suite struct Unrouted {
         @Test func theWorkerWarnsAndTheResultsAreReplayed() async throws {
             let fixture = try await SystemFixture("unroutedresults")

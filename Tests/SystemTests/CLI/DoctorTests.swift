@@ -46,7 +46,7 @@ extension ToolTests {
             #expect(before.output.contains(missing))
             #expect(before.output.contains { $0.hasPrefix("differs  queue doc.results: x-max-length is not set") })
 
-            // Two request queues, then one again. The binding of the second is removed only with --former.
+            // Apply two request queues, then one again. Only `--former` removes the binding of the second queue.
             let two = try configure("two.yaml", queues: ", request_queues: [{name: doc.requests}, {name: doc.bulk}]")
             let applied = try await Self.martlet("topology", "apply", "--config", two)
             #expect(applied.code == 0, "\(applied.errors)")

@@ -8,7 +8,7 @@ extension SystemTests {
         private static let failures = LongForm.pick(5000, short: 500)
         private static let ratePerSecond = 500
 
-        /// Requests whose device tokens share a prefix, which a fault can match.
+        /// Returns requests whose device tokens share a prefix, which a fault can match.
         private static func group(_ number: Int, percent: Int) -> [Sample] {
             Sample.make(failures * percent / 100, from: number << 16)
         }

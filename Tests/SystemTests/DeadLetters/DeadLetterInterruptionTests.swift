@@ -9,12 +9,12 @@ extension BrokerFaultTests {
     /// A redrive that is interrupted at a random moment and then run again to completion.
     @Suite struct DeadLetterInterruption {
         private static let rounds = LongForm.pick(100, short: 6)
-        /// One round in this many restarts the broker.
+        /// The period of broker restarts, in rounds.
         private static let roundsOfARestart = LongForm.pick(10, short: 4)
         private static let letters = 150
         private static let ratePerSecond = 500
         private static let momentMillisecondsMax = 200
-        /// In one round in this many, APNs keeps refusing: each push becomes a dead letter again.
+        /// The period of refusals by APNs, in rounds. A refused push becomes a dead letter again.
         private static let roundsOfARefusal = 3
 
         @Test func nothingIsLostAndNothingIsPushedTwice() async throws {
@@ -42,8 +42,8 @@ extension BrokerFaultTests {
                 try await fixture.testClient.publish(batch.map { $0.deadLetter(in: fixture.prefix) })
                 let redrive = try await fixture.deadLetters(
                     ["redrive", "--all", "--rate", "\(Self.ratePerSecond)/s", "--json"])
-                // In most rounds the interrupt follows the first redrive. In the others it may precede the first
-                // delivery.
+                // In most rounds, the interrupt follows the first redriven dead letter. In the other rounds, the
+                // interrupt may precede the first delivery.
                 let hasBegun = round % 3 != 1
                 if hasBegun { _ = try await redrive.output.line { $0.contains("redriven") } }
                 await fixture.testClient.sleep(for: .milliseconds(random.below(Self.momentMillisecondsMax)))
@@ -128,7 +128,7 @@ extension TestBrokerClient {
 }
 
 extension Sample {
-    /// In UNIX milliseconds.
+    /// The time of the failure in UNIX milliseconds.
     fileprivate static let failedAt: Int64 = 1_750_000_000_000
 
     /// Returns the dead letter that a worker would have published.

@@ -15,13 +15,13 @@ struct PageCommand {
         }
     }
 
-    /// Runs the command and returns the lines of both output streams, as a terminal shows them, without those about a
-    /// slow broker.
+    /// Runs the command and returns the lines of both output streams, as a terminal shows them, without the lines about
+    /// a slow broker.
     func run(in directory: TemporaryDirectory) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let script = "cd '\(directory.path)' && PATH=\"/\(folder):$PATH\" && { \(text); } 2>&1"
         let (exit, output, _) = try await ChildProcess.run(["sh", "-c", script])
-        guard exit.status == .exited(0) else { throw ProcessError("\(text): \(output)") }
+        guard exit.status == .exited(0) else { throw ProcessError("cannot run \(text): \(output)") }
         return output.withoutBrokerNotices
     }
 

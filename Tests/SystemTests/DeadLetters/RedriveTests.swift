@@ -5,8 +5,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A request that is published again is pushed again, unless APNs has accepted it. Then it is reported as a
-    /// duplicate.
+    /// Requests that are published again.
+    ///
+    /// A worker pushes a request again unless APNs has accepted it. An accepted request is reported as a duplicate.
     @Suite struct Redrive {
         @Test func aDeadLetterIsDeliveredAfterItsCauseIsFixed() async throws {
             let fixture = try await SystemFixture("redrive")
@@ -47,7 +48,7 @@ extension SystemTests {
             #expect(pushes.notAcceptedOnce([bad, late, wrong]) == [])
         }
 
-        /// A redrive with the workers' configuration does not send requests that workers would reject again.
+        /// Checks that a redrive with the workers' configuration sends no requests that workers would reject again.
         @Test func requestsThatWouldFailAgainStay() async throws {
             let fixture = try await SystemFixture("redrivechecked")
             try await fixture.applyTopology()
@@ -108,7 +109,7 @@ extension SystemTests {
 }
 
 extension IncomingMessage {
-    /// Returns the message as an operator moves it to another queue.
+    /// Returns the message that moves this message to another queue, with the same body, ID and headers.
     fileprivate func moved(to queue: String) -> OutgoingMessage {
         OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: properties.messageID ?? "",

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A campaign of an app with limits does not delay the pushes of other apps.
+    /// A campaign of an app with limits, together with pushes of another app.
     @Suite struct AppLimits {
         private static let perSecond = 20
 
@@ -17,7 +17,7 @@ extension SystemTests {
             try await fixture.applyTopology()
             await fixture.testClient.collect(fixture.queue("results"))
             let worker = try await fixture.worker()
-            // Opens the connections to APNs.
+            // These pushes open the connections to APNs.
             let first = Sample.make(4, from: 1000)
             try await fixture.publish(first)
             _ = try await fixture.results(of: first)

@@ -4,8 +4,9 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Invalid messages of any kind become dead letters with a reason and their original bytes, and the worker keeps
-    /// running.
+    /// Invalid messages of any kind.
+    ///
+    /// Each message becomes a dead letter with a reason and the original bytes, and the worker keeps running.
     @Suite struct BadInput {
         private static let seed: UInt64 = 3
         private static let count = LongForm.pick(10_000, short: 800)
@@ -56,7 +57,9 @@ extension SystemTests {
             #expect(try await fixture.end().count == 1)
         }
 
-        /// On a redelivery, the broker adds a header and exceeds the negotiated frame size.
+        /// Redelivers a message whose headers fill a frame.
+        ///
+        /// The broker adds a header and exceeds the negotiated frame size.
         @Test func headersThatFillAFrameCanBeRedelivered() async throws {
             let fixture = try await SystemFixture("full")
             try await fixture.applyTopology()
@@ -108,18 +111,18 @@ private struct Mismatches {
             guard case .array(let deaths)? = letter.properties.header("x-death"),
                 case .table(let death)? = deaths.first,
                 death["reason"] == "rejected", letter.exchange == "bad.dlx"
-            else { return add("\(message.kind): not dead-lettered by the broker") }
+            else { return add("\(message.kind): the broker did not dead-letter the message") }
             return
         }
         let (deadClass, code) = (letter.header("push-reason-class"), letter.header("push-reason-code"))
         if (deadClass, code) != (message.deadClass, message.code) {
-            add("\(message.kind): \(deadClass) \(code), not \(message.deadClass) \(message.code)")
+            add("\(message.kind): the reason is \(deadClass) \(code), not \(message.deadClass) \(message.code)")
         }
         if !letter.routingKey.hasPrefix("dead.\(message.deadClass).\(message.code).") {
-            add("\(message.kind): routing key \(letter.routingKey)")
+            add("\(message.kind): wrong routing key \(letter.routingKey)")
         }
         if letter.properties.header("push-attempt")?.integerValue != Int64(message.attempts) {
-            add("\(message.kind): \(letter.properties.header("push-attempt") ?? .void) attempts")
+            add("\(message.kind): wrong attempt count \(letter.properties.header("push-attempt") ?? .void)")
         }
         if let violation = try deadLetter.violation(ofHeaders: letter) { add("\(message.kind): \(violation)") }
     }
@@ -129,9 +132,13 @@ private struct Mismatches {
         var wanted: [String: Int] = [:]
         for message in messages { wanted["\(message.deadClass) \(message.code)", default: 0] += 1 }
         for message in results {
-            if let violation = try result.violation(ofBody: message) { add("a result: \(violation)") }
+            if let violation = try result.violation(ofBody: message) {
+                add("a result violates its schema: \(violation)")
+            }
             let json = try message.json.root
-            if json["outcome"]?.string != "invalid" { add("a result: \(json["outcome"]?.string ?? "-")") }
+            if json["outcome"]?.string != "invalid" {
+                add("a result has the outcome \(json["outcome"]?.string ?? "-")")
+            }
             let error = json["error"]
             wanted["\(error?["class"]?.string ?? "-") \(error?["code"]?.string ?? "-")", default: 0] -= 1
         }
@@ -142,7 +149,7 @@ private struct Mismatches {
 }
 
 extension IncomingMessage {
-    /// The index of the invalid message that this is the dead letter of, taken from its original routing key.
+    /// The index of the invalid message that became this dead letter; nil if the original routing key has no index.
     fileprivate var number: Int? {
         let key = exchange == "bad.dlx" ? routingKey : header("push-origin-routing-key")
         return Int(key.dropFirst("bad.".count))

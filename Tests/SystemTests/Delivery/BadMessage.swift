@@ -11,7 +11,7 @@ struct BadMessage {
     var deadClass: String
     var code: String
     var properties = RawProperties()
-    /// The expected attempt count of the dead letter. Differs from 0 if the message has a valid `push-attempt` header.
+    /// The expected attempt count of the dead letter; not 0 if the message has a valid `push-attempt` header.
     var attempts = 0
     /// Whether the message exceeds the size limit. The worker rejects it, and the broker dead-letters it.
     var isOversized = false
@@ -49,14 +49,14 @@ struct BadMessage {
     }
 
     private static let kinds: [@Sendable (inout SeededRandom) -> BadMessage] = [
-        // Not JSON
+        // Bodies that are not JSON
         randomBytes, truncated, empty, trailing, deepArrays, deepObjects, badNumber, loneSurrogate, badUTF8, nul,
         controlCharacter, duplicateKey, badEscape, badSyntax,
-        // JSON, but no request
+        // JSON values that are not requests
         noObject, hugeNumber, missingProperty, unknownProperty, escapedNUL,
-        // Beyond a limit, or for an app that is not configured
+        // Requests beyond a limit, or for an app that is not configured
         longPayload, longCollapseID, unknownApp, broadcast,
-        // Unusual properties
+        // Messages with unusual properties
         contentEncoding, noIdentity, oddAttempts, oddHeaders, oddProperties, nestedHeaders,
     ]
 
@@ -257,7 +257,7 @@ struct BadMessage {
                     ("b", 1), ("s", 2), ("I", 4), ("l", 8), ("f", 4), ("d", 8), ("T", 8), ("D", 5), ("t", 1), ("V", 0),
                 ])
                 table.octet(UInt8(ascii: type))
-                // Erlang cannot represent infinity or NaN: clear the highest bit of the exponent.
+                // Clear the highest bit of the exponent, because Erlang cannot represent infinity or NaN.
                 table.raw(
                     random.bytes(count).enumerated().map { $0 == 0 && "fd".contains(Character(type)) ? $1 & 0xBF : $1 })
             case 2:

@@ -7,7 +7,7 @@ import Testing
 
 extension SystemTests {
     @Suite struct EndToEnd {
-        /// The number of requests. MARTLET_MESSAGES overrides it.
+        /// The number of requests. `MARTLET_MESSAGES` overrides the default.
         private static let count = getenv("MARTLET_MESSAGES").flatMap { Int(String(cString: $0)) } ?? 5000
 
         @Test func everyRequestIsPushedUnchangedAndReportedOnce() async throws {
@@ -45,7 +45,7 @@ extension SystemTests {
             #expect(samples.filter { hashes[$0.id] != $0.payloadHash }.map(\.id) == [])
         }
 
-        /// Some client libraries set a content encoding by default, such as `binary` for bytes.
+        /// Covers content encodings that some client libraries set by default, such as `binary` for bytes.
         @Test func aContentEncodingWithoutCompressionIsAccepted() async throws {
             let fixture = try await SystemFixture("encodings")
             try await fixture.applyTopology()

@@ -6,8 +6,8 @@ import Testing
 extension SystemTests {
     /// Requests whose AMQP `expiration` passes while they are queued at the broker.
     @Suite struct ExpiredRequests {
-        /// The topology was first applied by an earlier version, which dead-lettered expired requests.
-        @Test func eachGetsAResultAndIsNoDeadLetter() async throws {
+        /// Upgrades the topology of an earlier version, which dead-lettered expired requests.
+        @Test func eachExpiredRequestGetsAResultAndIsNoDeadLetter() async throws {
             let fixture = try await SystemFixture("late")
             try await fixture.applyTopology()
             try await fixture.testClient.bindFanout(fixture.queue("dlx"), to: fixture.queue("dead"))
@@ -25,14 +25,14 @@ extension SystemTests {
             for sample in samples {
                 #expect(reported[sample].map(\.outcome) == ["expired"])
                 #expect(
-                    reported[sample].map(\.isPossibleDuplicate) == [true], "expired at the broker, not in the worker")
+                    reported[sample].map(\.isPossibleDuplicate) == [true], "a request expired in the worker")
             }
             _ = try await worker.stop()
             try await fixture.expectNothingLeft()
             try await fixture.end()
         }
 
-        /// The request has expired once before, in a wait queue.
+        /// Rejects a request that has already expired once, in a wait queue.
         @Test func aRequestThatWaitedAndIsRejectedBecomesADeadLetter() async throws {
             let fixture = try await SystemFixture("waiting", SystemFixture.Options(delays: ["1s"]))
             try await fixture.applyTopology()

@@ -5,13 +5,13 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A request that kills each worker that consumes it. The test kills the workers on its behalf.
+    /// A request that kills each worker that consumes it. The test itself kills the workers.
     @Suite struct Poison {
-        /// Three deaths with the request queue, two with the quarantine queue.
+        /// The number of killed workers: three with the request queue, two with the quarantine queue.
         private static let deaths = 5
         private static let otherRequests = 40
 
-        @Test func itMovesToTheQuarantineAndOtherRequestsAreReported() async throws {
+        @Test func aPoisonRequestMovesToTheQuarantineAndOtherRequestsAreReported() async throws {
             let fixture = try await SystemFixture("poison", SystemFixture.Options(inFlightMax: 20))
             try await fixture.applyTopology()
             for queue in ["results", "dead"] { await fixture.testClient.collect(fixture.queue(queue)) }

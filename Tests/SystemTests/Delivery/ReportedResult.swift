@@ -89,7 +89,7 @@ extension SystemFixture {
             let left = clock.now.duration(to: end)
             guard left > .zero else {
                 throw ProcessError(
-                    "\(missing.count) of \(samples.count) have no result, such as \(missing.first ?? "")")
+                    "\(missing.count) of \(samples.count) requests have no result, such as \(missing.first ?? "")")
             }
             // Each result reports one request.
             _ = try await testClient.hasCollected(
@@ -112,7 +112,7 @@ extension SystemFixture {
 
     /// Returns every result.
     ///
-    /// Call it after all workers have exited: until then, a request with a result may be pushed again.
+    /// Call this function after all workers have exited. Until then, a request with a result may be pushed again.
     ///
     /// - Parameter queues: The result queues' names without the prefix. Each must be collected.
     func allResults(in queues: [String] = ["results"]) async throws -> Results {

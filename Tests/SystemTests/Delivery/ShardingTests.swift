@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// A request queue is split into shards and merged again while requests are published.
+    /// A request queue that is split into shards and merged again while requests are published.
     @Suite struct Sharding {
         private static let shardsMost = 8
         /// The shard counts to apply, in order. Some steps change nothing.
@@ -76,7 +76,7 @@ extension ChangingWorkerTests {
             try await broker.end()
         }
 
-        /// The documented guarantees of the consistent hash exchange, and its handling of messages without an ID.
+        /// Checks the documented guarantees of the consistent hash exchange, and its routing of messages without an ID.
         @Test func aRequestGoesToAShardByItsMessageID() async throws {
             let broker = try await Self.broker()
             let fixture = try await SystemFixture("hashed", broker: broker.url)
@@ -106,14 +106,14 @@ extension ChangingWorkerTests {
             try await broker.restart()
             try await publish()
             let second = try await depths()
-            // After a restart, bindings are restored in any order: another shard may receive the same group of IDs.
+            // After a restart, the broker restores bindings in any order, so another shard may receive a group of IDs.
             #expect(Set(first.map { Set($0) }) == Set(second.map { Set($0) }), "a group of IDs was split")
 
             let raw = RawPublisher.Message(
                 exchange: "hashed.requests", routingKey: Array("any".utf8), properties: RawProperties().bytes, body: [])
             try await RawPublisher.publish(Array(repeating: raw, count: 50), to: broker.url)
             #expect(
-                try await depths().map(\.count).filter { $0 > 0 } == [50], "not all in one shard, or requests were lost"
+                try await depths().map(\.count).filter { $0 > 0 } == [50], "not all requests are in one shard"
             )
             #expect(try await fixture.testClient.getAll(from: fixture.queue("requests")).isEmpty)
             try await fixture.end()

@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Forty apps with four keys push at a steady rate while one of the keys is temporarily revoked.
+    /// A steady load of forty apps with four keys, of which one is temporarily revoked.
     @Suite struct SteadyLoad {
         private static let pushesPerSecond = LongForm.pick(500, short: 200)
         private static let secondsBefore = LongForm.pick(30, short: 4)
         private static let secondsRevoked = LongForm.pick(180, short: 6)
         private static let runs = LongForm.pick(5, short: 3)
         private static let ratioMax = 1.5
-        /// The delay that a busy machine may cause. Waiting for the fault of another key would take seconds.
+        /// The delay that a busy machine may cause. A fault of another app's key would delay pushes by seconds.
         private static let slack = LongForm.pick(Duration.zero, short: .milliseconds(900))
         private static let healSecondsMax = LongForm.pick(360, short: 30)
 

@@ -5,7 +5,9 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// Failures of workers and the broker under load: every request gets a result, and none is lost.
+    /// Failures of workers and the broker under load.
+    ///
+    /// Every request gets a result, and no request is lost.
     @Suite struct UnderLoad {
         private static let inFlightMax = 50
         private static let requestsOfAWorker = LongForm.pick(30_000, short: 2000)
@@ -67,8 +69,8 @@ extension BrokerFaultTests {
         @Test func aQueueOfResultsThatIsDeletedAndDeclaredAgain() async throws {
             try await Self.underLoad("deleted", readsUnrouted: true) { load in
                 for _ in 0..<LongForm.pick(10, short: 2) {
-                    // The queue's results are deleted with it. The broker still confirms results that are in flight to
-                    // it.
+                    // Deleting the queue deletes its results. The broker still confirms results that are in flight to
+                    // the queue.
                     load.lostMax +=
                         try await load.fixture.testClient.delete([load.fixture.queue("results")]) + Self.inFlightMax
                     let unrouted = await load.fixture.testClient.collected(load.fixture.queue("unrouted")).count
@@ -78,7 +80,7 @@ extension BrokerFaultTests {
             }
         }
 
-        /// In the short form, the broker freezes for longer than the heartbeat timeout. In the long form, for less.
+        /// Freezes the broker, in the short form for longer than the heartbeat timeout, in the long form for less time.
         @Test func aBrokerThatFreezes() async throws {
             try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
                 await load.broker.pause()
@@ -102,8 +104,8 @@ extension BrokerFaultTests {
 
         /// Runs workers under load, disrupts them or the broker, and checks the result of every request.
         ///
-        /// - Parameter beforeWorkers: Prepares the disruption before the workers start. Use it for commands that may
-        ///   take longer than the workers need for all requests.
+        /// - Parameter beforeWorkers: Prepares the disruption before the workers start. Use this parameter for commands
+        ///   that may take longer than the workers need for all requests.
         private static func underLoad(
             _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false, allowsDuplicateResults: Bool = false,
             heartbeatSeconds: Int? = nil, beforeWorkers: (PrivateBroker) async throws -> Void = { _ in },

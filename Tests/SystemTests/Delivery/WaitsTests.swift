@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The cause of a one-hour wait is fixed.
+    /// Requests in wait queues after the cause of their one-hour wait is fixed.
     @Suite struct Waits {
         @Test func requestsBroughtBackArePushedImmediately() async throws {
             let fixture = try await SystemFixture("broughtback")

@@ -7,9 +7,9 @@ import TestKit
 struct FixtureCertificate {
     enum Form: CaseIterable {
         case pem
-        /// With the intermediate authority.
+        /// A PEM file that also contains the intermediate authority's certificate.
         case chain
-        /// The private key is in a separate, encrypted file.
+        /// A PEM file without the private key, which is in a separate, encrypted file.
         case encryptedKey
         case pkcs12
         /// PKCS #12 with legacy algorithms, as exported by macOS's Keychain Access.
@@ -66,7 +66,7 @@ struct FixtureCertificate {
     /// Registers team, app and certificate at the simulator.
     func register(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
 
-    /// The certificate, its private key and the intermediate certificate, if any.
+    /// The certificate, its private key and the intermediate certificate, if any, in PEM.
     var pem: String {
         issued.certificatePEM + issued.privateKeyPEM + (form == .chain ? Self.intermediate.certificatePEM : "")
     }
@@ -88,6 +88,6 @@ struct FixtureCertificate {
 
     private static func openssl(_ arguments: [String]) async throws {
         let result = try await ChildProcess.run(["openssl"] + arguments)
-        guard result.exit.status == .exited(0) else { throw ProcessError("openssl: \(result.errors)") }
+        guard result.exit.status == .exited(0) else { throw ProcessError("cannot run openssl: \(result.errors)") }
     }
 }

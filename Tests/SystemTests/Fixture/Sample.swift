@@ -7,9 +7,9 @@ struct Sample {
     /// The payload, which must reach APNs byte for byte.
     let payload: String
     var app = "com.example.app"
-    /// nil uses the app's default environment.
+    /// The APNs environment; nil for the app's default environment.
     var environment: String?
-    /// In UNIX seconds; nil for none.
+    /// The expiration in UNIX seconds; nil for none.
     var expiration: Int?
 
     init(_ number: Int) {

@@ -17,7 +17,7 @@ struct SystemFixture {
     private let brokerURL: String
 
     /// - Parameters:
-    ///   - prefix: The prefix of the topology's names. Different for each test.
+    ///   - prefix: The prefix of the topology's names, different for each test.
     ///   - broker: The `amqp` URL that the test itself uses; nil for the shared broker.
     init(_ prefix: String, broker: String? = nil, _ options: Options = Options()) async throws {
         self.prefix = prefix
@@ -117,7 +117,7 @@ struct SystemFixture {
 
     /// Waits until the simulator has at least `count` unanswered requests.
     ///
-    /// - Parameter counter: With `in_flight_max`, an earlier maximum also counts.
+    /// - Parameter counter: The simulator's counter to read. With `in_flight_max`, an earlier maximum also counts.
     func waitForUnansweredRequests(
         _ count: Int, counter: String = "in_flight", within deadline: Duration = .seconds(30)
     ) async throws {

@@ -7,7 +7,7 @@ extension ToolTests {
     @Suite struct ForeignClients {
         /// The option for clients that cannot handle refused streams.
         ///
-        /// aioapns ignores RST_STREAM: a concurrent push whose stream is refused waits forever. With a limit of one
+        /// aioapns ignores RST_STREAM, so a concurrent push whose stream is refused waits forever. With a limit of one
         /// stream, as in `announce`, aioapns miscounts its streams. h2load counts refused streams as failures.
         private static let gateOff = ["--gate", "off"]
 
@@ -46,15 +46,16 @@ extension ToolTests {
             #expect(counters["distinct_ids"]?.int == 1000)
             #expect(counters["requests_abandoned"]?.int == 0)
             #expect(counters["connections"]?.int == 1)
-            // aioapns needs about half a millisecond to write a push, so some hundred are in flight at a time.
+            // aioapns needs about half a millisecond to write a push, so some hundred pushes are in flight.
             // Sequential pushes would take 100 seconds.
             let peak = try #require(counters["in_flight_max"]?.int)
             #expect((32...1000).contains(peak), "\(peak) in flight")
             try await simulator.process.terminate()
         }
 
-        /// Clients with default options that sign their own tokens: one writes `iat` with a fraction, the other as a
-        /// string.
+        /// Uses clients with default options that sign their own tokens.
+        ///
+        /// One client writes `iat` with a fraction, the other client writes a string.
         @Test(arguments: ["apns2", "kalyke"]) func otherClientsSignTheirOwnTokens(client: String) async throws {
             let (simulator, directory) = try await start([])
             let folder = Products.file("Tests/SystemTests/ForeignClients/\(client)")

@@ -1,4 +1,4 @@
-"""Compatibility for clients that use hyper 0.7: restores names that Python 3.10 moved, and sets the trusted authority."""
+"""Restores names that Python 3.10 moved, and sets the trusted authority, for clients that use hyper 0.7."""
 
 import collections
 import collections.abc

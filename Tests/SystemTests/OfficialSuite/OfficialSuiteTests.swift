@@ -5,7 +5,7 @@ import Testing
 extension ToolTests {
     /// The official JSON Schema test suite, run through `martlet validate`.
     ///
-    /// Newer than the suite that the Linux distribution packages.
+    /// This version of the suite is newer than the Linux distribution's package.
     @Suite struct OfficialSuite {
         @Test(arguments: [("2020-12", "draft2020-12", 1257), ("draft-07", "draft7", 913)])
         func everyRequiredCasePasses(_ draft: String, _ folder: String, _ count: Int) async throws {
@@ -15,7 +15,9 @@ extension ToolTests {
             #expect(judged.count == count)
         }
 
-        /// `contentEncoding` and `contentMediaType` are annotations. `Schemas.md` documents this for draft-07.
+        /// Runs the optional cases, of which the cases of `content.json` may fail.
+        ///
+        /// In Martlet, `contentEncoding` and `contentMediaType` are annotations, which draft-07 permits.
         @Test(arguments: [("2020-12", "draft2020-12", 649, 0), ("draft-07", "draft7", 552, 4)])
         func everyOptionalCaseExceptContentsPasses(
             _ draft: String, _ folder: String, _ count: Int, _ contents: Int

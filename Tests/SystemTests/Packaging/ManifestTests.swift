@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The Kubernetes and Compose manifests of `deploy` are valid.
+    /// The Kubernetes and Compose manifests of `deploy`.
     @Suite struct Manifests {
         @Test func everyObjectIsValid() async throws {
             let directory = try TemporaryDirectory()
@@ -22,7 +22,7 @@ extension ToolTests {
                 "--broker", "4.1",
             ])
             #expect(printed.exit.status == .exited(0), "\(printed.errors)")
-            // The cluster to which the printed objects belong.
+            // The printed objects belong to this cluster.
             let cluster = try Files.lines(of: Products.file("deploy/kubernetes/production/rabbitmq.yaml"))
                 .prefix { $0 != "---" }
             let file = try directory.write("printed.yaml", (cluster + ["---"] + printed.output).joined(separator: "\n"))

@@ -4,7 +4,7 @@ import Testing
 extension BrokerFaultTests {
     /// The programs of the documentation page with examples for producers.
     ///
-    /// They use the default prefix and the page's broker user, so each test has its own broker.
+    /// The programs use the default prefix and the page's broker user, so each test has its own broker.
     @Suite struct Examples {
         private struct ExamplesFixture {
             let broker: PrivateBroker

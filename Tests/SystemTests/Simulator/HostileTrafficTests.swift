@@ -11,9 +11,11 @@ extension ToolTests {
         private static let requests = LongForm.pick(60_000, short: 20_000)
         /// The maximum CPU time per push with hostile clients, relative to the time without them.
         ///
-        /// Measured: 1.2 to 1.7 times the CPU time, and 0.58 to 0.87 of the throughput. Other work on the same
+        /// Measurements found 1.2 to 1.7 times the CPU time, and 0.58 to 0.87 of the throughput. Other work on the same
         /// processors affects both figures.
         private static let costMax = 3
+        /// The maximum memory of the simulator.
+        ///
         /// 2,000 connections in the handshake use 150 KB each for the state of TLS and HTTP/2.
         private static let residentMebibytesMax = 400
 

@@ -2,7 +2,7 @@ import TestKit
 
 /// The alerts of `deploy/monitoring`, evaluated by promtool on metrics with constant values.
 struct Alerts {
-    /// The evaluation time. Longer than the `for` duration of every alert.
+    /// The evaluation time, longer than the `for` duration of every alert.
     private static let minutes = 120
     private static let rules = Products.file("deploy/monitoring/alerts.yaml")
 
@@ -37,7 +37,7 @@ struct Alerts {
                   - {expr: 'count by (alertname) (ALERTS{alertstate="firing"})', eval_time: \(Self.minutes)m, exp_samples: []}
 
             """)
-        // The test fails because it expects no samples, and the output lists the actual ones.
+        // The test fails because it expects no samples. The output lists the actual samples.
         let (_, output, errors) = try await ChildProcess.run(["promtool", "test", "rules", test])
         let text = (output + errors).joined(separator: "\n")
         return Set(text.matches(of: /alertname="(\w+)"/).map { String($0.output.1) })

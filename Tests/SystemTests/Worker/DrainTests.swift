@@ -23,7 +23,7 @@ extension ChangingWorkerTests {
             #expect(counters.root["message.accepted"]?.int == summary.reported.count)
             #expect(counters.root["message.unknown_outcomes"]?.int == 0)
 
-            // APNs received each reported request once, and no others.
+            // APNs received each reported request once, and no other request.
             let seen = try await fixture.end().compactMap { $0.root["apns_id"]?.string }
             #expect(Set(seen) == summary.reported)
             #expect(seen.count == summary.reported.count)
@@ -61,7 +61,7 @@ extension ChangingWorkerTests {
 
         /// Runs a worker and stops it after `afterResults` results and the return of `prepare`.
         ///
-        /// Checks that no request is lost and none is in two places.
+        /// Checks that no request is lost and no request is in two places.
         private static func drain(
             _ fixture: SystemFixture, samples count: Int, afterResults: Int,
             _ prepare: (ChildProcess) async throws -> Void

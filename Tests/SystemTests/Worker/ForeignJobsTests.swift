@@ -12,6 +12,8 @@ import Testing
 import Threads
 
 extension SystemTests {
+    /// Jobs that other threads enqueue for a lane.
+    ///
     /// A lane runs on its own thread only. A job from another thread has passed through Swift's global pool, which
     /// costs more than all other work for a request.
     @Suite struct ForeignJobs {

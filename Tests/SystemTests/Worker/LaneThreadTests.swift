@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     /// Threads that cannot be started.
     ///
-    /// Not part of the unit suites: a sanitizer cannot map its own memory together with stacks of this size.
+    /// The tests are not unit tests, because a sanitizer cannot map its own memory together with stacks of this size.
     @Suite struct LaneThread {
         @Test func aWorkerThatCannotStartAThreadExits() async throws {
             let fixture = try await SystemFixture("threadless")

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// A worker that has processed requests of all kinds exports exactly the documented metrics.
+    /// The metrics of a worker that has processed requests of all kinds.
     @Suite struct Metrics {
         @Test func matchTheDocumentation() async throws {
             let key = try FixtureKey("OTHERKEY01", apps: ["com.example.disabled", "com.example.limited"])

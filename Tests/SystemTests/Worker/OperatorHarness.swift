@@ -32,7 +32,7 @@ final class OperatorHarness {
         let harness = OperatorHarness(fixture, broker, worker, port)
         for path in ["/livez", "/readyz"] { #expect(try await harness.request(path) == (200, "ok\n")) }
         try await body(harness)
-        // Kill both: pushes in flight may not complete in time, which other tests cover.
+        // Kill both processes, because pushes in flight may not complete in time. Other tests cover the drain.
         worker.send(signal: 9)
         fixture.simulator.send(signal: 9)
         await fixture.testClient.close()
@@ -72,7 +72,7 @@ final class OperatorHarness {
             "http://\(address)\(path)",
         ])
         guard exit.status == .exited(0), let status = output.last.flatMap({ Int($0) }) else {
-            throw ProcessError("\(path): \(errors)")
+            throw ProcessError("cannot request \(path): \(errors)")
         }
         return (status, output.dropLast().map { $0 + "\n" }.joined())
     }

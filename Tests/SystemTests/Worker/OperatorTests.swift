@@ -3,8 +3,9 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// Every problem that needs an operator is reported with its remedy in `martlet status`, `/readyz`, the log and an
-    /// alert.
+    /// Problems that need an operator.
+    ///
+    /// `martlet status`, `/readyz`, the log and an alert report each problem with its remedy.
     @Suite struct Operators {
         @Test func aRevokedKey() async throws {
             try await OperatorHarness.with("revokedkey") { harness in
@@ -52,7 +53,7 @@ extension BrokerFaultTests {
             }
         }
 
-        /// Conformance row 2: the worker does not connect to a server without a current TLS version.
+        /// Covers conformance row 2. The worker does not connect to a server without a current TLS version.
         @Test func anAPNsOfOldTLS() async throws {
             try await OperatorHarness.with("oldtls", SystemFixture.Options(hasSandbox: true)) { harness in
                 harness.fixture.simulator.send(signal: 9)

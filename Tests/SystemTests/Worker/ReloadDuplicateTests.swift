@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension ChangingWorkerTests {
-    /// Requests that were pushed before a reload are recognized as duplicates after it.
+    /// Duplicates of requests that were pushed before a reload.
     @Suite struct ReloadDuplicates {
         @Test func duplicatesAreDetectedAfterAppsChangeTheirOrder() async throws {
             let key = try FixtureKey("COPYKEY001", apps: ["com.example.stays"])

@@ -96,7 +96,7 @@ extension ChangingWorkerTests {
             #expect(Set(inSandbox.map { $0.root["apns_id"]?.string }) == Set(sandbox.map(\.id)))
         }
 
-        /// Kubernetes switches all files of a volume with one symbolic link.
+        /// Switches all files with one symbolic link, as Kubernetes does for a volume.
         @Test func aKeyBehindASwitchedSymbolicLink() async throws {
             let key = try FixtureKey("LINKEDKEY1", apps: ["com.example.linked"])
             let fixture = try await SystemFixture("reload-link", SystemFixture.Options(keys: [key], delays: ["1s"]))
@@ -257,7 +257,7 @@ extension ChangingWorkerTests {
             }
         }
 
-        @Test func channelCommandsAreTurnedOnAndOff() async throws {
+        @Test func channelCommandsAreEnabledAndDisabled() async throws {
             var options = SystemFixture.Options(
                 simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"])
             let on = ["channels: {reply_prefix: shop.}"]
@@ -300,7 +300,9 @@ extension ChangingWorkerTests {
             try await fixture.end()
         }
 
-        /// APNs binds a connection to the apps that the team has at the time of the first push.
+        /// Adds an app to the team after the first push.
+        ///
+        /// APNs binds a connection to the apps that the team has at the time of the connection's first push.
         ///
         /// - Parameter isNew: Whether the app is also new to the worker. Otherwise the configuration contains it from
         ///   the start.
@@ -333,7 +335,7 @@ extension ChangingWorkerTests {
             }
             _ = try await worker.stop()
             let pushes = try Pushes(await fixture.end())
-            // If the worker cannot know about the change, the first refusal makes it replace all connections.
+            // If the worker cannot know about the change, the first refusal makes the worker replace all connections.
             #expect(pushes[samples[0]].map(\.status) == (isNew ? [200] : [400, 200]))
             #expect(samples.dropFirst().allSatisfy { pushes[$0].map(\.status) == [200] })
         }
@@ -360,7 +362,7 @@ extension ChangingWorkerTests {
                 let metrics = try await harness.request("/metrics").1
                 let connects = metrics.firstMatch(of: /\nmartlet_apns_connects_total\{.*key_id="DEMOKEY001"\} (\d+)/)
                 #expect(
-                    connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "connections of the previous and the new lanes")
+                    connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "connections of previous or new lanes are missing")
             }
         }
 
@@ -385,7 +387,7 @@ extension ChangingWorkerTests {
             try await fixture.end()
         }
 
-        /// A leak of one reload becomes measurable after several reloads.
+        /// Reloads several times, so that a leak of one reload becomes measurable.
         @Test func manyReloadsLeakNothing() async throws {
             var options = SystemFixture.Options(delays: ["1s"], lanes: 2)
             let fixture = try await SystemFixture("reload-often", options)

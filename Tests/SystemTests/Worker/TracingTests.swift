@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// A worker continues a producer's trace and exports its spans to the collector.
+    /// A worker that continues a producer's trace and exports its spans to a collector.
     @Suite struct Tracing {
         private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
         private static let producer = "00f067aa0ba902b7"

@@ -19,7 +19,7 @@ extension SystemTests {
             let before = try #require(earlierMartlet)
             let fixture = try await SystemFixture(
                 "upgrade", SystemFixture.Options(simulator: ["--delay-ms", "50"], delays: ["1s", "2s"]))
-            // Requests are in wait queues when a worker starts or stops.
+            // This fault keeps requests in wait queues while workers start and stop.
             try await fixture.apns.request(
                 "POST", "/v1/faults",
                 #"{"id":"busy","share":0.1,"action":{"answer":{"reason":"TooManyRequests","retry_after_seconds":1}}}"#)
@@ -71,7 +71,7 @@ extension SystemTests {
             let twice = samples.filter { pushes.acceptedCount(of: $0) > 1 }
             let unmarked = twice.filter { sample in !reported[sample].contains { $0.isPossibleDuplicate } }
             #expect(unmarked.map(\.id) == [])
-            // A duplicate push has a cause, such as a lost broker connection. Print the log lines that name it.
+            // A duplicate push has a cause, such as a lost broker connection. Print the log lines that name the cause.
             for worker in twice.isEmpty ? [] : [first, now, again] {
                 let isInfo = #""level":"info""#
                 for line in worker.errors.linesSoFar where !line.contains(isInfo) { print(line) }

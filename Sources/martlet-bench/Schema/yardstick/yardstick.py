@@ -1,6 +1,6 @@
-"""Parses and validates a message repeatedly. Prints the processor time per message in nanoseconds, one line per batch.
+"""Parses and validates a request repeatedly. Prints the processor time per request in nanoseconds, one line per batch.
 
-Usage: yardstick.py SCHEMA MESSAGE COUNT BATCHES
+Usage: yardstick.py SCHEMA REQUEST COUNT BATCHES
 """
 import json
 import sys

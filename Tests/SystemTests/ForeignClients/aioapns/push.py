@@ -1,6 +1,6 @@
-"""Pushes with an unmodified aioapns from PyPI. Only host and port are set; SSL_CERT_FILE names the authority.
+"""Pushes with an unmodified aioapns from PyPI. Only host and port are set. SSL_CERT_FILE names the authority.
 
-    push.py PORT KEY-FILE DEVICE-TOKEN...     Push to each device in turn; print a JSON line per response.
+    push.py PORT KEY-FILE DEVICE-TOKEN...     Push to one device after the other; print a JSON line per response.
     push.py PORT KEY-FILE --at-once COUNT     Push to COUNT devices concurrently; print the count of each status.
 """
 

@@ -1,4 +1,4 @@
-"""Pushes with an unmodified kalyke from PyPI. Only host and port are set; SSL_CERT_FILE names the authority.
+"""Pushes with an unmodified kalyke from PyPI. Only host and port are set. SSL_CERT_FILE names the authority.
 
     push.py PORT KEY-FILE AUTHORITY-FILE DEVICE-TOKEN...     Print a JSON line per response.
 """

@@ -1,6 +1,6 @@
 // Pushes with Node's http2 while the server repeatedly sends GOAWAY.
 //
-// Open streams complete on the old connection; new pushes use a new one.
+// Open streams complete on the old connection, and new pushes use a new connection.
 //
 //     drain.mjs PORT AUTHORITY-FILE CERTIFICATE-FILE KEY-FILE COUNT     Print the outcomes as a JSON object.
 
@@ -21,7 +21,7 @@ let session = null;
 function connect() {
   const made = http2.connect(`https://localhost:${port}`, files);
   counts.connections += 1;
-  // After a GOAWAY, Node closes the session by itself when its streams have ended.
+  // After a GOAWAY, Node closes the session when the session's streams have ended.
   made.on("goaway", () => {
     if (session === made) session = null;
     fill();

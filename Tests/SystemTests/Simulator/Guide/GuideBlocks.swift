@@ -1,7 +1,7 @@
 /// A block of commands on a documentation page, with its documented output.
 struct GuideBlock {
     var script: String
-    /// nil if the page documents no output.
+    /// The documented output; nil if the page documents none.
     var output: String?
     /// The line of the page on which the commands begin, starting at 1.
     var line: Int

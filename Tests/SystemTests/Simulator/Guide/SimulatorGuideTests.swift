@@ -3,8 +3,9 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// The pages for users of the simulator: their commands print the documented output, and they document every
-    /// setting.
+    /// The pages for users of the simulator.
+    ///
+    /// The commands on the pages print the documented output, and the pages document every setting.
     @Suite struct SimulatorGuide {
         private static let ports: [(option: String, documented: String)] = [
             ("--listen", "2197"), ("--listen-production", "2198"), ("--listen-channels", "2195"),
@@ -102,7 +103,7 @@ extension ToolTests {
                 + [#"{"action":{"goaway":{"last_stream_id":\#(unknown)}}}"#]
             for body in bodies {
                 let error = try #require(try await Self.json(from: faults, "-d", body).root["error"]?.string)
-                let list = try #require(error.firstMatch(of: /; (?:it has|there are) ([a-z0-9_, ]+)/)).1
+                let list = try #require(error.firstMatch(of: /; known: ([a-z0-9_, ]+)/)).1
                 let undocumented = list.split(separator: ", ").filter {
                     !section.contains("`\($0)`") && !section.contains("\"\($0)\"")
                 }

@@ -6,9 +6,9 @@ enum Contrast {
     static let belowLimit = """
         (() => {
           const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-          const parse = (colour) => {
+          const parse = (color) => {
             context.clearRect(0, 0, 1, 1);
-            context.fillStyle = colour;
+            context.fillStyle = color;
             context.fillRect(0, 0, 1, 1);
             const [red, green, blue, alpha] = context.getImageData(0, 0, 1, 1).data;
             return { red, green, blue, alpha: alpha / 255 };
@@ -17,8 +17,8 @@ enum Contrast {
             const mix = (part) => top[part] * top.alpha + below[part] * (1 - top.alpha);
             return { red: mix("red"), green: mix("green"), blue: mix("blue"), alpha: 1 };
           };
-          const luminance = (colour) => {
-            const [red, green, blue] = [colour.red, colour.green, colour.blue].map((value) => {
+          const luminance = (color) => {
+            const [red, green, blue] = [color.red, color.green, color.blue].map((value) => {
               const part = value / 255;
               return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
             });
@@ -41,8 +41,8 @@ enum Contrast {
           };
           const bad = [];
           const judge = (element, text, pseudo) => {
-            const colour = parse(getComputedStyle(element, pseudo).color);
-            const worst = Math.min(...grounds(element).map((ground) => ratio(over(colour, ground), ground)));
+            const color = parse(getComputedStyle(element, pseudo).color);
+            const worst = Math.min(...grounds(element).map((ground) => ratio(over(color, ground), ground)));
             if (worst < 4.5) bad.push(`${worst.toFixed(2)} ${element.tagName}.${element.className}: ${text.slice(0, 40)}`);
           };
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

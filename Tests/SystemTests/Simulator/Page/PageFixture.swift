@@ -45,7 +45,7 @@ struct PageFixture {
         try await ChildProcess(command(payload, device, headers))
     }
 
-    /// Pushes `requests` times to 50 devices. Throws unless each is answered with 200.
+    /// Pushes `requests` times to 50 devices. Throws unless each push is answered with 200.
     func load(_ requests: Int) async throws {
         let load = try LoadGenerator(
             connections: 1, streams: 10, devices: 50, authorization: try simulator.authorization(), in: directory)

@@ -13,7 +13,7 @@ extension ToolTests.Page {
         ] {
             #expect(guideText.contains(word), "\(word)")
         }
-        #expect(!guideText.contains("Pushes and broadcasts, sandbox"), "the simulator has no such endpoint")
+        #expect(!guideText.contains("Pushes and broadcasts, sandbox"), "the guide lists a missing endpoint")
         try await fixture.browser.run(
             """
             navigator.clipboard.writeText = async (text) => { window.copied = text; },
@@ -60,7 +60,7 @@ extension ToolTests.Page {
         try await fixture.browser.wait(until: isAt("lock"))
         #expect(try await fixture.browser.holds("document.querySelector('#stacks .card').checkVisibility()"))
 
-        // A view that the user has chosen stays.
+        // The page keeps a view that the user has chosen.
         try await fixture.open("#faults")
         try await fixture.simulator.request("POST", "/v1/reset")
         try await fixture.browser.wait(until: "!document.querySelector('#rows .row')")

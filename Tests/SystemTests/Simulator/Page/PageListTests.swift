@@ -34,7 +34,7 @@ extension ToolTests.Page {
             try await fixture.browser.text("document.querySelector('.why').textContent")
                 == "PayloadEmpty The payload is empty.")
 
-        // More than the 500 requests that are listed at first.
+        // Load more than the 500 requests that the page lists at first.
         try await fixture.load(600)
         try await fixture.browser.wait(
             until: "document.querySelector('#requests-note').textContent.includes('of the 500')")

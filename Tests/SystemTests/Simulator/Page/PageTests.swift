@@ -101,7 +101,7 @@ extension ToolTests.Page {
                 #expect(try await browser.holds(isInside), "a request on a \(device)")
                 try await fixture.writePicture("\(device)-\(scheme)-detail")
                 try await browser.press(.escape)
-                // Otherwise the dialog would remove the fragment of the next view from the URL.
+                // Without this wait, the dialog would remove the fragment of the next view from the URL.
                 try await browser.wait(until: "!location.hash.startsWith('#request-')")
             }
         }

@@ -119,7 +119,7 @@ extension ToolTests.Page {
                 try await fixture.browser.text("\(names).at(0) + ' to ' + \(names).at(-1)") == "\(first) to \(last)")
             #expect(try await fixture.browser.holds("\(more).checkVisibility()"))
             #expect(try await fixture.browser.text("\(more).textContent") == "2 more are not listed.")
-            // Deleting a row makes room for a hidden one.
+            // Deleting a row makes room for a hidden row.
             for hidden in [1, 0] {
                 let next = try await fixture.browser.text("\(names).at(1)")
                 try await fixture.browser.run("\(button).click()")
