@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/actions`: applies an action to open connections immediately.
+/// The route `/v1/actions`, which applies an action to open connections immediately.
 struct ActionRoutes {
     let server: SimulatorServer
 
@@ -29,7 +29,7 @@ struct ActionRoutes {
 /// An action and the connections that it applies to.
 private struct ActionOrder: Sendable {
     var action = FaultAction.closeConnection
-    /// Number of the connection. nil: all connections.
+    /// Number of the connection; nil for all connections.
     var connection: Int?
 
     static let codec = ObjectCodec(

@@ -1,8 +1,9 @@
 import EventLoop
 
-/// A new client always gets a connection. Probes and attackers may share an address, so no address is refused.
+/// Room for new connections. A new client always gets one. Probes and attackers may share an address, so no address is
+/// refused.
 extension AdminServer {
-    /// Closes a connection of `host` or of any host if the new one would exceed a limit.
+    /// Closes a connection of `host` or of any host if a new connection would exceed a limit.
     func makeRoom(for host: PeerHost?) {
         if let host {
             close(if: configuration.connectionsPerHostMax, of: clients.values.filter { $0.host == host }, .address)
@@ -20,9 +21,9 @@ extension AdminServer {
         if let oldest { close(oldest, cause) }
     }
 
-    /// Shuts a connection; libmicrohttpd ends it at its next run.
+    /// Shuts a connection, which libmicrohttpd ends at its next run.
     ///
-    /// - Parameter cause: counted; nil if the connection was idle.
+    /// - Parameter cause: the cause to pass to `onClosed`; nil for an idle connection or a client that is gone.
     func close(_ client: AdminClient, _ cause: AdminClosing?) {
         guard clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
         client.shut()
