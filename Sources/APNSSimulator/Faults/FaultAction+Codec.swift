@@ -38,7 +38,7 @@ extension FaultAction {
         [
             .optional(
                 "ms", \.self, .int(0...Int(LatencyDistribution.millisecondsMax)),
-                "how long the simulator does not read; until `resume_reading` without it")
+                "time for which the simulator does not read; default: until `resume_reading`")
         ])
 }
 

@@ -73,7 +73,7 @@ extension ValueCodec<FaultGoAway.LastStream> {
                 if json.kind == .object { return .first(try first.read(json)) }
                 if json.isString("last_seen") { return .lastSeen }
                 if let id = json.int.flatMap(Int32.init(exactly:)), id == 0 || id > 0 && id % 2 == 1 { return .id(id) }
-                throw InputError("\(name) is \(form)", node: json.nodeIndex)
+                throw InputError("\(name) must be \(form)", node: json.nodeIndex)
             },
             writer: { stream, json in
                 switch stream {
