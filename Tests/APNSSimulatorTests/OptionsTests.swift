@@ -30,7 +30,7 @@ import Testing
         options.change(&rules)
         #expect(rules.gate == .off && rules.streamsMax == 7 && rules.servesWithoutToken)
         #expect(rules.order == .authenticationFirst)
-        #expect(rules.tokenUpdates == .strict, "other switches stay unchanged")
+        #expect(rules.tokenUpdates == .strict, "another switch changed")
         #expect(options.applicationProtocol == .optional)
         #expect(options.unregisteredPrefixes == ["aB", "c"])
         #expect(options.recordFile == "/tmp/r=1")
