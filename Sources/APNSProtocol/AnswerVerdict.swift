@@ -25,7 +25,7 @@ public struct AnswerVerdict: Sendable, Hashable {
 
     /// The part of the system that an answer affects.
     public enum Scope: Sendable, Hashable {
-        /// Only the request.
+        /// The request only.
         case message
         /// The device token or the channel of the request.
         case target

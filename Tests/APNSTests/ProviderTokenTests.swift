@@ -145,7 +145,8 @@ import Testing
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(48.9)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .useNewest)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .keep)
-        // The connection used the second token from minute 49. It may use the third token 20 minutes later.
+        // The connection used the second token from minute 49. The connection may use the third token 20 minutes
+        // later.
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(68)) == .keep)
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(69)) == .useNewest)
     }

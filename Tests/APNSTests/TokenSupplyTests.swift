@@ -108,7 +108,7 @@ import Testing
         #expect(harness.answers.map(\.reason) == Array(repeating: .invalidProviderToken, count: 3))
     }
 
-    /// Time since boot advances while the machine is suspended.
+    /// Advances the time since boot by an hour, as during a suspend of the machine.
     private func suspend() { harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(3600) }
 
     @Test func anOldTokenIsReplacedAfterASuspendBeforeAnyPush() throws {

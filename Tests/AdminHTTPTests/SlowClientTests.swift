@@ -5,7 +5,7 @@ import Testing
 
 @testable import AdminHTTP
 
-/// Tests of slow clients that send half a request. They do not delay the answers to other clients.
+/// Tests of slow clients that send half a request. Slow clients do not delay the answers to other clients.
 @Suite struct SlowClientTests {
     private static let connections = 160
     /// Duration of the test. For a longer run, set `MARTLET_SLOW_CLIENT_SECONDS=300`.

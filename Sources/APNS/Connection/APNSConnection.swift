@@ -56,7 +56,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether this side started the drain.
     private var isDraining = false
     private var goAwayReason: String?
-    /// nil unless APNs refused the certificate of this connection with a GOAWAY.
+    /// The refusal of the connection's certificate in a GOAWAY; nil without such a GOAWAY.
     private(set) var certificateRefusal: CertificateRefusal?
     /// The error for which this side aborted the connection.
     private var failure: TransportError?
@@ -125,8 +125,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         return true
     }
 
-    /// Chooses the token to send. Returns false if the connection can send neither the newest token nor its current
-    /// one.
+    /// Chooses the token to send. Returns false if the connection can send neither the newest nor the current token.
     private func selectToken(_ newest: ProviderToken, _ now: Now) -> Bool {
         switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, now.sinceBoot) {
         case .useNewest: token = newest

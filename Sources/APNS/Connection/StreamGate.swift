@@ -57,7 +57,7 @@ public struct StreamGate: Sendable {
     }
 
     /// Returns the number of requests that may be sent now. A tenth of the streams is reserved for urgent requests.
-    /// Otherwise an urgent request would wait for the answers of a whole batch.
+    /// Otherwise, an urgent request would wait for the answers of a whole batch.
     public func free(isUrgent: Bool = true) -> Int {
         switch phase {
         case .connecting, .draining, .closed: 0

@@ -36,7 +36,7 @@ public final class APNSPool {
     let log: Log
     let metrics: PoolMetrics
     let resends: ResendPolicy
-    /// nil with a certificate.
+    /// The provider tokens; nil with a certificate.
     var tokens: PoolTokens?
     /// Pushes whose token was refused, until the reply to the request for a newer token arrives.
     var refused: [Refused] = []
@@ -45,7 +45,7 @@ public final class APNSPool {
     var tokenTimer: TimerToken?
     var ended: [Ended] = []
     var machine: PoolMachine
-    /// Connections by slot, including draining ones.
+    /// Connections by slot, including draining connections.
     var connections: [APNSConnection?] = []
     var waiting = WaitingPushes()
     private var block = HeaderBlock()

@@ -3,7 +3,7 @@ import EventLoop
 import JSON
 
 /// The routes of `/v1/clock`, the simulator's clock. If the clock is an hour ahead, provider tokens are too old. If
-/// the clock is behind, their times are in the future.
+/// the clock is behind, the times of provider tokens are in the future.
 struct ClockRoutes {
     let server: SimulatorServer
 

@@ -14,7 +14,7 @@ struct Options {
     private var specifiedAdmin: Endpoint??
     var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
-    /// Changes of the rules. They take precedence over the state file.
+    /// Changes of the rules, which have precedence over the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
     var applicationProtocol = ApplicationProtocol.optional

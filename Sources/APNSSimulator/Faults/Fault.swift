@@ -20,7 +20,7 @@ public struct Fault: Sendable, Hashable {
     public var match: FaultMatch
     public var action: FaultAction
     /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed
-    /// determines which ones.
+    /// determines the selection.
     public var share: Double
     /// Number of matching requests or connections that the fault skips first.
     public var skipCount: Int

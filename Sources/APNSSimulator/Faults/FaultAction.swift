@@ -101,7 +101,7 @@ public struct FaultGoAway: Sendable, Hashable {
 /// Changes of a connection's settings (RFC 9113, 6.5.2).
 public struct FaultSettings: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
-        /// The setting as without the fault.
+        /// No change of the setting.
         case keep
         /// A frame without the setting. In the connection's first SETTINGS frame, the protocol's default then applies.
         /// In a later frame, the previous value stays.

@@ -7,7 +7,7 @@ import Crypto
 ///
 /// The type is a class, because it manages its memory itself. It is used only on the server's event loop.
 final class RequestLog {
-    /// Bytes of the ring for each request of the limit. A longer request replaces more than one old request.
+    /// Bytes of the ring for each request of the limit. A longer request may replace several old requests.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
 
@@ -57,7 +57,7 @@ final class RequestLog {
     /// Number of kept requests.
     private(set) var count = 0
 
-    /// - Parameter requestsMax: maximum number of kept requests; a lower value than 1 counts as 1.
+    /// - Parameter requestsMax: maximum number of kept requests. A value below 1 counts as 1.
     init(requestsMax: Int) {
         self.requestsMax = max(1, requestsMax)
         // The system commits pages of an allocation of this size at the first write.

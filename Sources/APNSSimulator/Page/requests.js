@@ -90,7 +90,7 @@ export function clear(saved = 0) {
   listed();
 }
 
-// Returns the request that is `step` visible rows further down; null if there is none.
+// Returns the request that is `step` visible rows further down; null without such a row.
 export function neighbor(request, step) {
   const shown = entries.filter((entry) => !entry.element.hidden);
   // A saved run can contain a reset, which restarts the numbers. The time distinguishes equal numbers.

@@ -138,7 +138,7 @@ extension RuleOptions {
             "maximum idle time of a connection; null: unlimited"),
         .member(
             "idle_end", \.idleEnd, .word,
-            "answer to an idle connection: GOAWAY, or 400 for its next request"),
+            "reaction to an idle connection: GOAWAY, or 400 for its next request"),
         .member(
             "stale_idle_seconds", \.staleIdleSeconds, .limit(1...10_000_000),
             "a connection without requests for this time then receives only 500; null: never"),

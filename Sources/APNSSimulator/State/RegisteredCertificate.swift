@@ -20,7 +20,7 @@ public struct RegisteredCertificate: Sendable {
         certificate = PushCertificate(try CertificateContents(pem: Array(self.pem.utf8)))
     }
 
-    /// Returns the first certificate's block; the complete text if it has none.
+    /// Returns the first certificate's block, or the complete text if it contains no block.
     private static func block(in text: String) -> String {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         guard let first = text.firstRange(of: begin),

@@ -23,7 +23,7 @@ extension StateCodec {
             ])
     }
 
-    /// The codec of a word, or of an object with further members.
+    /// The codec of the state of unknown devices: a word, or an object with further members.
     var unknownDevices: ValueCodec<DeviceCondition> {
         let whole = ObjectCodec(
             "unknown_devices", from: DeviceCondition.active, [condition(\.self, isRequired: true)])
@@ -121,7 +121,7 @@ extension ValueCodec<String> {
 }
 
 extension ValueCodec<Channel.StoragePolicy> {
-    /// The codec of 0 or 1, as in Apple's `message-storage-policy`.
+    /// The codec of a storage policy: 0 or 1, as in Apple's `message-storage-policy`.
     fileprivate static var storagePolicy: Self {
         ValueCodec<Int>.int(0...1).mapped(read: { Channel.StoragePolicy(rawValue: $0) }, write: { $0.rawValue })
     }

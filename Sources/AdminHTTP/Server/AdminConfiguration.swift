@@ -3,7 +3,7 @@ public struct AdminConfiguration: Sendable {
     /// Accepted names in a `Host` header, without port, besides `localhost`, `127.0.0.1` and `[::1]`.
     public var hostNames: [String] = []
     /// Whether the endpoint accepts any `Host` header. Beyond loopback, clients may use names and addresses that the
-    /// process cannot know. There, the operator controls which clients can connect.
+    /// process cannot know. The operator controls which clients can connect.
     public var answersAnyHost = false
     /// Maximum simultaneous connections. A further connection displaces the one that has waited longest for its
     /// client.

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Room for new connections. A new client always gets one. Probes and attackers may share an address, so no address is
-/// refused.
+/// Room for new connections. A new client always gets a connection. Probes and attackers may share an address, so no
+/// address is refused.
 extension AdminServer {
     /// Closes a connection of `host` or of any host if a new connection would exceed a limit.
     func makeRoom(for host: PeerHost?) {
@@ -11,8 +11,8 @@ extension AdminServer {
         close(if: configuration.connectionsMax, of: Array(clients.values), .full)
     }
 
-    /// Closes the connection that has waited longest for its client if there are `countMax` or more. Connections that
-    /// are owed an answer are closed only if there are no others.
+    /// Closes the connection that has waited longest for its client if the number of connections has reached
+    /// `countMax`. A connection that is owed an answer is closed only if every connection is owed an answer.
     private func close(if countMax: Int, of clients: [AdminClient], _ cause: AdminClosing) {
         guard clients.count >= countMax else { return }
         let oldest = clients.min {
