@@ -1,4 +1,4 @@
-/// One of the two environments of APNs. Device tokens, channels and newer keys belong to exactly one of them.
+/// One of the two environments of APNs. Device tokens, channels and newer keys belong to exactly one environment.
 public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox

@@ -1,6 +1,6 @@
 /// The form of `apns-id` and `apns-request-id`.
 public enum APNSRequestID {
-    /// Length of an ID.
+    /// Length of an ID in bytes.
     public static let byteCount = 36
 
     /// Whether the bytes are a UUID in the form 8-4-4-4-12, in hexadecimal digits of either case.

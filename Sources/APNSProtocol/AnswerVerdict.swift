@@ -1,31 +1,31 @@
-/// The consequence of an answer of APNs: a pure table of status and reason.
+/// The consequence of an answer of APNs, from a pure table of statuses and reasons.
 ///
 /// Apple's "Handling notification responses from APNs" and "Handling error responses from Apple Push Notification
 /// service" specify which requests may be sent again. Other cases follow the practice of established clients.
 public struct AnswerVerdict: Sendable, Hashable {
     /// The handling of the request.
     public enum Action: String, CaseIterable, Sendable, Hashable {
-        /// APNs accepted the push. This does not mean that it was delivered.
+        /// An accepted push. Acceptance does not mean that the push reached the device.
         case ok
-        /// A permanent error of this request: never send it again unchanged.
+        /// A permanent error of the request. Never send the request again unchanged.
         case deadLetter
-        /// The device token is invalid: report it with the timestamp of the answer, and do not send again.
+        /// An invalid device token. Report the token with the timestamp of the answer, and do not send again.
         case prune
-        /// The device token may be invalid, or may belong to another environment or topic: do not send again.
+        /// A device token that may be invalid, or may belong to another environment or topic. Do not send again.
         case suspect
-        /// The configuration or the credential is wrong: stop the ``AnswerVerdict/scope``, and keep the requests.
+        /// A wrong configuration or credential. Stop the ``AnswerVerdict/scope``, and keep the requests.
         case configuration
-        /// Sign a new provider token, open a new connection, and send once more.
+        /// An expired provider token. Sign a new token, open a new connection, and send once more.
         case refresh
-        /// Send again on another connection.
+        /// A problem of the connection. Send again on another connection.
         case reconnect
-        /// A transient error: send again later, with exponential backoff and jitter.
+        /// A transient error. Send again later, with exponential backoff and jitter.
         case backOff
     }
 
     /// The part of the system that an answer affects.
     public enum Scope: Sendable, Hashable {
-        /// Only the request.
+        /// The request only.
         case message
         /// The device token or the channel of the request.
         case target

@@ -2,7 +2,7 @@ public import Crypto
 
 /// The form of a device token: opaque bytes of variable length, written in hexadecimal digits of either case.
 public enum DeviceToken {
-    /// Maximum length. Tokens of 160 digits were observed, and Apple has mentioned 100 bytes.
+    /// Maximum length in digits. Tokens of 160 digits were observed, and Apple has mentioned 100 bytes.
     public static let hexDigitsMax = 400
 
     /// Whether the token consists of an even number of ASCII hexadecimal digits, from 2 to ``hexDigitsMax``. Apple
@@ -25,13 +25,14 @@ public enum DeviceToken {
     /// Returns a form for logs and error messages that does not reveal the token: at most the first eight digits and the
     /// number of the others.
     public static func shortened(_ bytes: some Collection<UInt8>) -> String {
-        // For a short token, half of the digits, since eight might be the whole token.
+        // Show only half of a short token, since eight digits might be the whole token.
         let shown = min(8, bytes.count / 2)
         let printable = bytes.prefix(shown).map { isHexDigit($0) ? $0 : UInt8(ascii: "?") }
         return String(decoding: printable, as: UTF8.self) + "…+\(bytes.count - shown)"
     }
 
-    /// Returns a text in which each run of at least `digitsMin` hexadecimal digits, which may be a token, is shortened.
+    /// Returns the text with each run of at least `digitsMin` hexadecimal digits shortened, since the run may be a
+    /// token.
     public static func shortened(in text: some Collection<UInt8>, digitsMin: Int) -> [UInt8] {
         var shown: [UInt8] = []
         var rest = text[...]

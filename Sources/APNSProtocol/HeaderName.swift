@@ -16,10 +16,10 @@ public enum HeaderName {
     public static let apnsExpiration: StaticString = "apns-expiration"
     public static let apnsPriority: StaticString = "apns-priority"
     public static let apnsCollapseID: StaticString = "apns-collapse-id"
-    /// In answers of the sandbox to device pushes, and in answers to broadcasts.
+    /// A header of the sandbox's answers to device pushes, and of answers to broadcasts.
     public static let apnsUniqueID: StaticString = "apns-unique-id"
-    /// Only in broadcast sends and channel management.
+    /// A header of broadcast sends and channel management only.
     public static let apnsChannelID: StaticString = "apns-channel-id"
-    /// Replaces `apns-id` in broadcast sends and channel management.
+    /// The counterpart of `apns-id` in broadcast sends and channel management.
     public static let apnsRequestID: StaticString = "apns-request-id"
 }

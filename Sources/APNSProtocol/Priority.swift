@@ -1,13 +1,13 @@
 /// Value of the `apns-priority` header.
 public enum Priority: UInt8, CaseIterable, Sendable, Hashable {
-    /// Prefers the device's power over delivery, and does not wake the device.
+    /// A push for which the device's power has precedence over prompt arrival. The push does not wake the device.
     case powerFirst = 1
-    /// Considers the device's power. APNs may group or throttle such pushes.
+    /// A push that considers the device's power. APNs may group or throttle such pushes.
     case considerate = 5
-    /// Requests immediate delivery. The default of APNs if the header is absent.
+    /// Immediate delivery, the default of APNs if the header is absent.
     case immediate = 10
 
-    /// Parses a priority in decimal digits; nil for any other text.
+    /// Parses a priority in decimal digits. Returns nil for any other text.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         for priority in Self.allCases where bytes.equals(priority.wireText) {
             self = priority

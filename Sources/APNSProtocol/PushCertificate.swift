@@ -12,7 +12,7 @@ public struct PushCertificate: Sendable, Hashable {
 
     /// SHA-256 fingerprint of the certificate, which identifies it.
     public let sha256: [UInt8]
-    /// Topics that the certificate allows: the `UID` of its subject, then those in its extensions.
+    /// Topics that the certificate allows: the `UID` of its subject, then the topics in its extensions.
     public let topics: [String]
     /// Environments that the certificate allows; both if it names none.
     public let environments: Set<APNSEnvironment>

@@ -13,7 +13,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
     case voip
     case widgets
 
-    /// Parses the header's value, case-sensitively; nil for any other text.
+    /// Parses the header's value, case-sensitively. Returns nil for any other text.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         for type in Self.allCases where bytes.equals(type.wireText) {
             self = type
@@ -90,7 +90,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         case app
         /// The topic with its suffix.
         case topic
-        /// None: APNs requires provider tokens.
+        /// No name, because APNs requires provider tokens.
         case impossible
     }
 

@@ -8,7 +8,7 @@ public enum Reason: Sendable, Hashable {
     case badChannelID
     case badCollapseID
     case badDeviceToken
-    /// Has two spellings: `KeyIdInToken` is documented, `KeyInToken` was observed.
+    /// A reason with two spellings: `KeyIdInToken` is documented, `KeyInToken` was observed.
     case badEnvironmentKeyIDInToken
     case badExpirationDate
     case badMessageID
@@ -31,7 +31,7 @@ public enum Reason: Sendable, Hashable {
     case invalidPushType
     case methodNotAllowed
     case missingChannelID
-    /// Undocumented. Observed when a channel is created without a valid storage policy.
+    /// An undocumented reason, observed when a channel is created without a valid storage policy.
     case missingChannelQueueSize
     case missingDeviceToken
     case missingProviderToken
@@ -39,7 +39,7 @@ public enum Reason: Sendable, Hashable {
     case missingTopic
     case payloadEmpty
     case payloadTooLarge
-    /// Has two spellings: with and without a space.
+    /// A reason with two spellings, with and without a space.
     case serviceUnavailable
     case shutdown
     case tooManyProviderTokenUpdates

@@ -1,6 +1,7 @@
 import Glibc
 
-// Protocol constants are `StaticString`s: they need no allocation, and are compared with received bytes without a `String`.
+// Protocol constants are `StaticString`s, which need no allocation and are compared with received bytes without a
+// `String`.
 
 extension StaticString {
     /// The bytes of the text, valid for the lifetime of the process.
@@ -13,7 +14,7 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes equal those of the text.
     @inlinable public func equals(_ text: StaticString) -> Bool { equals(text.bytes) }
 
-    /// Whether the bytes equal the other's.
+    /// Whether the bytes equal the bytes of `other`.
     public func equals(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard let mine = baseAddress, let theirs = other.baseAddress else { return true }

@@ -1,7 +1,7 @@
 import APNSProtocol
 import Testing
 
-/// Both tables of the protocol's description: status, reason as on the wire, and the action.
+/// The rows of both of Apple's tables: the status, the reason as on the wire, and the expected action.
 private let documented: [(Int, String, AnswerVerdict.Action)] = [
     // Device pushes
     (400, "BadCollapseId", .deadLetter), (400, "BadDeviceToken", .suspect), (400, "BadExpirationDate", .deadLetter),
@@ -18,7 +18,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
     (413, "PayloadTooLarge", .deadLetter), (429, "TooManyProviderTokenUpdates", .backOff),
     (429, "TooManyRequests", .backOff), (500, "InternalServerError", .backOff), (503, "ServiceUnavailable", .backOff),
     (503, "Shutdown", .backOff),
-    // Broadcast sends and channel management, where they differ
+    // Reasons of broadcast sends and channel management only
     (400, "FeatureNotEnabled", .configuration), (400, "MissingChannelId", .deadLetter),
     (400, "BadChannelId", .deadLetter), (400, "ChannelNotRegistered", .deadLetter),
     (400, "BadRequestParams", .deadLetter), (400, "BadRequestPayload", .deadLetter),
@@ -82,7 +82,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
     }
 
-    /// All reasons that do not affect only the request.
+    /// The table contains all reasons that affect more than the request.
     @Test func scopesBeyondTheRequest() {
         let scopes: [AnswerVerdict.Scope: [Reason]] = [
             .target: [

@@ -87,7 +87,7 @@ import Testing
         close()
         #expect(limit.admits(address, at: now) == false)
         now = now + .seconds(-1000)
-        #expect(limit.admits(address, at: now) == true, "the clock was set back")
+        #expect(limit.admits(address, at: now) == true, "the address is refused after the clock was set back")
     }
 
     @Test mutating func tenShortConnectionsInAFewSecondsAreTooMany() {
@@ -132,6 +132,6 @@ import Testing
             if number % 5000 == 0 { now = now + .seconds(20) }
         }
         for _ in 0..<10 { close() }
-        #expect(limit.admits(address, at: now) == false, "there is room for the newest")
+        #expect(limit.admits(address, at: now) == false, "the newest address was not remembered")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Checks that the guide's tables of JSON members match the codecs.
+/// Tests of the guide's tables of JSON members, which must match the codecs.
 @Suite struct GuideTableTests {
     private let lines: [String]
 
@@ -63,7 +63,7 @@ import Testing
         #expect(self.rows("## State file", "| Member | Meaning |") == rows(codec.document.help, ""))
     }
 
-    /// Includes defaults and other values.
+    /// The table of switches includes defaults and other values.
     @Test func switches() throws {
         var json = JSONWriter()
         RuleOptions.codec.write(RuleOptions(), to: &json)

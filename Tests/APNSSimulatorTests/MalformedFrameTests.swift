@@ -4,13 +4,13 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Frames that violate HTTP/2 (RFC 9113). Each closes the connection or resets its stream with the specified code.
-/// Other clients are not affected.
+/// Tests of frames that violate HTTP/2 (RFC 9113). Each frame closes the connection or resets its stream with the
+/// specified code. Other clients are not affected.
 @Suite struct MalformedFrameTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var bytes: [UInt8]
-        /// The answer as a line of the transcript; for GOAWAY, its beginning.
+        /// The answer as a line of the transcript, or the beginning of the line of a GOAWAY.
         var answer: String
 
         init(_ name: String, _ frames: HTTP2Frame..., answer: String) {

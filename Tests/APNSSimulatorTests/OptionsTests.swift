@@ -30,7 +30,7 @@ import Testing
         options.change(&rules)
         #expect(rules.gate == .off && rules.streamsMax == 7 && rules.servesWithoutToken)
         #expect(rules.order == .authenticationFirst)
-        #expect(rules.tokenUpdates == .strict, "other switches stay unchanged")
+        #expect(rules.tokenUpdates == .strict, "another switch changed")
         #expect(options.applicationProtocol == .optional)
         #expect(options.unregisteredPrefixes == ["aB", "c"])
         #expect(options.recordFile == "/tmp/r=1")
@@ -63,18 +63,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--admin", "2199"], "option --admin takes HOST:PORT or none, not '2199'"),
+        (["--admin", "2199"], "option --admin: expected HOST:PORT or none, got '2199'"),
         (["--gat", "off"], "unknown option --gat; did you mean --gate?"),
         (["sandbox"], "unexpected argument 'sandbox'"),
         (["--gate"], "option --gate MODE needs a value"),
         (["--gate", "of"], "option --gate: expected enforce, announce or off, got 'of'; did you mean off?"),
-        (["--listen", "127.0.0.1"], "option --listen takes HOST:PORT or none, not '127.0.0.1'"),
-        (["--listen", ":80"], "option --listen takes HOST:PORT or none, not ':80'"),
-        (["--listen", "a:65536"], "option --listen takes HOST:PORT or none, not 'a:65536'"),
-        (["--delay-ms", "-1"], "option --delay-ms takes a number from 0 to 600000, not '-1'"),
-        (["--delay-ms", "nan"], "option --delay-ms takes a number from 0 to 600000, not 'nan'"),
+        (["--listen", "127.0.0.1"], "option --listen: expected HOST:PORT or none, got '127.0.0.1'"),
+        (["--listen", ":80"], "option --listen: expected HOST:PORT or none, got ':80'"),
+        (["--listen", "a:65536"], "option --listen: expected HOST:PORT or none, got 'a:65536'"),
+        (["--delay-ms", "-1"], "option --delay-ms: expected a number from 0 to 600000, got '-1'"),
+        (["--delay-ms", "nan"], "option --delay-ms: expected a number from 0 to 600000, got 'nan'"),
         (["--streams-max", "0"], "option --streams-max: expected an integer from 1 to 4096, got '0'"),
-        (["--unregistered-prefix", "xy"], "option --unregistered-prefix takes hexadecimal digits, not 'xy'"),
+        (["--unregistered-prefix", "xy"], "option --unregistered-prefix: expected hexadecimal digits, got 'xy'"),
         (["--help=yes"], "option --help takes no value"),
         (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
         (["--certificate", "a.pem"], "--certificate and --private-key require each other"),

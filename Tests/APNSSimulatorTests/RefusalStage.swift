@@ -72,7 +72,7 @@ struct RefusalStage {
         wire.push(["authorization": "bearer \(try wire.token(of: provider))", "apns-topic": topic], on: peer)
     }
 
-    /// Opens a connection and binds it to a provider; nil: the wire's own.
+    /// Opens a connection and binds the connection to a provider; nil for the wire's own provider.
     func bound(by provider: Provider? = nil) throws -> FramePeer {
         let peer = wire.connect()
         #expect(try push(by: provider ?? wire.apns.provider, on: peer).line == "200")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Checks each switch by its name: the answer with the default, and with another value.
+/// Tests of each switch by its name, with the default and with another value.
 @Suite struct RuleOptionsTests {
     private let provider: Provider
     private var apns: Conversation
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// Two related keys, each with a new token within 20 minutes.
+    /// Each of two related keys has a new token within 20 minutes.
     @Test func updatesOfRelatedKeys() throws {
         for (rules, last) in [("{}", "429 TooManyProviderTokenUpdates"), (#"{"token_updates_per_key":true}"#, "200")] {
             var apns = try Conversation(provider)

@@ -114,7 +114,7 @@ import Threads
         let server = try Demonstration.make().server
         let names = try #require(
             try CertificateContents(pem: Array(server.certificatePEM.utf8)).extensions["2.5.29.17"])
-        // A dNSName of this length (RFC 5280, section 4.2.1.6).
+        // Expect a dNSName of this length (RFC 5280, section 4.2.1.6).
         #expect(!names.ranges(of: [0x82, UInt8(name.utf8.count)] + name.utf8).isEmpty)
     }
 
@@ -220,7 +220,7 @@ import Threads
     }
 }
 
-/// Sends pushes to several devices consecutively, and then reports the answers.
+/// A client that sends pushes to several devices consecutively, and then reports the answers.
 private final class Pusher: ProviderClient {
     private var devices = ["aa", "deadaa", "badbad"]
     private var texts: [String] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Checks that help, manual page and completion scripts have all options of the command.
+/// Tests of the help, the manual page and the completion scripts, which must have all options of the command.
 @Suite(.timeLimit(.minutes(10))) struct SimulatorDocumentsTests {
     private func text(_ arguments: String...) async throws -> String {
         let result = try await ChildProcess.run([try Products.executable("apns-simulator")] + arguments)

@@ -58,7 +58,7 @@ final class VirtualAPNS {
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(3600), until: isDone) == .done }
 }
 
-/// A provider's connection. Records answers, settings and the end.
+/// A provider's connection that records answers, settings and the end.
 class ProviderClient: HTTP2ClientDelegate {
     struct Answer: Equatable {
         var status = 0
@@ -78,7 +78,7 @@ class ProviderClient: HTTP2ClientDelegate {
 
     init(token: String) { self.token = token }
 
-    /// Sends a push. Returns its stream, or nil if none is free.
+    /// Sends a push. Returns the stream of the push; nil if no stream is free.
     @discardableResult
     func push(
         to deviceToken: String = Conversation.deviceToken, id: String?, body: String = #"{"aps":{"alert":"Hi"}}"#
@@ -115,7 +115,7 @@ class ProviderClient: HTTP2ClientDelegate {
     override func closed(_ error: TransportError?) { isClosed = true }
 }
 
-/// A client that sends arbitrary frames, and records the received ones.
+/// A client that sends arbitrary frames, and records the received frames.
 final class RawClient: ByteStreamHandler {
     let token: String
     private(set) var transport: ByteTransport?

@@ -18,7 +18,7 @@ import Testing
         #expect(read(#"{"reason":"\#(reason.text)"}"#) == answer(reason))
     }
 
-    /// Apple's tables, repeated here: the test above would not detect a typo in the shared table.
+    /// Apple's tables, repeated as literals, because the test above would not detect a typo in the shared table.
     @Test(arguments: [
         ("BadDeviceToken", Reason.badDeviceToken), ("Unregistered", .unregistered), ("ExpiredToken", .expiredToken),
         ("PayloadTooLarge", .payloadTooLarge), ("ExpiredProviderToken", .expiredProviderToken),
@@ -59,7 +59,7 @@ import Testing
                 == .unknown(
                     "Maximum active streams violated for this endpoint."))
         guard case .unknown(let text) = read(String(repeating: "x", count: 100_000)).reason else {
-            Issue.record("not unknown")
+            Issue.record("the text was parsed as a known reason")
             return
         }
         #expect(text.count == Reason.textBytesMax)

@@ -5,11 +5,12 @@ import Testing
 
 @testable import APNS
 
-/// Provider tokens if the wall clock is wrong or the machine was suspended. The clock of APNs is correct.
+/// Tests of provider tokens with a wrong wall clock or after a suspend of the machine. The clock of APNs is correct.
 @Suite struct ClockTests {
     private static let startUnixSeconds: Int64 = 1_767_225_600
 
-    /// APNs accepts tokens that are at most an hour older or newer than its clock. Returns the `iat` of each request.
+    /// Makes APNs accept tokens that are at most an hour older or newer than its clock. Returns a function that
+    /// returns the `iat` of each request.
     private func apnsWithAClock(_ harness: PoolHarness, aheadSays reason: String = "InvalidProviderToken") -> () ->
         [Int64]
     {
@@ -50,7 +51,7 @@ import Testing
         harness.send()
         #expect(harness.runUntilEnded(2))
         #expect(harness.answer(1)?.status == 403)
-        #expect(Set(seen()).count == 1, "a new token does not help while the clock is wrong")
+        #expect(Set(seen()).count == 1, "a new token was signed while the clock was wrong")
         harness.pass(.seconds(5))
         setClock(harness, bySeconds: -offset)
         harness.send(20)
@@ -74,7 +75,7 @@ import Testing
                 harness.send()
                 #expect(harness.runUntilEnded(minute + 1))
             }
-            #expect((0..<20).allSatisfy(harness.isAccepted), "a jump of \(jump) s")
+            #expect((0..<20).allSatisfy(harness.isAccepted), "a push failed after a jump of \(jump) s")
             #expect(Set(seen()).count == 1)
         }
     }

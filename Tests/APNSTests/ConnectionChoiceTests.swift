@@ -36,11 +36,11 @@ import Testing
     @Test func pushesOfAnIterationStayOnOneConnectionUntilAnotherHasFarFewer() {
         #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
-        // An eighth of few streams.
+        // With few streams, the lead is an eighth of the limit.
         #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
         #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)
-        // Full except for urgent pushes, or draining.
+        // A connection that is full except for urgent pushes, or that drains, loses its lead.
         let nearlyFull = [gate(open: 895, of: 1000), gate(open: 900, of: 1000)]
         #expect(choose(nearlyFull, isUrgent: false, latest: 1) == 0)
         #expect(choose(nearlyFull, latest: 1) == 1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// Connections that are cut at any byte. Every push gets exactly one outcome, which is true.
+/// Tests of connections that are cut at any byte. Every push gets exactly one true outcome.
 @Suite struct ConnectionCutTests {
     @Test(arguments: 0..<60 as Range<UInt64>) func everyPushGetsOneTrueOutcome(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -16,7 +16,7 @@ import Testing
             $0.waitSecondsMax = 300
             $0.drainGraceSeconds = 5
         }
-        // How often APNs has processed each push.
+        // The number of times that APNs has processed each push.
         var processed: [Int: Int] = [:]
         // The last served stream of each connection that has sent GOAWAY, and the newest stream of each connection.
         var ended: [ObjectIdentifier: Int32] = [:]
@@ -31,7 +31,7 @@ import Testing
                 ended[id] = newest[id] ?? 0
                 connection.server.goAway(lastStreamID: ended[id])
             case 4:
-                // Processed, but never answered.
+                // APNs has processed the push, but never answers.
                 processed[number, default: 0] += 1
                 newest[id] = max(newest[id] ?? 0, stream.id)
             default:
@@ -57,9 +57,9 @@ import Testing
             switch outcome {
             case .answered(let answer):
                 #expect(answer.status == 200)
-                #expect(processed[number] == 1, "push \(number) was accepted")
+                #expect(processed[number] == 1, "push \(number) was accepted, but not processed exactly once")
             case .notSent:
-                #expect(processed[number] == nil, "push \(number) was reported as unsent")
+                #expect(processed[number] == nil, "push \(number) was reported as unsent, but processed")
             case .unknown:
                 #expect((processed[number] ?? 0) <= 1)
             }

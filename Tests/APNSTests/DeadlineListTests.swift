@@ -37,7 +37,7 @@ import Testing
             let removed = expected.remove(at: Int(random.next() % UInt64(expected.count)))
             list.remove(slot: removed.slot)
         }
-        // Slots with the same deadline in the order of insertion.
+        // Slots with the same deadline keep the order of insertion.
         #expect(due(&list, 100) == expected.sorted { ($0.deadline, $0.slot) < ($1.deadline, $1.slot) }.map(\.slot))
         #expect(list.next == nil)
     }

@@ -4,9 +4,10 @@ import Testing
 
 @testable import APNS
 
-/// Draining and closing of connections.
+/// Tests of the draining and closing of connections.
 @Suite struct DrainTests {
-    /// Returns a harness with `count` open pushes on its first connection, whose peer closes when it reads GOAWAY.
+    /// Returns a harness with `count` open pushes on its first connection, whose peer closes the connection at a
+    /// GOAWAY.
     private func harness(open count: Int, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws -> PoolHarness
     {
         let harness = try PoolHarness(adjust)
@@ -63,7 +64,7 @@ import Testing
         harness.pass(.seconds(1))
         #expect(harness.apns.connections[0].openAtGoAway == 0)
         #expect(harness.apns.connections[0].hasClosed)
-        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "no timers remain")
+        #expect(harness.loop.run(limit: .seconds(3600), until: { false }) == .idle, "a timer remains")
     }
 
     @Test func theConnectionClosesAfterTheGracePeriod() throws {
@@ -89,7 +90,7 @@ import Testing
         #expect(!connection.hasClosed)
     }
 
-    /// Neither timers of a later connect, nor of waiting pushes.
+    /// No timer of a later connect or of waiting pushes remains.
     @Test func noTimersRemainWithoutAConnection() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }

@@ -14,9 +14,9 @@ final class FakeAPNS {
     /// The initial settings of each connection.
     var settings = HTTP2Settings(maxConcurrentStreams: 1000)
     var limits = HTTP2Limits(connectionWindowBytes: 16_777_216)
-    /// Called when a whole request has arrived.
+    /// A closure that is called when a whole request has arrived.
     var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
-    /// Called when a GOAWAY has arrived.
+    /// A closure that is called when a GOAWAY has arrived.
     var onGoAway: (FakeConnection) -> Void = { _ in }
     /// Whether the peer neither reads nor writes, as behind a firewall that has dropped the connection.
     var isSilent = false
@@ -66,7 +66,7 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     unowned let apns: FakeAPNS
     var server: HTTP2Server!
-    /// The transport of the server. While it is paused, it does not read the client's bytes.
+    /// The transport of the server. A paused transport does not read the client's bytes.
     weak var transport: ByteTransport?
     /// Requests in the order of their start.
     var requests: [Request] = []
@@ -74,7 +74,7 @@ final class FakeConnection: HTTP2ServerDelegate {
     private var openCount = 0
     /// Maximum number of streams that were open at the same time.
     var openMax = 0
-    /// Number of open streams when GOAWAY arrived; nil before.
+    /// Number of open streams when the first GOAWAY arrived; nil before a GOAWAY.
     var openAtGoAway: Int?
     var hasClosed = false
 
@@ -135,7 +135,7 @@ final class FakeConnection: HTTP2ServerDelegate {
     private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Discards input while its APNs is silent.
+/// A handler that discards input while its APNs is silent.
 private final class Silencer: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private unowned let apns: FakeAPNS

@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNS
 
-/// Outcomes of pushes when APNs sends GOAWAY.
+/// Tests of the outcomes of pushes when APNs sends GOAWAY.
 @Suite struct PoolGoAwayTests {
     @Test func unprocessedPushesAreSentElsewhereAfterGoAway() throws {
         let log = try CapturedLog(level: .debug)

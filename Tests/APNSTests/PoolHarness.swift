@@ -14,7 +14,7 @@ final class PoolHarness {
     private let metrics = PoolMetrics()
     private var sent = 0
 
-    /// Owns the pool as a lane does.
+    /// The owner of the pool, which represents a lane.
     actor Owner {
         nonisolated let loop: VirtualLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -48,7 +48,7 @@ final class PoolHarness {
 
         func send(_ number: Int, _ request: APNSRequest, priority: Int, onFreshConnection: Bool) async {
             let outcome = await pool.send(request, priority: priority, onFreshConnection: onFreshConnection)
-            precondition(outcomes[number] == nil, "a push ended twice")
+            precondition(outcomes[number] == nil, "a push has two outcomes")
             outcomes[number] = outcome
             ended.append(number)
         }
@@ -135,7 +135,7 @@ final class PoolHarness {
     /// Numbers in the order of completion.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }
-    /// Pushes sent again.
+    /// Number of resends.
     var resent: Int { metrics.resent.value }
     var statistics: PoolStatistics { withPool { $0.statistics } }
 
@@ -143,12 +143,12 @@ final class PoolHarness {
         loop.enter { owner.assumeIsolated { body($0.pool) } }
     }
 
-    /// Runs until `isDone` holds, for at most two hours.
+    /// Runs until `isDone` returns true, for at most two hours. Returns whether `isDone` returned true.
     func run(_ limit: Duration = .seconds(7200), until isDone: () -> Bool) -> Bool {
         loop.run(limit: limit, until: isDone) == .done
     }
 
-    /// Runs until `count` pushes have completed.
+    /// Runs until `count` pushes have completed. Returns false after two hours without this number.
     func runUntilEnded(_ count: Int) -> Bool {
         loop.run(limit: .seconds(7200)) { owner.assumeIsolated { $0.outcomes.count } == count } == .done
     }
@@ -160,7 +160,7 @@ final class PoolHarness {
         _ = loop.run(limit: duration + .seconds(1)) { isOver }
     }
 
-    /// Returns the answer of a push; nil if it has none.
+    /// Returns the answer of a push; nil without an answer.
     func answer(_ number: Int) -> PushAnswer? {
         if case .answered(let answer) = outcomes[number] { answer } else { nil }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// The services of pools for lanes: order, fresh connections, probing, and events.
+/// Tests of the services of pools for lanes: order, fresh connections, probing, and events.
 @Suite struct PoolLaneTests {
     @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
@@ -24,7 +24,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    /// APNs answers pushes that were sent together at about the same time. A push between them would wait for all of them.
+    /// APNs answers pushes that were sent together at about the same time. A push that is sent in between would wait
+    /// for all of these answers.
     @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)
@@ -41,7 +42,7 @@ import Testing
         #expect(harness.apns.requests.dropFirst(1 + 20).map(\.number) == [53])
         harness.loop.enter { harness.apns.connections[0].open.prefix(3).forEach(harness.apns.connections[0].accept) }
         harness.pass(.milliseconds(10))
-        #expect(harness.apns.requests.count == 1 + 21 + 1, "18 less urgent pushes")
+        #expect(harness.apns.requests.count == 1 + 21 + 1, "a less urgent push was sent on a reserved stream")
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         harness.loop.enter { harness.apns.connections[0].open.forEach(harness.apns.connections[0].accept) }
         #expect(harness.runUntilEnded(54))
@@ -65,7 +66,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 2, 3])
     }
 
-    /// Also without a connection, and behind other pushes: an expired push would take space in the queue.
+    /// The bound also applies without a connection and behind other pushes, because an expired push would take space
+    /// in the queue.
     @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
@@ -135,7 +137,7 @@ import Testing
         #expect(harness.answers.map(\.connection).sorted() == [1, 2])
     }
 
-    /// Nor a shared push.
+    /// New settings put no shared push on a fresh connection either.
     @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }
@@ -252,7 +254,7 @@ import Testing
         #expect(gaps.count > 20)
         #expect(gaps.allSatisfy { $0 <= .seconds(10) }, "\(gaps)")
         guard case .cannotConnect(let error, _, _) = harness.events.last else {
-            Issue.record("no event")
+            Issue.record("no failure to connect was reported")
             return
         }
         #expect(error.code == .timedOut)
@@ -263,10 +265,11 @@ import Testing
         #expect(back.duration(to: harness.loop.now.monotonic) <= .seconds(10))
         #expect(harness.apns.requests.isEmpty)
         harness.pass(.seconds(30))
-        #expect(harness.apns.connections.count == 1, "one connection suffices")
+        #expect(harness.apns.connections.count == 1, "probing opened another connection")
         harness.withPool { $0.probe() }
         harness.pass(.seconds(1))
-        #expect(harness.events.suffix(2) == [.connected, .connected], "already connected")
+        #expect(
+            harness.events.suffix(2) == [.connected, .connected], "a probe of a connected pool reported no connection")
     }
 
     @Test func probingStops() throws {
@@ -355,7 +358,9 @@ import Testing
         harness.send(bodies.count)
         #expect(harness.runUntilEnded(bodies.count))
         #expect(harness.answers.map(\.isFromAPNS) == [true] + Array(repeating: false, count: 6))
-        #expect(Set(harness.answers.map(\.connection)).count == 2, "five consecutive ones replace the connection")
+        #expect(
+            Set(harness.answers.map(\.connection)).count == 2, "five consecutive answers did not replace the connection"
+        )
     }
 
     @Test func anUnansweredFirstPushDelaysOthersOnlyBriefly() throws {
@@ -373,7 +378,7 @@ import Testing
     }
 }
 
-/// Accepts connections, sends nothing, and records their times.
+/// A peer that accepts connections, sends nothing, and records the times of connects.
 private final class TimedMute: ByteStreamHandler {
     var times: [MonotonicTime] = []
     override func connected(_ transport: ByteTransport) { times.append(transport.loop.now.monotonic) }

@@ -35,15 +35,17 @@ import Testing
     @Test func opensAnotherConnectionBeforeAllStreamsAreInUse() {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
         let growthRequests = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(growthRequests.firstIndex(of: true) == 75 && growthRequests.count { $0 } == 1, "requested once")
+        #expect(
+            growthRequests.firstIndex(of: true) == 75 && growthRequests.count { $0 } == 1,
+            "the check was not requested once at three quarters")
         let (first, second) = (
             machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
         )
-        #expect(first == .open(slot: 1) && second == .none, "another is connecting")
+        #expect(first == .open(slot: 1) && second == .none, "not exactly one connection was opened")
         _ = machine.settingsReceived(1, streamsMax: nil)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
-        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "the limit is reached")
+        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "a connection was opened beyond the limit")
     }
 
     @Test func pushesOfOneIterationUseOneConnection() {
@@ -51,19 +53,19 @@ import Testing
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         _ = machine.settingsReceived(1, streamsMax: nil)
-        #expect(machine.choose(priority: 0, at(1)) == 1, "has far fewer requests")
+        #expect(machine.choose(priority: 0, at(1)) == 1, "the connection with far fewer requests was not chosen")
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(3)) }
         machine.streamBegan(1, at(4))
-        #expect(machine.choose(priority: 0, at(4)) == 1, "the same iteration")
-        #expect(machine.choose(priority: 0, at(5)) == 0, "has fewer requests")
+        #expect(machine.choose(priority: 0, at(4)) == 1, "the connection changed within one iteration")
+        #expect(machine.choose(priority: 0, at(5)) == 0, "the connection with fewer requests was not chosen")
     }
 
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
     func drainsAnUnneededConnectionAfterADelay(random: UInt64, wait: Double) {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
-        #expect(machine.nextShrinking(at(1)) { random } == .none, "one connection remains")
+        #expect(machine.nextShrinking(at(1)) { random } == .none, "the only connection was drained")
         for _ in 0..<76 { machine.streamBegan(0, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         _ = machine.settingsReceived(1, streamsMax: nil)
@@ -71,10 +73,13 @@ import Testing
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
         for number in 1...26 { machine.streamBegan(0, at(50 + Double(number))) }
         #expect(
-            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter in use")
+            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)),
+            "the use of more than a quarter did not restart the delay")
         machine.streamBegan(1, at(77))
         machine.streamEnded(1, .authenticated, at(77))
-        #expect(machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0), "the oldest")
+        #expect(
+            machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0),
+            "another connection than the oldest was drained")
         machine.drain(0)
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
     }
@@ -92,7 +97,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
         for slot in 0...1 { #expect(machine.settingsReceived(slot, streamsMax: nil) == true) }
-        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "only one is shared")
+        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "the only shared connection was drained")
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 2))
@@ -103,14 +108,14 @@ import Testing
         machine.streamEnded(2, .authenticated, at(1))
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 3))
         #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
-        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "not 1, though it is the oldest")
+        #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "a reserved connection was drained")
     }
 
     /// With few streams, one request at a time does not justify another connection.
     @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
         let growthRequests = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
-        #expect(growthRequests.contains(true), "all streams are in use")
+        #expect(growthRequests.contains(true), "no check was requested with all streams in use")
         for _ in 0..<streamsMax { machine.streamEnded(0, .authenticated, at(1)) }
         #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
@@ -131,14 +136,14 @@ import Testing
     @Test func opensTheNextConnectionOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
-        #expect(machine.nextOpening(shared, at(0)) == .none, "another is connecting")
+        #expect(machine.nextOpening(shared, at(0)) == .none, "a second connection was opened while one connects")
         #expect(machine.choose(priority: 0, at(30)) == nil)
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
-        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "already connected")
+        #expect(machine.settingsReceived(0, streamsMax: 10) == false, "later SETTINGS counted as the first")
         #expect(machine.choose(priority: 0, at(30)) == 0)
         machine.streamBegan(0, at(1))
         #expect(machine.choose(priority: 0, at(30)) == nil)
-        #expect(machine.nextOpening(shared, at(2)) == .later(at(6)), "its answer may open the gate")
+        #expect(machine.nextOpening(shared, at(2)) == .later(at(6)), "the first answer was not awaited")
         machine.streamEnded(0, .authenticated, at(2))
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
@@ -148,7 +153,7 @@ import Testing
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         machine.streamBegan(1, at(2))
-        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and the limit is two")
+        #expect(machine.nextOpening(shared, at(2)) == .none, "a connection was opened beyond the limit of two")
         #expect(machine.begun == 2)
     }
 
@@ -162,7 +167,7 @@ import Testing
         #expect(machine.nextOpening(shared, at(6)) == .none)
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(7))
-        #expect(machine.nextOpening(shared, at(20)) == .none, "only one more is allowed")
+        #expect(machine.nextOpening(shared, at(20)) == .none, "two connections were opened beyond the limit")
         machine.streamEnded(1, .authenticated, at(20))
         #expect(machine.choose(priority: 0, at(30)) == 1)
     }
@@ -180,10 +185,10 @@ import Testing
     @Test func aFreshPushGetsAReservedConnection() {
         var machine = opened(streamsMax: 10)
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
-        #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
+        #expect(machine.nextOpening(fresh, at(1)) == .none, "two connections for fresh pushes were opened at a time")
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
-        #expect(machine.choose(priority: 0, at(30)) == 0, "others do not use it")
+        #expect(machine.choose(priority: 0, at(30)) == 0, "another push got the reserved connection")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
@@ -201,7 +206,7 @@ import Testing
         #expect(machine.freshEnded(1, isAccepted: false) == [1])
         machine.drain(1)
         #expect(machine.choose(priority: 0, at(30)) == 0)
-        #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
+        #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "the next fresh push got no connection")
     }
 
     /// Many refused topics may repeatedly require new connections, and connects per minute are limited.
@@ -223,7 +228,7 @@ import Testing
         #expect(machine.choose(priority: 0, at(30)) == 0)
     }
 
-    /// Otherwise, the fresh push could not be sent while both connections are up.
+    /// Without the drain, the fresh push could not be sent while both connections are up.
     @Test func aFreshPushDrainsAConnectionAtTheLimit() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
@@ -231,7 +236,9 @@ import Testing
         machine.release(1)
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(nothing, at(2)) == .none)
-        #expect(machine.nextOpening(fresh, at(2)) == .drain(slot: 1), "the less busy connection")
+        #expect(
+            machine.nextOpening(fresh, at(2)) == .drain(slot: 1),
+            "another connection than the less busy one was drained")
         machine.drain(1)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
         #expect(machine.nextOpening(fresh, at(2)) == .none)
@@ -243,14 +250,14 @@ import Testing
         var now = at(0)
         for failure in 1...3 {
             guard case .open(let slot) = machine.nextOpening(shared, now) else {
-                Issue.record("nothing was opened")
+                Issue.record("no connection was opened")
                 return
             }
             since.append(now)
             let event = machine.closed(slot, refused, now, random: { 0 })
             #expect(event == .cannotConnect(refused, failures: failure, since: since[0]))
             guard case .later(let time) = machine.nextOpening(shared, now) else {
-                Issue.record("no later time")
+                Issue.record("the next connect has no delay")
                 return
             }
             #expect(time > now && time <= now + .seconds(10))
@@ -281,7 +288,7 @@ import Testing
             ])
     }
 
-    /// Opens a connection as soon as the machine allows it.
+    /// Opens a connection at the earliest time that the machine allows. Returns the slot of the connection.
     private func open(_ machine: inout PoolMachine, _ now: inout MonotonicTime) -> Int? {
         var opening = machine.nextOpening(shared, now)
         if case .later(let time) = opening {
@@ -289,13 +296,14 @@ import Testing
             opening = machine.nextOpening(shared, now)
         }
         guard case .open(let slot) = opening else {
-            Issue.record("nothing was opened")
+            Issue.record("no connection was opened")
             return nil
         }
         return slot
     }
 
-    /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns its event.
+    /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns the event of the
+    /// end.
     private func end(
         _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")
@@ -316,9 +324,12 @@ import Testing
         for connections in 1...3 {
             #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: connections))
         }
-        #expect(now > at(2), "the delays grow")
-        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle connection may end")
-        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had completed before")
+        #expect(now > at(2), "the delays did not grow")
+        #expect(
+            end(&machine, &now, []) == .lost(isIdle: true), "the end of an idle connection was reported as unanswered")
+        #expect(
+            end(&machine, &now, [.other]) == .lost(isIdle: true),
+            "the end after a completed push was reported as unanswered")
         #expect(end(&machine, &now, [.cutOff], isDrained: true) == nil)
         #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 4))
@@ -371,8 +382,8 @@ import Testing
         machine.drain(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
         machine = opened()
-        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "drained by its peer")
-        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "already reported")
+        #expect(machine.goAwayReceived(0) == .lost(isIdle: true), "a drain by the peer was not reported as a loss")
+        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "one loss was reported twice")
     }
 
     @Test func probingConnectsWithoutAPush() {
@@ -382,14 +393,14 @@ import Testing
         #expect(machine.nextOpening(nothing, at(0)) == .none)
         _ = machine.closed(0, refused, at(0), random: { 0 })
         guard case .later(let time) = machine.nextOpening(nothing, at(0)) else {
-            Issue.record("it does not wait")
+            Issue.record("the next probe has no delay")
             return
         }
         #expect(machine.nextOpening(nothing, time) == .open(slot: 0))
         #expect(machine.settingsReceived(0, streamsMax: nil) == true)
-        #expect(machine.probe() == true, "connected")
+        #expect(machine.probe() == true, "the connection was not noticed")
         _ = machine.closed(0, refused, time, random: { 0 })
-        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing stopped when it connected")
+        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing continued after the connect")
         #expect(machine.probe() == false)
         machine.stopProbing()
         #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none)
@@ -400,7 +411,8 @@ import Testing
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.retire() == [0])
         machine.drain(0)
-        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "immediately")
+        #expect(
+            machine.nextOpening(shared, at(0)) == .open(slot: 1), "the retired connection was not replaced immediately")
         #expect(machine.closed(0, refused, at(0), random: { 0 }) == nil)
         #expect(machine.settingsReceived(1, streamsMax: nil) == true)
         #expect(machine.retire() == [1])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import APNS
 
-/// The pool against a scripted APNs.
+/// Tests of the pool against a scripted APNs.
 @Suite struct PoolTests {
     @Test func aPushCarriesAllOfItsHeadersAndItsPayload() throws {
         let harness = try PoolHarness()
@@ -90,7 +90,7 @@ import Testing
         }
         #expect(harness.runUntilEnded(2))
         let neverIndexed = harness.apns.requests.map { $0.headers.filter(\.neverIndexed).map(\.name) }
-        #expect(neverIndexed[0] == [":path", "authorization"], "the first request adds the names to the table")
+        #expect(neverIndexed[0] == [":path", "authorization"], "the first request did not add the names to the table")
         #expect(neverIndexed[1] == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
 
@@ -124,7 +124,7 @@ import Testing
         #expect(harness.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
-    /// Row 20: regardless of the answer's `apns-id` and its case.
+    /// Row 20: an answer belongs to its stream, regardless of its `apns-id` and the case of the ID.
     @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -139,7 +139,7 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    /// 201 counts as success like 200. Only successful answers keep their connection.
+    /// Status 201 counts as success like 200. Only successful answers keep their connection.
     @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
@@ -233,7 +233,7 @@ import Testing
         #expect(harness.apns.connections[1].requests.count > 100)
     }
 
-    /// A peer that accepts headers and grants no window for a body.
+    /// The peer accepts headers, but grants no window for a body.
     @Test func aPushToAPeerWithoutAWindowTimesOut() throws {
         let harness = try PoolHarness { $0.waitingMax = 20 }
         harness.send()
@@ -244,11 +244,11 @@ import Testing
         #expect(harness.runUntilEnded(26))
         let outcomes = harness.outcomes.values
         #expect(outcomes.contains(.notSent(.overloaded)))
-        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request was sent")
+        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no push was reported as not written")
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// The transport's buffer is full, then the session's, and the other frames are not created yet.
+    /// First the transport's buffer is full, then the session's buffer. The other frames are not created yet.
     @Test(arguments: [12, 60]) func anUnwrittenPushToAPeerThatDoesNotReadIsUnsent(resumesAfter: Int64) throws {
         let harness = try PoolHarness {
             ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
@@ -290,8 +290,10 @@ import Testing
         let lost = harness.loop.now.monotonic
         harness.send()
         #expect(harness.runUntilEnded(102))
-        #expect(harness.isAccepted(101), "a new connection is opened on demand")
-        #expect(lost.duration(to: harness.loop.now.monotonic) < .seconds(1), "the first was authenticated")
+        #expect(harness.isAccepted(101), "no new connection was opened on demand")
+        #expect(
+            lost.duration(to: harness.loop.now.monotonic) < .seconds(1),
+            "the reconnect after an authenticated connection was delayed")
     }
 
     enum Ending: CaseIterable {
@@ -316,15 +318,17 @@ import Testing
         let began = harness.loop.now.monotonic
         #expect(harness.run { counts.count == 4 })
         #expect(counts == [1, 2, 3, 4])
-        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays grow")
-        // The second may be opened at a GOAWAY, before the first has ended.
+        #expect(began.duration(to: harness.loop.now.monotonic) > .seconds(1), "the delays did not grow")
+        // The second connection may be opened at a GOAWAY, before the first one has ended.
         #expect(harness.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         harness.apns.onRequest = { connection, stream in connection.accept(stream) }
         #expect(harness.runUntilEnded(300))
         #expect(harness.withPool { $0.isAuthenticated })
         harness.loop.enter { harness.apns.connections.last?.server.abort() }
         harness.pass(.seconds(1))
-        #expect(harness.events.last == .lost(isIdle: true) && counts.count == 4, "an idle connection may end")
+        #expect(
+            harness.events.last == .lost(isIdle: true) && counts.count == 4,
+            "the end of an idle connection was reported as unanswered")
     }
 
     @Test func refusedStreamsAreSentAgainALimitedNumberOfTimes() throws {
@@ -434,7 +438,7 @@ import Testing
         #expect(harness.outcomes.count == 3)
         let connection = harness.apns.connections[0]
         let silent = connection.requests[1]
-        // The answer is sent at the moment of the timeout, so both cross.
+        // The answer is sent at the moment of the timeout, so the answer and the reset cross.
         harness.loop.enter {
             _ = harness.loop.schedule(after: .milliseconds(1000)) { connection.accept(silent.stream) }
         }
@@ -444,7 +448,7 @@ import Testing
         #expect(harness.statistics.endedLate == 1)
         harness.send()
         #expect(harness.runUntilEnded(5))
-        #expect(harness.apns.connections.count == 1, "the connection remains open")
+        #expect(harness.apns.connections.count == 1, "the connection was replaced")
     }
 
     /// The timeout of an answer ends at the push's expiration, regardless of earlier pushes.
@@ -493,7 +497,9 @@ import Testing
         #expect(harness.runUntilEnded(1))
         let before = harness.loop.network.connections[0].deliveredToServer
         harness.pass(.milliseconds(121_900))
-        #expect(harness.loop.network.connections[0].deliveredToServer == before + 2 * 17, "two PING frames")
+        #expect(
+            harness.loop.network.connections[0].deliveredToServer == before + 2 * 17,
+            "other bytes than two PING frames were sent")
         harness.send()
         #expect(harness.runUntilEnded(2))
         #expect(harness.apns.connections.count == 1)
@@ -507,7 +513,9 @@ import Testing
         let before = harness.loop.network.connections[0].deliveredToServer
         harness.loop.enter { harness.apns.connections[0].server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
         harness.pass(.seconds(40))
-        #expect(harness.loop.network.connections[0].deliveredToServer == before + 9, "only their acknowledgement")
+        #expect(
+            harness.loop.network.connections[0].deliveredToServer == before + 9,
+            "other bytes than the acknowledgement were sent")
     }
 
     @Test func aPeerWithoutSettingsIsAbortedAndItsPushesAreUnsent() throws {
@@ -576,7 +584,7 @@ import Testing
             first = harness.send()
         }
         let elapsed = harness.loop.now.monotonic.nanoseconds / 1_000_000_000
-        #expect(elapsed >= 120, "forty connections, twelve a minute: \(elapsed) s")
+        #expect(elapsed >= 120, "forty connections were opened in \(elapsed) s")
     }
 
     @Test func invalidHeaderValuesAreNotSent() throws {
@@ -641,7 +649,7 @@ import Testing
     }
 }
 
-/// Accepts connections and sends nothing.
+/// A peer that accepts connections and sends nothing.
 private final class Mute: ByteStreamHandler {
     var connections = 0
     override func connected(_ transport: ByteTransport) { connections += 1 }

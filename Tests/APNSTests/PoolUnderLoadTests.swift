@@ -4,9 +4,9 @@ import Testing
 
 @testable import APNS
 
-/// A pool under sustained load.
+/// Tests of a pool under sustained load.
 @Suite struct PoolUnderLoadTests {
-    /// Windows of 64 KiB, for a stream and for the connection, and an answer after 100 ms.
+    /// Streams and the connection have windows of 64 KiB, and answers arrive after about 100 ms.
     @Test func oneConnectionKeepsItsStreamsBusy() throws {
         let harness = try PoolHarness()
         harness.apns.settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535)
@@ -17,7 +17,7 @@ import Testing
         var seen: [Int] = []
         harness.apns.onRequest = { [unowned harness] connection, stream in
             inFlight += 1
-            // Otherwise, all requests that arrive together would be answered together.
+            // Vary the delay, because requests that arrive together would otherwise be answered together.
             _ = harness.loop.schedule(after: .microseconds(Int64(80_000 + random.below(40_000)))) {
                 inFlight -= 1
                 answered += 1
@@ -50,9 +50,9 @@ import Testing
             }
         }
         push(perSecond: 200, seconds: 5)
-        #expect(openConnections() == 1, "20 of 100 streams")
+        #expect(openConnections() == 1, "20 of 100 streams did not use one connection")
         push(perSecond: 1600, seconds: 5)
-        #expect(openConnections() == 3, "160 of 100 streams")
+        #expect(openConnections() == 3, "160 of 100 streams did not use three connections")
         push(perSecond: 20, seconds: 700)
         #expect(openConnections() < 3)
         push(perSecond: 20, seconds: 700)
@@ -61,7 +61,7 @@ import Testing
         #expect((0..<sent).allSatisfy(harness.isAccepted))
     }
 
-    /// A peer that sends GOAWAY each second for ten minutes, and sometimes cuts the connection immediately.
+    /// The peer sends GOAWAY each second for ten minutes, and sometimes cuts the connection immediately.
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func noPushIsLostWithAGoAwayEverySecond(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed) { $0.connectionsMax = 2 }
         var random = SeededRandom(seed: seed)
@@ -71,7 +71,7 @@ import Testing
             let number = connection.request(stream)?.number ?? -1
             _ = harness.loop.schedule(after: .milliseconds(100)) {
                 guard stream.id <= lastServed[ObjectIdentifier(connection)] ?? .max else { return }
-                // Also if the connection was cut and no answer arrives.
+                // Count the push even if the connection was cut and no answer arrives.
                 processed[number, default: 0] += 1
                 connection.accept(stream)
             }
@@ -101,7 +101,9 @@ import Testing
         let outcomes = harness.outcomes
         #expect(!outcomes.values.contains(.notSent(.noConnection)))
         let unknown = outcomes.filter { if case .unknown = $0.value { true } else { false } }
-        #expect(outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted), "accepted or unknown")
+        #expect(
+            outcomes.count - unknown.count == outcomes.keys.count(where: harness.isAccepted),
+            "a push was neither accepted nor unknown")
         #expect(unknown.count == harness.statistics.unknown)
         #expect(unknown.count < count / 100)
         let doubled = processed.filter { $0.value > 1 }.keys.filter { unknown[$0] == nil }

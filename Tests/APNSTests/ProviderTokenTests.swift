@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// The times at which tokens are signed, and the token that a connection sends.
+/// Tests of the times at which tokens are signed, and of the token that a connection sends.
 @Suite struct ProviderTokenTests {
     private func at(minutes: Double, wallOffsetSeconds: Int64 = 0, suspendedMinutes: Int64 = 0) -> Now {
         let nanoseconds = Int64(minutes * 60_000_000_000)
@@ -75,7 +75,9 @@ import Testing
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
         #expect(policy.isMintDue(at(minutes: 1, suspendedMinutes: 90)))
         #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 90)) == .mint)
-        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "the clock was not set")
+        #expect(
+            policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp,
+            "a suspend counted as a set clock")
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         #expect(use.decide(newest: 1, mintedAt: at(minutes: 0).sinceBoot, at(minutes: 0).sinceBoot) == .useNewest)
         let later = at(minutes: 1, suspendedMinutes: 90).sinceBoot
@@ -96,7 +98,7 @@ import Testing
         policy.minted(generation: 2, at: stepped, random: 0)
         #expect(refused(1, stepped) == .useNewer)
         #expect(refused(2, at(minutes: 2, wallOffsetSeconds: step)) == .giveUp)
-        #expect(refused(2, at(minutes: 3)) == .mint, "the clock was set back")
+        #expect(refused(2, at(minutes: 3)) == .mint, "a clock that was set back was not noticed")
     }
 
     /// A minimum of zero does not make an unchanged clock a step.
@@ -136,14 +138,15 @@ import Testing
     @Test func aConnectionChangesItsTokenAfterTwentyMinutesAtTheEarliest() {
         func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())
-        // Opened with a token that is 29 minutes old; one minute later there is a new one.
+        // The connection starts with a token that is 29 minutes old. One minute later, a new token exists.
         #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(29)) == .useNewest)
         #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(29.5)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(30)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(48.9)) == .keep)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .useNewest)
         #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .keep)
-        // The connection uses the second token late. The third is too early, and the second becomes too old.
+        // The connection used the second token from minute 49. The connection may use the third token 20 minutes
+        // later.
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(68)) == .keep)
         #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(69)) == .useNewest)
     }
@@ -187,7 +190,7 @@ import Testing
         #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
-    /// A key file may be replaced by another one with the same IDs.
+    /// A key file may be replaced by another file with the same IDs.
     @Test func aSignerRecognizesItsKey() throws {
         let key = PoolHarness.key
         let signer = ProviderTokenSigner(key: key)

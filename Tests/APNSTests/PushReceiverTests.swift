@@ -3,11 +3,11 @@ import Testing
 
 @testable import APNS
 
-/// Receivers of push outcomes, without a waiting task.
+/// Tests of receivers of push outcomes, without a waiting task.
 @Suite struct PushReceiverTests {
     private static let count = 100
 
-    /// Sends another push with each outcome, up to a limit.
+    /// A receiver that sends another push with each outcome, up to a limit.
     private final class Repeater: PushReceiver {
         private let pool: APNSPool
         private let request: (Int) -> APNSRequest
@@ -15,7 +15,7 @@ import Testing
         private(set) var isNotifiedWithinCall = false
         private var isCalling = false
         private var sent = 0
-        /// Called first with each outcome.
+        /// A closure that is called first with each outcome.
         var onOutcome: (APNSPool) -> Void = { _ in }
 
         init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) }) {
@@ -41,14 +41,14 @@ import Testing
         }
     }
 
-    /// Returns the outcomes of ten pushes and the following ones.
+    /// Returns the outcomes of ten pushes and of the pushes that follow.
     private func outcomes(
         of harness: PoolHarness, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) },
         whileWaiting: @escaping (Repeater) -> Void = { _ in }
     ) -> [PushOutcome] {
         // The loop runs on the test's thread.
         nonisolated(unsafe) var repeater: Repeater?
-        // Called on that thread, before this function returns.
+        // The closures are called on the test's thread, before this function returns.
         nonisolated(unsafe) let (request, whileWaiting) = (request, whileWaiting)
         harness.withPool { pool in
             let first = Repeater(pool, request)
@@ -68,14 +68,14 @@ import Testing
         #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
     }
 
-    /// No frames are being parsed at that time.
+    /// No frames are being parsed while a receiver runs.
     @Test func aReceiverOfAnAnswerMayCloseThePool() throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(of: harness, whileWaiting: { $0.onOutcome = { $0.close() } })
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// An outcome that is known within the call is delivered after it.
+    /// An outcome that is known within the call is passed to the receiver after the call.
     @Test func aReceiverOfAnUnsentPushMayPush() throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(of: harness) { PoolHarness.request($0, topic: "no\ntopic") }
@@ -84,7 +84,7 @@ import Testing
 
     enum Ending: CaseIterable { case stopAccepting, failWaiting, close }
 
-    /// Pushes that wait for the first connection, and pushes that receivers send.
+    /// The test covers pushes that wait for the first connection, and pushes that receivers send.
     @Test(arguments: Ending.allCases) func aReceiverOfAFailedWaitingPushMayPush(ending: Ending) throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(

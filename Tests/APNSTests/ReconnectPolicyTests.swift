@@ -31,7 +31,7 @@ import Testing
         policy.succeeded()
         #expect(wait(policy, at: now) == 0)
         policy.failed(now, begunAt: now, random: .max)
-        #expect(1...1.5 ~= wait(policy, at: now), "from the start")
+        #expect(1...1.5 ~= wait(policy, at: now), "the delay did not restart at the minimum")
     }
 
     @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noDelayIsShorterThanTheMinimum(random: UInt64) {
@@ -46,7 +46,7 @@ import Testing
     @Test func theLargestRandomNumbersGiveTheLongestDelays() {
         var policy = ReconnectPolicy()
         policy.failed(time(0), begunAt: time(0), random: 501)
-        #expect(wait(policy, at: time(0)) == 1, "the minimum delay grows by at most 500 ms")
+        #expect(wait(policy, at: time(0)) == 1, "the minimum delay grew by more than 500 ms")
         for _ in 0..<10 { policy.failed(time(0), begunAt: time(0), random: 3000) }
         #expect(wait(policy, at: time(0)) == 9)
     }
@@ -97,8 +97,9 @@ import Testing
         }
         let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
         #expect(windows.allSatisfy { $0 <= max(1, limit) })
-        #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit is reached")
-        // Half immediately, the others spread over the minute. This test then waits for up to 3 s.
+        #expect(seed > 0 || windows.max() == max(1, limit), "without delays, the limit was not reached")
+        // Half of the connects are immediate, and the others are spread over the minute. The test waits for up to 3 s
+        // more.
         let spread = 60.0 / Double(max(1, limit) - max(1, limit / 2) + 1)
         #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(spread + 3.1) })
     }

@@ -41,7 +41,7 @@ import Testing
             var headers = RequestHeaders(authority: Array(digits(253).utf8))
             var block = HeaderBlock()
             headers.write(request, token: token, to: &block)
-            // RFC 9113, section 6.5.2.
+            // RFC 9113, section 6.5.2, defines the size of a field.
             let bytes = block.fields.reduce(0) { sum, field in
                 sum + text(field.name, in: block).utf8.count + text(field.value, in: block).utf8.count + 32
             }

@@ -33,8 +33,8 @@ import Testing
         #expect(try seconds(expiration: nil, deadline: 1001) == [5, 1])
     }
 
-    /// APNs stops reading, and continues after the timeout of pushes that wait in the output buffer. It answers the PING
-    /// behind them, but none of them.
+    /// APNs stops reading, and continues after the timeout of pushes that wait in the output buffer. APNs answers the
+    /// PING behind these pushes, but none of the pushes.
     @Test func aPushWrittenAfterItsTimeoutEndsWithoutAnAnswer() throws {
         let harness = try PoolHarness { ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds) = (10, 5) }
         harness.send()

@@ -34,13 +34,13 @@ import Testing
         gate.settingsReceived(streamsMax: 0)
         #expect(gate.free() == 0)
         gate.settingsReceived(streamsMax: nil)
-        #expect(gate.free() == 100, "the configured limit remains")
+        #expect(gate.free() == 100, "the configured limit does not apply without the peer's limit")
     }
 
     @Test func lessUrgentRequestsLeaveATenthFree() {
         var gate = StreamGate(streamsMax: 100)
         gate.settingsReceived(streamsMax: nil)
-        #expect(gate.free(isUrgent: false) == 1, "there is only one stream")
+        #expect(gate.free(isUrgent: false) == 1, "the only stream was reserved")
         gate.streamBegan()
         gate.streamEnded(.authenticated)
         for _ in 0..<89 { gate.streamBegan() }
@@ -50,7 +50,7 @@ import Testing
         gate.settingsReceived(streamsMax: 3)
         #expect(gate.free(isUrgent: true) == 0)
         for _ in 0..<90 { gate.streamEnded(.authenticated) }
-        #expect(gate.free(isUrgent: false) == 1, "too few streams to reserve any")
+        #expect(gate.free(isUrgent: false) == 1, "one of few streams was reserved")
     }
 
     @Test func aRefusedStreamSlowsDownUntilTheNextAnswer() {
@@ -81,7 +81,7 @@ import Testing
         #expect(use(0) == .light && use(limit) == .heavy)
         let light = (0...limit).filter { use($0) == .light }
         #expect(light.allSatisfy { 2 * $0 > limit || use(2 * $0) != .heavy })
-        #expect(light.contains(1) == (limit > 2), "with one or two streams, one request is not light")
+        #expect(light.contains(1) == (limit > 2), "the load of one request is wrong with a limit of \(limit)")
     }
 
     @Test func noStreamStartsWhileDraining() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNS
 
-/// Provider tokens received by APNs over hours of virtual time.
+/// Tests of the provider tokens that APNs receives over hours of virtual time.
 @Suite struct TokenRotationTests {
     /// One use of a token on a connection.
     private struct Use {
@@ -17,7 +17,7 @@ import Testing
         var at: Int64
     }
 
-    /// Records each token at APNs, and checks its age as Apple documents.
+    /// Records each token at APNs, and checks its age as Apple documents. Returns a function that returns the uses.
     private func observe(_ harness: PoolHarness, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () ->
         [Use]
     {
@@ -48,13 +48,13 @@ import Testing
         let all = uses()
         #expect(all.allSatisfy { $0.at - $0.issuedAt < 3600 })
         let issues = Set(all.map(\.issuedAt)).sorted()
-        #expect(48...58 ~= issues.count, "a new one every 25 to 30 minutes: \(issues.count)")
+        #expect(48...58 ~= issues.count, "\(issues.count) tokens do not fit a renewal every 25 to 30 minutes")
         #expect(zip(issues, issues.dropFirst()).allSatisfy { $1 - $0 >= 1200 })
-        #expect(Set(all.map(\.token)).count == issues.count, "not one token per request")
+        #expect(Set(all.map(\.token)).count == issues.count, "several tokens have the same time of issue")
         #expect(harness.apns.connections.count == 1)
     }
 
-    /// Connections are opened and closed all the time. None may send two tokens within twenty minutes.
+    /// Connections are opened and closed continually. No connection may send two tokens within twenty minutes.
     @Test(arguments: 0..<3 as Range<UInt64>) func noConnectionSeesTwoTokensWithinTwentyMinutes(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed)
         var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import Testing
         #expect(harness.apns.connections.count > 10)
     }
 
-    /// The connection must not use the next token yet, and its current one is too old.
+    /// The connection must not use the next token yet, and its current token is too old.
     @Test func aConnectionThatCanSendNeitherTokenIsReplaced() throws {
         let harness = try PoolHarness {
             ($0.token.refreshSecondsMin, $0.token.refreshSecondsMax) = (40 * 60, 40 * 60)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import APNS
 
-/// A pool with a ``TokenSupply``, shared by all pools of a key.
+/// Tests of a pool with a ``TokenSupply``, which all pools of a key share.
 @Suite struct TokenSupplyTests {
-    /// Signs tokens when the test requests it.
+    /// A signer of tokens, which the test calls.
     private final class TokenSigner: @unchecked Sendable {
         private(set) var tokens: [ProviderToken] = []
         private(set) var refusals: [TokenRefusal] = []
@@ -56,7 +56,7 @@ import Testing
         #expect(own != nil && !requestsOwn)
         var supplied = PoolTokens(PoolHarness.key, .init(), try signer.supply(now))
         let requests = (0..<2).map { _ in supplied.requestNewer() }
-        #expect(requests == [true, true] && signer.refusals.count == 1, "requested once")
+        #expect(requests == [true, true] && signer.refusals.count == 1, "the token was not requested exactly once")
     }
 
     @Test func sendsSuppliedTokensAndSignsNone() throws {
@@ -76,7 +76,7 @@ import Testing
         harness.pass(.seconds(60))
         harness.send()
         #expect(harness.runUntilEnded(5))
-        #expect(tokensSeen == [1, 1, 2, 2, 3], "a connection keeps its token for 20 minutes")
+        #expect(tokensSeen == [1, 1, 2, 2, 3], "a connection changed its token within 20 minutes")
         #expect(harness.apns.connections.count == 1)
     }
 
@@ -88,7 +88,7 @@ import Testing
         refuseTheFirst(reason)
         harness.send(5)
         #expect(harness.run(until: { signer.refusals.count == 1 && harness.apns.requests.count == 6 }))
-        #expect(harness.ended.count == 1, "the others have no outcome yet")
+        #expect(harness.ended.count == 1, "another push has an outcome already")
         apply(.newest(try signer.sign(harness.loop.now)))
         #expect(harness.runUntilEnded(6))
         #expect((0..<6).allSatisfy(harness.isAccepted))
@@ -108,7 +108,7 @@ import Testing
         #expect(harness.answers.map(\.reason) == Array(repeating: .invalidProviderToken, count: 3))
     }
 
-    /// Time since boot advances while the machine is suspended.
+    /// Advances the time since boot by an hour, as during a suspend of the machine.
     private func suspend() { harness.loop.now.sinceBoot = harness.loop.now.sinceBoot + .seconds(3600) }
 
     @Test func anOldTokenIsReplacedAfterASuspendBeforeAnyPush() throws {
@@ -118,7 +118,9 @@ import Testing
         harness.send(5)
         harness.send(onFreshConnection: true)
         harness.pass(.seconds(1))
-        #expect(signer.refusals == [TokenRefusal(kind: .expired, generation: 1)], "requested once")
+        #expect(
+            signer.refusals == [TokenRefusal(kind: .expired, generation: 1)], "the token was not requested exactly once"
+        )
         #expect(harness.ended.count == 1 && harness.withPool { $0.waitingCount } == 6)
         apply(.newest(try signer.sign(harness.loop.now)))
         #expect(harness.runUntilEnded(7))
@@ -140,7 +142,7 @@ import Testing
         harness.pass(.seconds(1))
         apply(.nothingNewer(than: 1))
         #expect(harness.runUntilEnded(5))
-        #expect(harness.outcomes[4] == .notSent(.noToken), "none can be signed")
+        #expect(harness.outcomes[4] == .notSent(.noToken), "a push without a token has another outcome")
         harness.send()
         harness.pass(.seconds(1))
         harness.withPool { $0.stopAccepting() }
@@ -148,7 +150,7 @@ import Testing
         #expect(harness.outcomes[5] == .notSent(.draining))
     }
 
-    /// A new connection solves `TooManyProviderTokenUpdates`. A new token would make it worse.
+    /// A new connection solves `TooManyProviderTokenUpdates`. A new token would cause further refusals of this kind.
     @Test func tooManyTokenUpdatesRequestNoNewToken() throws {
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {

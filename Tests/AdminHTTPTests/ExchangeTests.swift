@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 @Suite struct ExchangeTests {
-    @Test func `A request and its answer`() async throws {
+    @Test func `A request receives its answer`() async throws {
         try await AdminServerHarness.run { harness in
             let client = try await harness.connect()
             let response = try await client.request("GET", "/v1/devices/a%2Fb?limit=5&text=a+b%26c")

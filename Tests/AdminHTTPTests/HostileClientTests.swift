@@ -4,7 +4,8 @@ import Testing
 
 @testable import AdminHTTP
 
-/// After a hostile client, the next client is served, and no memory of the first is kept.
+/// Tests of hostile clients. Afterward, the next client is served, and the server keeps no memory of the hostile
+/// client.
 @Suite struct HostileClientTests {
     private func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
@@ -36,7 +37,7 @@ import Testing
 
     private static let large = AdminResponse.json(Array(repeating: UInt8(ascii: "x"), count: 32 * 1024 * 1024))
 
-    @Test func `Unbounded headers`() async throws {
+    @Test func `Unbounded headers are refused`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.send("GET / HTTP/1.1\r\nHost: localhost\r\n")
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `An unbounded path`() async throws {
+    @Test func `An unbounded path is refused`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.send("GET /" + String(repeating: "x", count: 1_000_000))
@@ -65,7 +66,7 @@ import Testing
         "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
         "GET /\0evil HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost\0.evil\r\n\r\n",
     ])
-    func `Bytes that are not a request`(text: String) async throws {
+    func `Bytes that are not a request end the connection`(text: String) async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let client = try await harness.connect()
             client.send(text)
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `Every prefix of a request, then silence`() async throws {
+    @Test func `A client may disconnect after every prefix of a request`() async throws {
         let request =
             "PUT /a?b=c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
         try await run { harness in
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `A client that sends single bytes slowly`() async throws {
+    @Test func `A client that sends single bytes slowly is disconnected`() async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let client = try await harness.connect()
             func trickle() {
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A silent client`() async throws {
+    @Test func `A silent client is disconnected`() async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let silent = try await harness.connect()
             let idle = try await harness.connect()
@@ -128,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `A client that does not read its answer`() async throws {
+    @Test func `A client that does not read its answer is disconnected`() async throws {
         try await run(.with { $0.transferSecondsMax = 1 }) { harness in
             let client = try await harness.connect()
             client.pauseReading()
@@ -160,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `Bodies beyond the memory limit`() async throws {
+    @Test func `Bodies beyond the memory limit are refused`() async throws {
         try await run(.with { $0.bytesHeldMax = 3000 }) { harness in
             let first = try await harness.connect()
             first.send(
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `Connections beyond the limit`() async throws {
+    @Test func `Connections beyond the limit displace the oldest silent ones`() async throws {
         try await run(.with { $0.connectionsMax = 10 }) { harness in
             var clients: [RawHTTPClient] = []
             for _ in 0..<10 { clients.append(try await harness.connect()) }
@@ -191,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: limitsOfThree)
-    func `Pending connections beyond the limit`(
+    func `A connection beyond the limit displaces a pending one`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
     ) async throws {
         try await run(.with { $0[keyPath: limit] = 3 }) { harness in
@@ -232,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand pipelined requests with unread answers`() async throws {
+    @Test func `Pipelined requests with unread answers do not block other clients`() async throws {
         try await run { harness in
             let client = try await harness.connect()
             client.pauseReading()

@@ -5,7 +5,7 @@ import Testing
 @testable import AdminHTTP
 
 @Suite struct PendingAnswerTests {
-    /// `GET /wait` waits for `POST /go`. Used on the loop only.
+    /// The requests `GET /wait`, which wait for `POST /go`. The queue is used only on the loop.
     private final class PendingQueue: @unchecked Sendable {
         var waiting: [AdminExchange] = []
         var abandoned = 0
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A client that disconnects before the handler runs`() async throws {
+    @Test func `A client that disconnects before the handler runs abandons its exchange`() async throws {
         try await run { harness, queue in
             for _ in 0..<20 {
                 let client = try await harness.connect()
@@ -148,7 +148,7 @@ import Testing
             #expect(queue.abandoned == 1)
             #expect(harness.server.connectionCount == 0 && harness.server.bytesHeld == 0)
             await #expect(throws: (any Error).self) { try await harness.connect().request("GET", "/") }
-            // A second close has no effect; nor has an answer.
+            // A second close and a later answer have no effect.
             harness.server.close()
             queue.waiting[0].answer(.echo(queue.waiting[0].request))
         }

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 @Suite struct RouteTableTests {
-    /// The routes of a sample shop of boxes.
+    /// Serves the routes of a sample shop of boxes.
     private static func serve(_ exchange: AdminExchange) {
         RouteTable([
             AdminRoute(.get, "/", "the page") { _ in .json(Array("page".utf8)) },

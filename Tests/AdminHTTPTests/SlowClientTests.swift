@@ -5,10 +5,10 @@ import Testing
 
 @testable import AdminHTTP
 
-/// Slow clients that send half a request do not keep other clients from an answer.
+/// Tests of slow clients that send half a request. Slow clients do not delay the answers to other clients.
 @Suite struct SlowClientTests {
     private static let connections = 160
-    /// For a longer run: `MARTLET_SLOW_CLIENT_SECONDS=300`.
+    /// Duration of the test. For a longer run, set `MARTLET_SLOW_CLIENT_SECONDS=300`.
     private static let seconds = getenv("MARTLET_SLOW_CLIENT_SECONDS").flatMap { Int(String(cString: $0)) } ?? 3
     private static let half = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `One host does not displace another`() async throws {
         try await AdminServerHarness.run(.with { ($0.connectionsMax, $0.connectionsPerHostMax) = (10, 4) }) { harness in
-            // Accepted before the others, from another loopback address.
+            // This client connects before the others, from another loopback address.
             let other = try Socket(from: "127.0.0.2", to: harness.server.endpoint)
             defer { other.close() }
             try await harness.loop.wait { harness.server.clients.count == 1 }

@@ -3,21 +3,21 @@ import EventLoop
 import HTTP2
 import Telemetry
 
-/// One connection to APNs: sends pushes, reads their answers, and detects an unresponsive peer. Reports the outcome of
-/// each push to the pool.
+/// A connection to APNs that sends pushes, reads their answers, and detects an unresponsive peer. The pool receives
+/// the outcome of each push.
 final class APNSConnection: HTTP2ClientDelegate {
     /// A push that was sent, stored by the slot of its stream.
     private struct OpenStream {
         var stream: HTTP2Stream
-        /// nil once the outcome is known. The stream may close later.
+        /// The push; nil once its outcome is known. The stream may close later.
         var push: Push?
         var tokenGeneration: Int
         var sentAt: MonotonicTime
-        /// 0 before the answer.
+        /// The HTTP status of the answer; 0 before the answer.
         var status = 0
-        /// Whether the answer has an `apns-id` header. Answers of APNs have one.
+        /// Whether the answer has an `apns-id` header, as answers of APNs do.
         var hasID = false
-        /// nil if the answer has no such details, as when production accepts a device push.
+        /// The body and header values; nil if the answer has none, as when production accepts a device push.
         var details: Details?
     }
 
@@ -32,7 +32,7 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// Maximum stored length of `apns-unique-id` and `apns-request-id`. A UUID is shorter.
     private static let idBytesMax = 64
-    /// Apple: "don't assume an ID's size".
+    /// Maximum length of a stored `apns-channel-id`. Apple documents no limit: "don't assume an ID's size".
     private static let channelIDBytesMax = 1024
 
     /// Number within the pool, from 1.
@@ -56,7 +56,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether this side started the drain.
     private var isDraining = false
     private var goAwayReason: String?
-    /// nil unless APNs refused the certificate of this connection with a GOAWAY.
+    /// The refusal of the connection's certificate in a GOAWAY; nil without such a GOAWAY.
     private(set) var certificateRefusal: CertificateRefusal?
     /// The error for which this side aborted the connection.
     private var failure: TransportError?
@@ -88,7 +88,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         client.connect(through: connector)
     }
 
-    /// Starts the timeout of SETTINGS. The connector limits the earlier steps.
+    /// Starts the timeout for the peer's SETTINGS. The connector limits the time of the earlier steps.
     override func connected() {
         phaseTimer = after(configuration.settingsTimeoutSeconds) {
             $0.fail("no SETTINGS within \($0.configuration.settingsTimeoutSeconds) s")
@@ -98,10 +98,10 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether the connection sends a provider token of at most this generation.
     func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 
-    /// Sends a push. Returns false if the connection accepts no more pushes; it then drains.
+    /// Sends a push. If the connection accepts no more pushes, drains the connection and returns false.
     ///
     /// - Parameters:
-    ///   - newest: the newest token, which is sent unless ``TokenUse`` keeps an older one; nil with a certificate.
+    ///   - newest: the newest token; nil with a certificate. ``TokenUse`` may keep an older token.
     ///   - block: reusable storage for the header fields.
     func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
@@ -125,7 +125,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         return true
     }
 
-    /// Chooses the token to send. Returns false if the connection can send neither this token nor the previous one.
+    /// Chooses the token to send. Returns false if the connection can send neither the newest nor the current token.
     private func selectToken(_ newest: ProviderToken, _ now: Now) -> Bool {
         switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, now.sinceBoot) {
         case .useNewest: token = newest
@@ -146,7 +146,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         goAwayIfDone()
     }
 
-    /// Closes the connection: gracefully if no request is open, otherwise by aborting it.
+    /// Closes the connection gracefully if no request is open. Otherwise aborts the connection.
     func close() {
         guard let pool, let member = pool.machine[slot] else { return }
         guard member.gate.inFlight == 0, client.isOpen else {
@@ -205,12 +205,12 @@ final class APNSConnection: HTTP2ClientDelegate {
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }
-        // The status has arrived, so the push is answered; only END_STREAM is missing.
+        // The status has arrived, so the push has its answer. Only END_STREAM is missing.
         guard open.status < 200 else { return client.reset(open.stream, .cancel) }
         switch client.progress(of: open.stream) {
         case .buffered:
-            // The request may still be written. A PING is queued after it. By the next deadline, either the request was
-            // written or the missing PING answer has ended the connection.
+            // The request may still be written. A PING is queued after the request. By the next deadline, either the
+            // request was written or the missing PING answer has ended the connection.
             deadlines.add(slot: slot, deadline: loop.now.monotonic + .seconds(configuration.pingTimeoutSeconds))
         case .incomplete:
             abandon(open, slot)
@@ -302,7 +302,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
-        // Moved, not copied: a copy would retain every reference of the request.
+        // Move the entry, because a copy would retain every reference of the request.
         guard let open = openStreams[stream.slot].take() else { return }
         deadlines.remove(slot: stream.slot)
         let hasStatus = open.status >= 200
@@ -318,15 +318,17 @@ final class APNSConnection: HTTP2ClientDelegate {
         return end == .refusedUnprocessed ? .refused : .other
     }
 
-    /// Drains the connection after too many consecutive server errors. A connection whose token expired while it was idle
-    /// was observed to answer every push with 500. Such answers are fast, so the connection would receive most pushes.
+    /// Drains the connection after too many consecutive server errors. APNs was observed to answer every push with 500
+    /// on a connection whose token had expired during idleness. These answers are fast, so the connection would
+    /// receive most pushes.
     private func countServerError(_ answer: PushAnswer) {
         serverErrors = answer.status >= 500 || !answer.isFromAPNS ? serverErrors + 1 : 0
         if serverErrors >= configuration.serverErrorsMax { drain() }
     }
 
-    /// Reports the outcome of a push. A received status counts as an answer even if the rest was cut off. The exception is
-    /// a 4xx answer whose reason is missing: the push is sent again, which is safe because APNs refused it.
+    /// Reports the outcome of a push. A received status counts as an answer even if the rest was cut off. The
+    /// exception is an answer with status 400 to 428 that was cut off. The pool then sends the push again, which is
+    /// safe because APNs refused the push.
     private func finish(_ open: OpenStream, _ end: StreamEnd, _ hasStatus: Bool) {
         guard let push = open.push, let pool else {
             self.pool?.answeredTooLate()
@@ -373,9 +375,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         return answer
     }
 
-    /// Whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. Only if the
-    /// answer affects one request: 410 with an empty body, or 400 with truncated JSON. A 403 without JSON may come from a
-    /// proxy.
+    /// Whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. True only for an
+    /// answer that affects a single request: 410 with an empty body, or 400 with truncated JSON. A 403 without JSON
+    /// may come from a proxy.
     private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
         guard open.hasID else { return false }
         let first = open.details?.body.first

@@ -1,7 +1,8 @@
 import EventLoop
 
-/// A linked list of slots, ordered by deadline. Serves streams that wait for an answer and pushes that wait for a stream.
-/// Most timeouts are equal, so a new slot is inserted at or near the end. Removal takes constant time.
+/// A linked list of slots, ordered by deadline. The slots stand for streams that wait for an answer, or for pushes
+/// that wait for a stream. Most timeouts are equal, so a new slot is inserted at or near the end. Removal takes
+/// constant time.
 struct DeadlineList {
     private struct Link {
         var before: Int32 = none
@@ -41,7 +42,7 @@ struct DeadlineList {
     /// The earliest deadline; nil if the list is empty.
     var next: MonotonicTime? { isEmpty ? nil : links[Int(first)].deadline }
 
-    /// Removes and returns the slot with the earliest deadline if that deadline has passed.
+    /// Removes and returns the slot with the earliest deadline; nil if no deadline has passed.
     mutating func popDue(_ now: MonotonicTime) -> Int? {
         guard let next, next <= now else { return nil }
         let slot = Int(first)

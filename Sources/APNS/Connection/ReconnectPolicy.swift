@@ -1,20 +1,22 @@
 public import EventLoop
 
-/// Decides when the next connection may be opened. APNs treats frequent connects and disconnects as a denial-of-service
-/// attack (Apple, "Establishing a connection to APNs"). Delays therefore grow with each failure and are randomized, and
-/// connects per minute are limited even if they succeed.
+/// The policy for the start of the next connection. APNs treats frequent connects and disconnects as a
+/// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays are random and grow with
+/// each failure. Connects per minute are limited even if they succeed.
 ///
-/// Pure: callers pass the time and the events.
+/// The policy is pure. Callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// Delay between the starts of the first failed attempt and the next. Doubles with each further failure.
+        /// Delay between the starts of the first failed attempt and the next. The delay doubles with each further
+        /// failure.
         ///
         /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at one of
         /// its limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of its start.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
-        /// Half of these connects may be immediate; the others are spread over the minute. Otherwise, if a peer closes
-        /// connections quickly, pushes would wait until the minute is over.
+        /// Maximum number of connects per minute. Half of these connects may be immediate, and the others are spread
+        /// over the minute. Without the spread, pushes to a peer that closes connections quickly would wait until the
+        /// minute is over.
         public var connectsPerMinuteMax = 12
 
         public init() {}
@@ -27,7 +29,8 @@ public struct ReconnectPolicy: Sendable {
     /// Start times of the last `burstMax` connects, oldest first.
     private var begun: [MonotonicTime] = []
     private let burstMax: Int
-    /// Time between connects beyond the burst. Rounded up, because rounding down would allow one more connect per minute.
+    /// Time between connects beyond the burst. The time is rounded up, because rounding down would allow one more
+    /// connect per minute.
     private let interval: Duration
 
     public init(_ configuration: Configuration = Configuration()) {

@@ -2,11 +2,11 @@ import APNSProtocol
 import Crypto
 import HTTP2
 
-/// Writes the header fields of the requests on one connection.
+/// A writer of the header fields of requests on one connection.
 ///
-/// HPACK indexes fields that rarely change on a connection, but not the path and fields that differ with each
-/// request. Except for the path, such a field is indexed once, so that its name enters the peer's table (Apple, "Sending
-/// notification requests to APNs").
+/// HPACK indexes fields that rarely change on a connection, but not the path and fields that differ with each request.
+/// Except for the path, the first occurrence of a changing field is indexed, so that its name enters the peer's table
+/// (Apple, "Sending notification requests to APNs").
 struct RequestHeaders {
     let authority: [UInt8]
     private var hasSentID = false
@@ -18,7 +18,7 @@ struct RequestHeaders {
         self.authority = authority
     }
 
-    /// - Parameter token: nil with a certificate.
+    /// - Parameter token: the provider token; nil with a certificate.
     mutating func write(_ request: APNSRequest, token: ProviderToken?, to block: inout HeaderBlock) {
         block.removeAll()
         var method: StaticString = "POST"

@@ -1,28 +1,29 @@
-/// Limits the open requests of one connection. Without a certificate, APNs allows one stream until it has answered a
-/// request with a valid provider token (Apple, "Sending notification requests to APNs"). Afterwards the limit is that of
-/// its SETTINGS, which may change during the connection.
+/// The limit on the open requests of one connection. Without a certificate, APNs allows one stream until it has
+/// answered a request with a valid provider token (Apple, "Sending notification requests to APNs"). Afterwards, the
+/// limit in APNs' SETTINGS applies, which may change during the connection.
 ///
-/// Pure: callers pass the events.
+/// The gate is pure. Callers pass the events.
 public struct StreamGate: Sendable {
     public enum Phase: Sendable, Hashable {
-        /// No SETTINGS yet; becomes `probing` or `open`, `draining` or `closed`.
+        /// A connection without SETTINGS. Next: `probing`, `open`, `draining` or `closed`.
         case connecting
-        /// One stream, until an answer shows that APNs accepted the provider token; becomes `open`, `draining` or
+        /// One stream, until an answer shows that APNs accepted the provider token. Next: `open`, `draining` or
         /// `closed`.
         case probing
-        /// Up to the lower of both sides' limits; becomes `probing` when a stream is refused, `draining` or `closed`.
+        /// Streams up to the lower limit of both sides. Next: `probing` after a refused stream, `draining` or
+        /// `closed`.
         case open
-        /// No new streams; becomes `closed`.
+        /// No new streams. Next: `closed`.
         case draining
         case closed
     }
 
     /// The load of a connection.
     public enum Use: Sendable, Hashable {
-        /// The load would fit on one connection fewer.
+        /// A load that would fit on one connection fewer.
         case light
         case moderate
-        /// Another connection would help.
+        /// A load for which another connection would help.
         case heavy
     }
 
@@ -32,9 +33,9 @@ public struct StreamGate: Sendable {
         case authenticated
         /// An answer that shows nothing about the provider token.
         case answered
-        /// The peer refused the stream.
+        /// A refusal of the stream by the peer.
         case refused
-        /// The connection closed or failed before the answer.
+        /// The close or failure of the connection before the answer.
         case cutOff
         /// Another end without an answer.
         case other
@@ -48,15 +49,15 @@ public struct StreamGate: Sendable {
     /// The limit in the peer's SETTINGS; nil if they contain none.
     private var peerStreamsMax: Int?
 
-    /// - Parameter startsProbing: whether the connection starts with one stream, until APNs has accepted the credential.
-    ///   False with a certificate, as a rule.
+    /// - Parameter startsProbing: whether the connection starts with one stream, until APNs has accepted the
+    ///   credential. Usually false with a certificate.
     public init(streamsMax: Int, startsProbing: Bool = true) {
         self.streamsMax = streamsMax
         self.startsProbing = startsProbing
     }
 
     /// Returns the number of requests that may be sent now. A tenth of the streams is reserved for urgent requests.
-    /// Otherwise an urgent request would wait for the answers of a whole batch.
+    /// Otherwise, an urgent request would wait for the answers of a whole batch.
     public func free(isUrgent: Bool = true) -> Int {
         switch phase {
         case .connecting, .draining, .closed: 0
@@ -124,7 +125,7 @@ public struct StreamGate: Sendable {
         phase = .closed
     }
 
-    /// Closes the gate, unless the connection drains: the connection is closing.
+    /// Closes the gate of a connection that is closing, unless the connection drains.
     mutating func cutOff() {
         if isServing { phase = .closed }
     }

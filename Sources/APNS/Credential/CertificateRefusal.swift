@@ -1,11 +1,11 @@
 public import APNSProtocol
 
-/// APNs' refusal of a certificate before it processed any push.
+/// A refusal of the certificate by APNs, before APNs processed any push.
 public enum CertificateRefusal: Sendable, Hashable {
-    /// APNs failed the TLS handshake, as with a revoked certificate (Apple, "Establishing a certificate-based connection
-    /// to APNs"). The value is the TLS error's text.
+    /// A TLS handshake that APNs failed, as with a revoked certificate (Apple, "Establishing a certificate-based
+    /// connection to APNs"). The value is the TLS error's text.
     case handshake(String)
-    /// APNs sent a GOAWAY with this reason.
+    /// A GOAWAY from APNs with this reason.
     case goAway(Reason)
 }
 

@@ -13,6 +13,7 @@ public struct ProviderKey: Sendable, Equatable {
         try self.init(privateKey: ES256PrivateKey(pem: p8PEM), keyID: keyID, teamID: teamID)
     }
 
+    /// - Throws: `CryptoError` with the code `invalidArgument` for an ID that is not ten letters and digits.
     public init(privateKey: ES256PrivateKey, keyID: String, teamID: String) throws(CryptoError) {
         guard Self.isID(keyID) else { throw Self.invalidID("key ID") }
         guard Self.isID(teamID) else { throw Self.invalidID("team ID") }
@@ -36,6 +37,6 @@ extension ProviderKey {
     }
 
     private static func invalidID(_ name: String) -> CryptoError {
-        CryptoError(.invalidArgument, "a \(name) is \(APNSLimits.keyIDBytes) letters and digits")
+        CryptoError(.invalidArgument, "a \(name) must have \(APNSLimits.keyIDBytes) letters and digits")
     }
 }

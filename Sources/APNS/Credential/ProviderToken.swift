@@ -21,7 +21,7 @@ public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStrin
         authorization = Array("bearer \(signed).\(Base64URL.encode(signature))".utf8)
     }
 
-    /// Omits the token, as do `debugDescription` and `customMirror`.
+    /// A description without the token. `debugDescription` and `customMirror` omit the token, too.
     public var description: String { "provider token \(generation)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["generation": generation, "mintedAt": mintedAt]) }

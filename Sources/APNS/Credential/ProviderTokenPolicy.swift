@@ -1,18 +1,18 @@
 public import EventLoop
 
-/// Decides when to sign a new provider token. APNs requires a token that is at most 60 minutes old, and a new token no
-/// sooner than 20 minutes after the previous one (Apple, "Establishing a token-based connection").
+/// The policy for the time to sign a new provider token. APNs requires a token that is at most 60 minutes old, and a
+/// new token no sooner than 20 minutes after the previous one (Apple, "Establishing a token-based connection").
 ///
 /// Ages use the boot-time clock, which cannot be set and advances while the machine is suspended. A token's `iat` uses
 /// the wall clock. After a refusal, a new token helps if the wall clock was set since the token was signed.
 ///
-/// Pure: callers pass the time and the events.
+/// The policy is pure. Callers pass the time and the events.
 public struct ProviderTokenPolicy: Sendable {
     /// Limits in seconds.
     public struct Configuration: Sendable, Hashable {
-        /// Bounds of the age at which a token is replaced. The age is random for each token, which spreads the workers'
-        /// renewals. It leaves a connection that starts with the previous token `gapSeconds` before that token is too
-        /// old.
+        /// Bounds of the age at which a token is replaced. The age is random for each token, which spreads the
+        /// workers' renewals. Even at the upper bound, the replaced token remains usable for `gapSeconds`, the minimum
+        /// time that a connection keeps a token.
         public var refreshSecondsMin: Int64 = 25 * 60
         public var refreshSecondsMax: Int64 = 30 * 60
         /// Minimum age of the previous token when a new one is signed, unless the wall clock was set.
@@ -27,11 +27,11 @@ public struct ProviderTokenPolicy: Sendable {
 
     /// The reaction to a refused token.
     public enum RefusalAction: Sendable, Hashable {
-        /// Sign a new token and send the push again.
+        /// A resend of the push with a new token.
         case mint
-        /// Send the push again with the newer token that exists already.
+        /// A resend of the push with the newer token that exists already.
         case useNewer
-        /// A new token would not help.
+        /// No resend, because a new token would not help.
         case giveUp
     }
 

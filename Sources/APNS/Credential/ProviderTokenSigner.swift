@@ -1,14 +1,16 @@
 public import Crypto
 public import EventLoop
 
-/// Signs the provider tokens of one key when the policy requires a new one, and keeps the newest.
+/// A signer of the provider tokens of one key. The signer signs a token when the policy requires a new one, and keeps
+/// the newest token.
 public struct ProviderTokenSigner: Sendable {
     let key: ProviderKey
     private(set) var policy: ProviderTokenPolicy
+    /// The newest token; nil before the first one.
     public private(set) var newest: ProviderToken?
     private var generation: Int
     private let sign: Sign
-    /// The error of the last attempt to sign; nil if it succeeded.
+    /// The error of the last attempt to sign; nil if the attempt succeeded.
     public private(set) var error: CryptoError?
 
     typealias Sign = @Sendable (ProviderKey, _ generation: Int, Now) throws(CryptoError) -> ProviderToken
@@ -38,7 +40,7 @@ public struct ProviderTokenSigner: Sendable {
     /// Continues the generations after `generation`, which another key with the same ID has used.
     public mutating func countOn(after generation: Int) { self.generation = max(self.generation, generation) }
 
-    /// Signs a new token if one is due. Returns whether it did.
+    /// Signs a new token if one is due. Returns whether a token was signed.
     public mutating func renew(_ now: Now, random: () -> UInt64) -> Bool {
         policy.isMintDue(now) && mint(now, random)
     }

@@ -1,9 +1,9 @@
 /// A refusal of a provider token by APNs.
 public struct TokenRefusal: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// `ExpiredProviderToken`
+        /// A refusal with the reason `ExpiredProviderToken`.
         case expired
-        /// `InvalidProviderToken`
+        /// A refusal with the reason `InvalidProviderToken`.
         case invalid
     }
 
@@ -18,6 +18,6 @@ public struct TokenRefusal: Sendable, Hashable {
 public enum ProviderTokenUpdate: Sendable {
     /// A token to send from now on.
     case newest(ProviderToken)
-    /// No newer token than this generation is available.
+    /// No token that is newer than this generation.
     case nothingNewer(than: Int)
 }

@@ -1,19 +1,19 @@
 import EventLoop
 
-/// Decides which provider token one connection sends.
+/// The choice of the provider token that one connection sends.
 ///
 /// APNs refuses a connection that changes its token more than once in 20 minutes (`TooManyProviderTokenUpdates`). A
-/// connection therefore keeps a token for at least `gapSeconds`. If the token becomes too old before that, the connection
-/// must be replaced.
+/// connection therefore keeps a token for at least `gapSeconds`. If the token becomes too old during this time, the
+/// connection must be replaced.
 ///
-/// Pure: callers pass the time (`Now.sinceBoot`) and the newest token's generation.
+/// The type is pure. Callers pass the time (`Now.sinceBoot`) and the newest token's generation.
 struct TokenUse: Sendable {
     enum Decision: Sendable, Hashable {
-        /// Send the newest token from now on.
+        /// The newest token, from now on.
         case useNewest
-        /// Keep the current token.
+        /// The current token.
         case keep
-        /// This connection can send neither token.
+        /// Neither token, so the connection must be replaced.
         case replaceConnection
     }
 

@@ -77,7 +77,7 @@ extension APNSPool {
         endUnsent(push, .notWritten(silentConnection: silentNumber(of: connection)))
     }
 
-    /// The number of the connection; nil if APNs has accepted the credential on it.
+    /// Returns the number of the connection; nil if APNs has accepted the credential on the connection.
     private func silentNumber(of connection: APNSConnection) -> Int? {
         machine[connection.slot]?.isAuthenticated == false ? connection.number : nil
     }

@@ -3,10 +3,10 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// Opens and drains connections as `PoolMachine` decides.
+/// The opening and draining of connections, as `PoolMachine` decides.
 extension APNSPool {
-    /// Connects without a push, and retries until a connection is up. The handler then receives `connected`; if a connection
-    /// is up already, in the next event-loop iteration.
+    /// Connects without a push, and retries until a connection is up. The handler then receives `connected`. If a
+    /// connection is up already, the handler receives the event in the next event-loop iteration.
     public func probe() {
         loop.assertOnLoop()
         if machine.probe() {

@@ -3,7 +3,7 @@ import Crypto
 import EventLoop
 import Telemetry
 
-/// Provider tokens: pushes that wait for one, and refused ones.
+/// Pushes that wait for a provider token, and pushes whose token was refused.
 extension APNSPool {
     /// Applies a reply to ``TokenSupply/requestNewer``, or a scheduled new token. Pushes that wait for a token are sent or
     /// completed.
@@ -21,7 +21,7 @@ extension APNSPool {
         sendWaiting()
     }
 
-    /// Holds a push while the newest token is too old, as after a suspend of the machine, and requests a new token.
+    /// Delays a push while the newest token is too old, as after a suspend of the machine, and requests a new token.
     func waitForToken(_ push: Push) {
         guard tokens?.requestNewer() == true else {
             logMissingToken()
@@ -61,7 +61,7 @@ extension APNSPool {
             ])
     }
 
-    /// Drains the connections that send this token or an older one, since APNs would refuse their pushes, too.
+    /// Drains the connections that send a token of at most this generation, since APNs would refuse their pushes, too.
     func drainConnections(sendingTokenUpTo generation: Int) {
         for connection in connections where connection?.sends(tokenUpTo: generation) == true { connection?.drain() }
     }

@@ -4,13 +4,13 @@ public import EventLoop
 import HTTP2
 public import Telemetry
 
-/// The connections of a lane to one APNs endpoint with one credential. Opens connections as needed, distributes pushes
-/// over them, and replaces those that end. `PoolMachine` makes the decisions.
+/// The connections of a lane to one APNs endpoint with one credential. The pool opens connections as needed,
+/// distributes pushes over the connections, and replaces connections that end. `PoolMachine` makes the decisions.
 ///
-/// Loop-bound. Each push gets exactly one outcome. A push waits at most `waitSecondsMax` for a stream each time,
-/// `tokenWaitSecondsMax` for a token, and `requestTimeoutSeconds` for its answer.
+/// The pool is bound to its loop's thread. Each push gets exactly one outcome. A push waits at most `waitSecondsMax`
+/// for a stream each time, `tokenWaitSecondsMax` for a token, and `requestTimeoutSeconds` for its answer.
 public final class APNSPool {
-    /// Number of priorities: 0 up to, but not including, this value.
+    /// Number of priorities. Priorities are from 0 to one less than this value.
     public static let prioritiesMax = WaitingPushes.prioritiesMax
 
     public let configuration: PoolConfiguration
@@ -36,7 +36,7 @@ public final class APNSPool {
     let log: Log
     let metrics: PoolMetrics
     let resends: ResendPolicy
-    /// nil with a certificate.
+    /// The provider tokens; nil with a certificate.
     var tokens: PoolTokens?
     /// Pushes whose token was refused, until the reply to the request for a newer token arrives.
     var refused: [Refused] = []
@@ -45,7 +45,7 @@ public final class APNSPool {
     var tokenTimer: TimerToken?
     var ended: [Ended] = []
     var machine: PoolMachine
-    /// Connections by slot, including draining ones.
+    /// Connections by slot, including draining connections.
     var connections: [APNSConnection?] = []
     var waiting = WaitingPushes()
     private var block = HeaderBlock()
@@ -80,7 +80,7 @@ public final class APNSPool {
             configuration.reconnect)
     }
 
-    /// Sets the handler of the pool's events. ``close()`` releases it.
+    /// Sets the handler of the pool's events. ``close()`` releases the handler.
     public func start(_ handler: PoolHandler) {
         loop.assertOnLoop()
         self.handler = handler
@@ -145,7 +145,7 @@ public final class APNSPool {
     /// Whether a connection is up and accepts pushes.
     public var isConnected: Bool { machine.isConnected }
 
-    /// Whether APNs has accepted the credential on such a connection.
+    /// Whether APNs has accepted the credential on a connection that is up and accepts pushes.
     public var isAuthenticated: Bool { machine.isAuthenticated }
 
     var tokenAgeSeconds: Int? {
@@ -171,8 +171,8 @@ public final class APNSPool {
         return false
     }
 
-    /// Starts the push on this connection. Returns false if the connection accepts no more pushes; it then drains. Otherwise
-    /// the push was sent, was completed, or waits for a token.
+    /// Starts the push on this connection. Returns false if the connection accepts no more pushes and therefore
+    /// drains. Otherwise, the push was sent, was completed, or waits for a token.
     private func start(_ push: Push, on slot: Int) -> Bool {
         guard let connection = connections[slot] else { return false }
         let now = loop.now
@@ -222,8 +222,9 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// Sends the push that the connection was opened for. Does nothing while a push is in flight there: APNs binds the
-    /// connection to the topics of its first push, and SETTINGS may come again before that push is answered.
+    /// Sends the push that the connection was opened for. Does nothing while a push is in flight on the connection.
+    /// APNs binds the connection to the topics of its first push, and further SETTINGS may arrive before the answer to
+    /// that push.
     func sendFresh(on slot: Int) {
         guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
             return
@@ -235,7 +236,7 @@ public final class APNSPool {
         machine.release(slot)
     }
 
-    /// Completes a push as unsent: as expired if its expiration has passed, otherwise with `reason`.
+    /// Completes a push as unsent. The reason is `expired` if the push has expired, otherwise `reason`.
     func endUnsent(_ push: Push, _ reason: NotSentReason) {
         end(push, .notSent(push.request.isExpired(unixSeconds: loop.now.unixSeconds) ? .expired : reason))
     }

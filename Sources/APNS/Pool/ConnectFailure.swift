@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// Stores the last connect error of a pool, and fails waiting pushes when the pool cannot connect. For owners that do not
-/// wait for a later connect.
+/// A handler that stores the last connect error of a pool and fails waiting pushes when the pool cannot connect. It
+/// serves owners that do not wait for a later connect.
 public final class ConnectFailure: PoolHandler {
     private weak let pool: APNSPool?
-    /// nil if no attempt to connect has failed.
+    /// The last connect error; nil if no attempt to connect has failed.
     public private(set) var error: TransportError?
 
-    /// Becomes the pool's handler, until the pool is closed.
+    /// Sets the new object as the pool's handler, until the pool is closed.
     public init(of pool: APNSPool) {
         self.pool = pool
         super.init()

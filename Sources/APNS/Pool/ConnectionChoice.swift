@@ -1,15 +1,16 @@
-/// Chooses the connection for a push: among those with a free stream, the connection with the fewest open requests. This
-/// distributes the load and sends fewer pushes to a slow connection.
+/// The choice of the connection for a push. Among connections with a free stream, the connection with the fewest open
+/// requests is chosen. A slow connection therefore receives fewer pushes.
 ///
 /// Within one event-loop iteration, pushes stay on one connection until another has fewer open requests by
 /// ``StreamGate/lead``. Pushes written together then share TLS records and packets.
 ///
-/// Pure. Considers one connection at a time, to avoid allocations.
+/// The type is pure. Callers pass one connection at a time, which avoids allocations.
 struct ConnectionChoice {
     /// Whether the push has the highest priority.
     let isUrgent: Bool
     /// The index of the connection that got the last push of this event-loop iteration; nil before the first push.
     let latest: Int?
+    /// The index of the chosen connection; nil if no connection has a free stream.
     private(set) var index: Int?
     private var inFlight = Int.max
 

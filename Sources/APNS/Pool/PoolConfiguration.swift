@@ -19,14 +19,15 @@ public struct PoolConfiguration: Sendable {
     public var streamsMax = 1000
     /// Maximum number of pushes that wait for a free stream, a new connection, or a provider token.
     public var waitingMax = 20_000
-    /// Maximum time that a push waits for a free stream before it is returned unsent. Shorter if the push expires sooner.
+    /// Maximum time that a push waits for a free stream before the pool returns it unsent. The time is shorter if the
+    /// push expires sooner.
     public var waitSecondsMax: Int64 = 30
     /// Maximum time that a push waits for a provider token from the ``TokenSupply`` when the newest token is too old.
     public var tokenWaitSecondsMax: Int64 = 5
-    /// Maximum time until the answer to a push. Shorter if the push expires sooner.
+    /// Maximum time until the answer to a push. The time is shorter if the push expires sooner.
     public var requestTimeoutSeconds: Int64 = 30
-    /// Minimum answer timeout of a push that expires sooner. Without it, a push that APNs accepted just before the
-    /// expiration would get an unknown outcome.
+    /// Minimum answer timeout of a push that expires sooner. Without this minimum, a push that APNs accepted just
+    /// before the expiration would get an unknown outcome.
     public var requestTimeoutSecondsMin: Int64 = 2
     /// Maximum size of an answer's body.
     public var answerBytesMax = 16_384
@@ -39,7 +40,7 @@ public struct PoolConfiguration: Sendable {
     public var idlePingSeconds: Int64 = 60
     /// Maximum time until the answer to a PING.
     public var pingTimeoutSeconds: Int64 = 10
-    /// Time that open requests have to be answered after a GOAWAY from APNs.
+    /// Maximum time until the answers to open requests after a GOAWAY from APNs.
     public var drainGraceSeconds: Int64 = 20
     /// Maximum time to write this side's GOAWAY after `drainGraceSeconds`.
     public var closeSecondsMax: Int64 = 2
@@ -50,7 +51,7 @@ public struct PoolConfiguration: Sendable {
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()
 
-    /// - Parameter authority: nil means the environment's host at Apple.
+    /// - Parameter authority: the host name; nil means the environment's host at Apple.
     public init(environment: APNSEnvironment, credential: Credential, authority: String? = nil) {
         self.environment = environment
         self.credential = credential

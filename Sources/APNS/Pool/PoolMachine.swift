@@ -3,7 +3,8 @@ import EventLoop
 /// The decisions of a pool: which connection sends a push, when to open or drain a connection, and which events to report
 /// about failed connections.
 ///
-/// Pure: the pool passes the time and the events, and carries out the decisions. Each connection has a slot.
+/// The machine is pure. The pool passes the time and the events, and carries out the decisions. Each connection has a
+/// slot.
 struct PoolMachine: Sendable {
     struct Limits: Sendable {
         var connectionsMax: Int
@@ -27,7 +28,7 @@ struct PoolMachine: Sendable {
     /// The next step to remove connections that the load does not need.
     enum Shrinking: Sendable, Hashable {
         case drain(slot: Int)
-        /// Check again at this time.
+        /// The time of the next check.
         case later(MonotonicTime)
         /// No connection to remove.
         case none
@@ -35,13 +36,14 @@ struct PoolMachine: Sendable {
 
     /// The next step to serve a ``Demand``.
     enum Opening: Sendable, Hashable {
-        /// Open a connection in this slot.
+        /// A new connection in this slot.
         case open(slot: Int)
-        /// Drain this connection and check again: the limit is exceeded, and a push requires a new connection.
+        /// A drain of this connection, then another check. The limit is exceeded, and a push requires a new
+        /// connection.
         case drain(slot: Int)
-        /// Check again at this time.
+        /// The time of the next check.
         case later(MonotonicTime)
-        /// Nothing to do until the next event.
+        /// No action until the next event.
         case none
     }
 
@@ -60,9 +62,9 @@ struct PoolMachine: Sendable {
     private var lastNeeded = MonotonicTime(nanoseconds: .min)
     /// The earliest time of the next request for another connection.
     private var nextGrowth = MonotonicTime(nanoseconds: .min)
-    /// Random delay before the next connection is drained; nil if none was drawn.
+    /// Random delay before the next connection is drained; nil if no delay was drawn.
     private var shrinkWait: Duration?
-    /// Number of failed attempts since the last success, and the start of the first of them.
+    /// Number of failed attempts since the last success, and the start of the first failed attempt.
     private var failures = 0
     private var failingSince: MonotonicTime?
     /// Number of connections since the last answer that ended with a push in flight and no answered push.
@@ -87,8 +89,8 @@ struct PoolMachine: Sendable {
         return choice.index
     }
 
-    /// Records a sent push. Returns whether to check for another connection. Pushes go to the connection with the fewest
-    /// open requests, so a heavy load there means a heavy load on all connections.
+    /// Records a sent push. Returns whether to check for another connection. Pushes go to the connection with the
+    /// fewest open requests, so a heavy load on that connection means a heavy load on all connections.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
         latest = (slot, now)
         members[slot]?.streamBegan(now)
@@ -99,7 +101,8 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Returns whether to drain a connection. Called when a connection is up, and at the times that it returns.
+    /// Returns whether to drain a connection. Called when a connection is up, and at the times that the function
+    /// returns.
     ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
@@ -137,7 +140,7 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns whether to open a connection now. Called after each change.
+    /// Returns whether to open or drain a connection now. Called after each change.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -174,7 +177,7 @@ struct PoolMachine: Sendable {
 
     private func need(_ demand: Demand, _ now: MonotonicTime) -> Need {
         guard isAccepting, demand.hasShared || demand.hasFresh || demand.isHigh || isProbing else { return .none }
-        // A connection is closing. Only its end determines the delay before the next connect.
+        // The end of a closing connection determines the delay before the next connect, so wait for that end.
         if members.contains(where: { $0?.gate.phase == .closed }) { return .none }
         var serving = 0
         var hasReserved = false
@@ -199,8 +202,8 @@ struct PoolMachine: Sendable {
         let connectionsMax = max(1, limits.connectionsMax)
         // Connects per minute are limited, so connections that many pushes can use take precedence.
         let isSharedServed = serving > 0 || !demand.hasShared
-        // The limit may be exceeded by one: a connection for a push that needed a new one and timed out, or one that was
-        // opened while another had stalled.
+        // The count may exceed the limit by one. The extra connection was opened for a push that then timed out, or
+        // while another connection had stalled.
         if demand.hasFresh, !hasReserved, isSharedServed {
             return serving <= connectionsMax ? .connection(isReserved: true) : .room
         }
@@ -231,7 +234,7 @@ struct PoolMachine: Sendable {
     /// Whether a connection is up and accepts pushes.
     var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasConnected == true } }
 
-    /// Whether a connection accepts pushes on which APNs has accepted the token or the certificate.
+    /// Whether APNs has accepted the token or the certificate on a connection that accepts pushes.
     var isAuthenticated: Bool { members.contains { $0?.gate.isServing == true && $0?.isAuthenticated == true } }
 
     /// Applies the peer's SETTINGS. Returns whether they are the connection's first.
@@ -289,8 +292,8 @@ struct PoolMachine: Sendable {
 
     /// Records the outcome of a push that required a new connection. Returns the slots of the connections to drain.
     ///
-    /// If APNs accepted the push, these are the older connections, which are bound to the topics that were allowed then.
-    /// Otherwise, the connection that was opened for the push.
+    /// If APNs accepted the push, the older connections are drained, because APNs bound them to the topics of their
+    /// first push. Otherwise, the connection that was opened for the push is drained.
     mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
         guard let member = members[slot] else { return [] }
         guard isAccepted else { return [slot] }
@@ -305,7 +308,7 @@ struct PoolMachine: Sendable {
         members[slot]?.isReserved = false
     }
 
-    /// Starts to connect without a push. Returns true if a connection is up already.
+    /// Starts to connect without a push, unless a connection is up. Returns whether a connection was up already.
     mutating func probe() -> Bool {
         guard !isConnected else { return true }
         isProbing = true

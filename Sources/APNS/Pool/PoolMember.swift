@@ -25,7 +25,8 @@ struct PoolMember: Sendable {
     private var wasCutOff = false
     /// Whether the pool drained the connection.
     private(set) var wasDrained = false
-    /// The time since which a push has waited for the answer that would open the gate; nil if none waits.
+    /// The time since which a push has waited for the answer that would open the gate; nil if no push waits for such
+    /// an answer.
     private(set) var unansweredSince: MonotonicTime?
 
     init(number: Int, begunAt: MonotonicTime, streamsMax: Int, startsProbing: Bool, isReserved: Bool) {
@@ -44,7 +45,7 @@ struct PoolMember: Sendable {
     /// normal.
     var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasDrained }
 
-    /// Whether no push is in flight, nor was when the connection ended.
+    /// Whether no push is in flight, and none was in flight when the connection ended.
     var isIdle: Bool { gate.inFlight == 0 && !wasCutOff }
 
     mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
@@ -72,7 +73,7 @@ struct PoolMember: Sendable {
         return .none
     }
 
-    /// Applies the peer's SETTINGS. Returns whether they are the first.
+    /// Applies the peer's SETTINGS. Returns whether they are the connection's first.
     mutating func settingsReceived(streamsMax: Int?) -> Bool {
         gate.settingsReceived(streamsMax: streamsMax)
         defer { hasConnected = true }

@@ -5,11 +5,11 @@ public import Telemetry
 public struct PoolMetrics: Sendable {
     /// Time from the submission of a push to the pool until it got a stream.
     public let stream: Histogram
-    /// Time from then until the answer.
+    /// Time from the start of the stream until the answer.
     public let answer: Histogram
-    /// Connections opened.
+    /// Number of opened connections.
     public let connects: Counter
-    /// Pushes sent again within the pool: after an unprocessed refusal, or with a new token.
+    /// Number of resends within the pool, after an unprocessed refusal or with a new token.
     public let resent: Counter
 
     public init(stream: Histogram, answer: Histogram, connects: Counter, resent: Counter) {
@@ -17,7 +17,7 @@ public struct PoolMetrics: Sendable {
         (self.connects, self.resent) = (connects, resent)
     }
 
-    /// Metrics that are not exported.
+    /// Creates metrics that are not exported.
     public init() {
         self.init(
             stream: Histogram(unit: .nanoseconds, bounds: Histogram.networkNanoseconds),

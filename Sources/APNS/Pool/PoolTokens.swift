@@ -5,9 +5,9 @@ import EventLoop
 struct PoolTokens {
     /// The reaction to a refused token.
     enum Remedy {
-        /// A newer token exists: send the push again.
+        /// A resend of the push with the newer token that exists already.
         case newer
-        /// A newer token was requested from the supply, which replies later.
+        /// A request to the supply for a newer token. The supply replies later.
         case requested
         case none
     }
@@ -28,7 +28,7 @@ struct PoolTokens {
         own = supply == nil ? ProviderTokenSigner(key: key, configuration: configuration) : nil
         useNanosecondsMax = configuration.useSecondsMax * 1_000_000_000
         request = supply?.requestNewer ?? { _ in }
-        // Through a method, since an initializer does not call property observers.
+        // Call a method, because assignments in an initializer do not call property observers.
         if let supply { apply(.newest(supply.first)) }
     }
 
@@ -43,7 +43,7 @@ struct PoolTokens {
         newest.map { $0.mintedAt.sinceBoot.duration(to: now.sinceBoot).components.seconds }
     }
 
-    /// The error for which no token could be signed.
+    /// The error of the pool's last attempt to sign; nil if the attempt succeeded or a supply signs.
     var error: CryptoError? { own?.error }
 
     mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> Remedy {
@@ -79,10 +79,10 @@ struct PoolTokens {
 
 /// A supply of provider tokens that are signed outside of the pool. All pools of a key share its tokens.
 public struct TokenSupply: Sendable {
-    /// The initial token. Later ones arrive through ``APNSPool/take(_:)``.
+    /// The initial token. Later tokens arrive through ``APNSPool/apply(_:)``.
     public var first: ProviderToken
-    /// Called on the pool's loop when APNs has refused the newest token, or when that token is too old to be sent. The reply
-    /// arrives through ``APNSPool/take(_:)``.
+    /// A closure that the pool calls on its loop when APNs has refused the newest token, or when that token is too old
+    /// to be sent. The reply arrives through ``APNSPool/apply(_:)``.
     public var requestNewer: @Sendable (TokenRefusal) -> Void
 
     public init(first: ProviderToken, requestNewer: @escaping @Sendable (TokenRefusal) -> Void) {

@@ -10,12 +10,12 @@ struct Push {
     let wantsFreshConnection: Bool
     /// The time of submission to the pool.
     let submittedAt: MonotonicTime
-    /// nil if the push is not traced.
+    /// The times of the push; nil if the push is not traced.
     let timing: PushTiming?
     var tries = ResendPolicy.Tries()
 
-    /// Prefetches the objects that completing the push uses. Mutating, since a copy would retain every reference of the
-    /// push.
+    /// Prefetches the objects that completing the push uses. The method is mutating, because a copy would retain every
+    /// reference of the push.
     mutating func prefetch() {
         Prefetch.object(receiver)
         Prefetch.object(request)

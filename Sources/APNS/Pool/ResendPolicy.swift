@@ -1,7 +1,7 @@
 import APNSProtocol
 
-/// Decides whether the pool sends a push again. Only if APNs has not processed the push, and another connection or token
-/// solves the problem immediately. A pure table.
+/// The pure table that decides whether the pool sends a push again. A resend requires that APNs has not processed the
+/// push, and that another connection or token solves the problem immediately.
 struct ResendPolicy: Sendable {
     /// The resends of a push so far.
     struct Tries: Sendable, Hashable {
@@ -12,10 +12,10 @@ struct ResendPolicy: Sendable {
     }
 
     enum Action: Sendable, Hashable {
-        /// Complete the push.
+        /// The completion of the push.
         case finish
         case resend
-        /// Send the push again if a newer provider token exists or may be signed.
+        /// A resend if a newer provider token exists or may be signed.
         case resendWithNewToken(TokenRefusal.Kind)
     }
 

@@ -8,7 +8,7 @@ struct WaitingPushes {
 
     private var slots: [Push?] = []
     private var freeSlots: [Int] = []
-    // Queues of slots: with equal deadlines, a list keeps the order of insertion.
+    // Each list is a queue of slots, because a list keeps the insertion order of equal deadlines.
     private var shared = [DeadlineList](repeating: DeadlineList(), count: prioritiesMax)
     private var fresh = DeadlineList()
     private var deadlines = DeadlineList()
@@ -58,7 +58,7 @@ struct WaitingPushes {
     /// The earliest deadline; nil if no push waits.
     var next: MonotonicTime? { deadlines.next }
 
-    /// Removes and returns a push whose deadline has passed; nil if there is none.
+    /// Removes and returns a push whose deadline has passed; nil if no deadline has passed.
     mutating func popDue(_ now: MonotonicTime) -> Push? {
         guard let slot = deadlines.popDue(now), let push = removePush(slot) else { return nil }
         if push.wantsFreshConnection {

@@ -8,14 +8,14 @@ extension APNSRequest {
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
     ///   - bundleID: without a suffix.
-    ///   - expiration: nil and 0 store nothing. A channel without storage accepts no other values.
+    ///   - expiration: UNIX seconds; nil and 0 store nothing. A channel without storage accepts no other values.
     ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(
         channel: ArraySlice<UInt8>, bundleID: [UInt8], priority: Priority? = nil, expiration: Int64? = nil,
         deadline: Int64? = nil, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>? = nil
     ) -> APNSRequest {
-        // Without an expiration, the deadline must not become one: a channel without storage accepts only 0.
+        // The deadline must not become an expiration, because a channel without storage accepts only 0.
         let stored = expiration.map { earlier($0, deadline) ?? $0 }
         return APNSRequest(
             target: .channel(channel), topic: bundleID, pushType: .liveactivity, priority: priority,

@@ -3,7 +3,8 @@ public import Crypto
 
 /// One request to APNs: target, header values, and the byte range of its body. Each kind of request has a factory method.
 ///
-/// A class, since many functions pass it on. It shares the bytes of the delivery that it was parsed from.
+/// The type is a class, because many functions pass requests on. A request shares the bytes of the delivery that it
+/// was parsed from.
 public final class APNSRequest: Sendable {
     /// The resource that the path names.
     public enum Target: Sendable, Hashable {
@@ -20,19 +21,20 @@ public final class APNSRequest: Sendable {
     /// plain bundle ID, which is part of the path.
     public let topic: [UInt8]
     public let pushType: PushType
-    /// nil sends no priority with a device push, for which APNs assumes 10. A broadcast then sends 10.
+    /// Value of `apns-priority`. With nil, a device push has no such header, for which APNs assumes 10, and a
+    /// broadcast sends 10.
     public let priority: Priority?
-    /// UNIX seconds until which APNs may store the push; 0 means one attempt. nil sends no expiration with a device push. A
-    /// broadcast then sends 0, which every channel accepts.
+    /// UNIX seconds until which APNs may store the push; 0 requests one attempt. With nil, a device push has no
+    /// expiration, and a broadcast sends 0, which every channel accepts.
     public let expiration: Int64?
     /// UNIX seconds from which the request must not be sent, regardless of `expiration`; nil sets no such bound.
     public let deadline: Int64?
-    /// At most ``APNSLimits/collapseIDBytesMax`` bytes.
+    /// Value of `apns-collapse-id`, of at most ``APNSLimits/collapseIDBytesMax`` bytes; nil omits the header.
     public let collapseID: ArraySlice<UInt8>?
     /// Value of `apns-id`, or of `apns-request-id` for a broadcast and channel management. The same for all attempts, which
     /// makes the push traceable.
     public let id: UUIDValue
-    /// The body is `payload[payloadRange]`, sent unchanged.
+    /// Bytes that contain the body, `payload[payloadRange]`. The body is sent unchanged.
     public let payload: [UInt8]
     public let payloadRange: Range<Int>
 
@@ -57,8 +59,8 @@ public final class APNSRequest: Sendable {
     /// Whether the request is a channel management request, which pushes nothing.
     var isAboutChannels: Bool { if case .channels = target { true } else { false } }
 
-    /// UNIX seconds from which the request must not be sent; nil sets no limit. An expiration of 0 sets no limit either: it
-    /// requests one attempt now.
+    /// UNIX seconds from which the request must not be sent; nil sets no limit. An expiration of 0 sets no limit
+    /// either, because it requests one attempt now.
     var sendingEnd: Int64? { Self.earlier(expiration == 0 ? nil : expiration, deadline) }
 
     /// Whether the request must not be sent any more.
@@ -67,7 +69,7 @@ public final class APNSRequest: Sendable {
         return sendingEnd <= unixSeconds()
     }
 
-    /// UNIX seconds until which the request may be sent again; 0 requests one attempt, nil sets no limit.
+    /// UNIX seconds until which the request may be sent again; 0 requests one attempt, and nil sets no limit.
     public var retryDeadline: Int64? { Self.earlier(expiration, deadline) }
 
     static func earlier(_ first: Int64?, _ second: Int64?) -> Int64? {

@@ -1,8 +1,8 @@
 import APNSProtocol
 import JSON
 
-/// Parses the body of an answer, or the debug data of a GOAWAY. The usual form is `{"reason":"…","timestamp":…}`. Empty
-/// bodies, plain text and HTML were observed, too. Never fails.
+/// A parser of the body of an answer, or of the debug data of a GOAWAY. The usual form is
+/// `{"reason":"…","timestamp":…}`. Empty bodies, plain text and HTML were observed, too. Parsing never fails.
 struct AnswerParser {
     /// Maximum size of a body that is parsed as JSON.
     private static let bodyBytesMax = 16_384
@@ -20,15 +20,15 @@ struct AnswerParser {
 
     /// The contents of a body.
     struct Contents: Hashable {
-        /// nil for an empty body.
+        /// The reason of the refusal; nil for an empty body.
         var reason: Reason?
         var timestampMilliseconds: Int64?
         /// Whether the body has the form of APNs: JSON with a `reason` that is a string.
         var isOfAPNS = false
     }
 
-    /// Returns the timestamp of a JSON value. Apple documents an integer. Fractions and strings are accepted, too, although
-    /// none was observed.
+    /// Returns the timestamp in a JSON value. Apple documents an integer. The parser also accepts fractions and
+    /// strings, although none was observed.
     private func milliseconds(_ value: JSONValue) -> Int64? {
         switch value.kind {
         case .number: value.int64 ?? value.double.flatMap { Int64(exactly: $0.rounded(.down)) }
@@ -37,7 +37,7 @@ struct AnswerParser {
         }
     }
 
-    /// Parses a decimal number of at most 18 digits; nil for any other text.
+    /// Returns the value of a decimal number of at most 18 digits; nil for any other text.
     static func decimal(_ text: UnsafeRawBufferPointer) -> Int64? {
         guard !text.isEmpty, text.count <= 18 else { return nil }
         var number: Int64 = 0

@@ -2,11 +2,11 @@ import JSON
 
 /// The contents of a successful channel management answer.
 public final class ChannelAnswer: Sendable, Hashable {
-    /// `apns-channel-id`: the ID of the created channel.
+    /// The ID of the created channel, from `apns-channel-id`; nil if the answer has no such header.
     public let channelID: String?
-    /// The storage policy of the channel that was read.
+    /// The storage policy of the channel that was read; nil if the body contains none.
     public let storagePolicy: ChannelRequest.StoragePolicy?
-    /// The IDs of all channels, if the request listed them.
+    /// The IDs of all channels; empty for an empty body, nil if the body contains no list.
     public let channels: [String]?
 
     /// - Parameter body: may be empty, as was observed for a list without channels.

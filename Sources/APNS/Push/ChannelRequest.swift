@@ -1,15 +1,15 @@
 /// A request to manage an app's broadcast channels (Apple, "Sending channel management requests to APNs").
 public enum ChannelRequest: Sendable, Hashable {
-    /// The broadcasts that APNs stores for offline devices. Fixed when the channel is created.
+    /// The policy for broadcasts that APNs stores for offline devices. A channel keeps its policy from its creation.
     public enum StoragePolicy: Int, Sendable, Hashable, CaseIterable {
-        /// APNs stores nothing, and allows more broadcasts.
+        /// No storage. APNs allows more broadcasts on such a channel.
         case none = 0
-        /// APNs stores the newest broadcast for at most eight hours.
+        /// Storage of the newest broadcast for at most eight hours.
         case newest = 1
     }
 
     case create(StoragePolicy)
-    /// Reads the channel with this ID, as issued by APNs.
+    /// A request to read the channel with this ID, as issued by APNs.
     case read(String)
     case delete(String)
     case list
@@ -25,7 +25,7 @@ public enum ChannelRequest: Sendable, Hashable {
         }
     }
 
-    /// Whether the request changes channels. If its answer is lost, APNs may have carried it out.
+    /// Whether the request changes channels. APNs may have carried out such a request even if its answer is lost.
     public var isChange: Bool {
         switch self {
         case .create, .delete: true
@@ -33,6 +33,7 @@ public enum ChannelRequest: Sendable, Hashable {
         }
     }
 
+    /// The ID of the channel to read or delete; nil for other requests.
     public var channelID: String? {
         switch self {
         case .read(let id), .delete(let id): id

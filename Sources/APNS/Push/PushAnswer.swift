@@ -1,24 +1,27 @@
 public import APNSProtocol
 
-/// An answer to a push. `AnswerVerdict` decides its meaning.
+/// An answer to a push. `AnswerVerdict` determines the meaning of the answer.
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
-    /// nil if the answer has no body, as with 200. A body in another form becomes an unknown reason, truncated.
+    /// The reason of a refusal; nil if the answer has no body, as with 200. A body in another form becomes an unknown
+    /// reason and is truncated.
     public var reason: Reason?
     /// Whether APNs sent the answer: status 200, or a body in the form of APNs. Otherwise, a proxy may have sent it.
     public var isFromAPNS: Bool
     /// The number of the connection that received the answer. Unique within the pool.
     public var connection: Int
-    /// With status 410: the last time when APNs confirmed the device token to be invalid, in UNIX milliseconds, as
-    /// received.
+    /// The last time when APNs confirmed the device token to be invalid, in UNIX milliseconds. APNs sends the time
+    /// with status 410; nil if the answer contains none.
     public var timestampMilliseconds: Int64?
-    /// `apns-unique-id`. The sandbox sends it in all answers, both environments send it in answers to broadcasts.
+    /// Value of `apns-unique-id`. The sandbox sends the header in all answers, production only in answers to
+    /// broadcasts.
     public var apnsUniqueID: String?
-    /// `apns-request-id`, present in answers to broadcasts.
+    /// Value of `apns-request-id`, which answers to broadcasts contain.
     public var apnsRequestID: String?
-    /// The contents of a channel management answer.
+    /// The contents of a channel management answer; nil for other answers.
     public var channel: ChannelAnswer?
-    /// `retry-after`, which Apple does not document. Used as a lower bound of the delay.
+    /// Value of `retry-after`, a lower bound of the delay before a resend; nil if absent. Apple does not document the
+    /// header.
     public var retryAfterSeconds: Int64?
 
     public init(

@@ -1,37 +1,37 @@
 public import HTTP2
 
-/// The outcome of a push. Indirect, since many functions pass it on.
+/// The outcome of a push. The type is indirect, because many functions pass outcomes on.
 public indirect enum PushOutcome: Sendable, Hashable {
-    /// The push was answered, by APNs or by a proxy.
+    /// An answer by APNs or by a proxy.
     case answered(PushAnswer)
-    /// APNs did not process the push. It can be sent again, and does not count as an attempt.
+    /// A push that APNs did not process. The push can be sent again, and does not count as an attempt.
     case notSent(NotSentReason)
-    /// The push was sent and not answered. APNs may have processed it. `silentConnection` is the number of its connection
-    /// within the pool, if APNs had not accepted the credential on that connection.
+    /// A push that was sent and not answered. APNs may have processed the push. `silentConnection` is the number of
+    /// its connection within the pool; nil if APNs had accepted the credential on that connection.
     case unknown(UnknownReason, silentConnection: Int? = nil)
 }
 
 /// The reason why a push was not sent, or was refused unprocessed.
 public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
-    /// The pool accepts no more pushes.
+    /// A pool that accepts no more pushes.
     case draining
-    /// No connection had a free stream in time.
+    /// No connection with a free stream in time.
     case noConnection
-    /// A connection could not write the whole push in time: the peer does not read, or grants no window. For
-    /// `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
+    /// A connection that could not write the whole push in time, because the peer does not read or grants no window.
+    /// For `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
     case notWritten(silentConnection: Int?)
-    /// Too many pushes wait for a connection already.
+    /// Too many pushes that wait for a connection.
     case overloaded
-    /// APNs refused the push unprocessed each time the pool sent it.
+    /// A refusal without processing each time that the pool sent the push.
     case refused
-    /// No provider token could be signed.
+    /// No usable provider token, because none could be signed in time.
     case noToken
-    /// APNs refused the certificate.
+    /// A refusal of the certificate by APNs.
     case certificateRefused(CertificateRefusal)
-    /// The push expired while it waited in the pool.
+    /// The expiration of the push while it waited in the pool.
     case expired
-    /// A value is not valid in a header: a token with other than hexadecimal digits, or control characters. Sending the
-    /// request again does not help.
+    /// A value that is not valid in a header, such as a device token with other characters than hexadecimal digits.
+    /// Sending the request again does not help.
     case malformed
 
     public var description: String {
@@ -40,7 +40,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         case .noConnection: "no connection was available in time"
         case .notWritten: "the connection could not write the request in time"
         case .overloaded: "too many requests wait for a connection"
-        case .refused: "APNs refused its stream several times"
+        case .refused: "APNs refused the stream of the request several times"
         case .noToken: "no provider token could be signed; check the key and the clock"
         case .certificateRefused: "APNs refused the certificate"
         case .expired: "the request expired while it waited for a connection"
@@ -51,11 +51,11 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
 
 /// The reason why the outcome of a push is unknown.
 public enum UnknownReason: Sendable, Hashable, CustomStringConvertible {
-    /// No answer arrived within the request timeout.
+    /// No answer within the request timeout.
     case timedOut
-    /// The connection ended before the answer.
+    /// The end of the connection before the answer.
     case connectionLost
-    /// The stream ended before the answer.
+    /// The end of the stream before the answer.
     case streamReset(HTTP2ErrorCode)
 
     public var description: String {

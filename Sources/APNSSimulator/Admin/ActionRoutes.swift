@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/actions`: applies an action to open connections immediately.
+/// The route `/v1/actions`, which applies an action to open connections immediately.
 struct ActionRoutes {
     let server: SimulatorServer
 
@@ -29,14 +29,14 @@ struct ActionRoutes {
 /// An action and the connections that it applies to.
 private struct ActionOrder: Sendable {
     var action = FaultAction.closeConnection
-    /// Number of the connection. nil: all connections.
+    /// Number of the connection; nil for all connections.
     var connection: Int?
 
     static let codec = ObjectCodec(
         "an order", from: ActionOrder(),
         [
             .required("action", \.action, FaultAction.codec.value, "the effect"),
-            .optional("connection", \.connection, .int(1...Int.max), "number of the connection; all without it"),
+            .optional("connection", \.connection, .int(1...Int.max), "number of the connection; default: all"),
         ],
         check: { order, members throws(InputError) in
             guard order.action.isForConnections else {

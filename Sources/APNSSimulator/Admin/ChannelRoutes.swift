@@ -2,7 +2,8 @@ import APNSProtocol
 import AdminHTTP
 import JSON
 
-/// `/v1/channels`: the channels of all apps. Providers also create and delete them through channel management.
+/// The routes of `/v1/channels`, the channels of all apps. Providers also create and delete channels through channel
+/// management.
 struct ChannelRoutes {
     let server: SimulatorServer
 

@@ -2,8 +2,8 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// `/v1/clock`: the simulator's clock. Moving it an hour ahead makes provider tokens too old; moving it back dates them
-/// in the future.
+/// The routes of `/v1/clock`, the simulator's clock. If the clock is an hour ahead, provider tokens are too old. If
+/// the clock is behind, the times of provider tokens are in the future.
 struct ClockRoutes {
     let server: SimulatorServer
 

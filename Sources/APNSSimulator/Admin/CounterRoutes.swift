@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// The counters: `/v1/counters` as JSON, `/metrics` for Prometheus.
+/// The routes of the counters, `/v1/counters` for JSON and `/metrics` for Prometheus.
 struct CounterRoutes {
     let server: SimulatorServer
 

@@ -2,7 +2,8 @@ import APNSProtocol
 import AdminHTTP
 import JSON
 
-/// `/v1/devices`: the registered devices. `device_rules` and `unknown_devices` of the state decide about all others.
+/// The routes of `/v1/devices`, the registered devices. `device_rules` and `unknown_devices` of the state apply to all
+/// other devices.
 struct DeviceRoutes {
     let server: SimulatorServer
 
@@ -51,7 +52,7 @@ struct DeviceRoutes {
         .value { server.stateCodec.device.write(device, to: &$0) }
     }
 
-    /// The token in the path, in lower case.
+    /// Returns the token in the path, in lower case.
     private func token(of request: AdminRequest) throws(AdminError) -> [UInt8] {
         let token = request.parameter("TOKEN").utf8.map(lowercased)
         guard DeviceToken.isWellFormed(token) else {

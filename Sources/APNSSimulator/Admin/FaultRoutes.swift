@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/faults`: the faults in force.
+/// The routes of `/v1/faults`, the faults in force.
 struct FaultRoutes {
     let server: SimulatorServer
 

@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/health` and `/v1/ready`, for clients that wait for the simulator or need its ready line.
+/// The routes `/health` and `/v1/ready`, for clients that wait for the simulator or need its ready line.
 struct HealthRoutes {
     let server: SimulatorServer
 

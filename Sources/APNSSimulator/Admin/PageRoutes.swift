@@ -1,6 +1,6 @@
 import AdminHTTP
 
-/// The web page.
+/// The routes of the web page.
 struct PageRoutes {
     var all: [AdminRoute] {
         PageFile.all.map { file in

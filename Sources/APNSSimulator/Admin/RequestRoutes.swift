@@ -4,7 +4,7 @@ import Crypto
 import EventLoop
 import JSON
 
-/// `/v1/requests` and `/v1/duplicates`: lists received requests, or waits for them.
+/// The routes `/v1/requests` and `/v1/duplicates`, which list received requests or wait for a matching request.
 struct RequestRoutes {
     let server: SimulatorServer
 

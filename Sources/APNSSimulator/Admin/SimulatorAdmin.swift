@@ -3,9 +3,9 @@ public import EventLoop
 
 /// The admin port of a simulator. Clients view and change the simulator's state over HTTP while it runs.
 ///
-/// Runs on the simulator's event loop, which owns the state.
+/// The admin port runs on the simulator's event loop, which owns the state.
 public final class SimulatorAdmin {
-    /// Maximum bytes of a request's body: enough for a state with tens of thousands of devices.
+    /// Maximum bytes of a request's body. The limit suffices for a state with tens of thousands of devices.
     static let bodyBytesMax = 8 * 1024 * 1024
 
     private let http: AdminServer
@@ -18,7 +18,7 @@ public final class SimulatorAdmin {
     ///   - hostNames: names that clients may use for this host besides `localhost` and the loopback addresses.
     ///   - onDisplaced: called with the number of connections that the admin port closed to make room; immediately for
     ///     the first connection, then at most once a minute.
-    /// - Throws: an error if the address is not available.
+    /// - Throws: `TransportError` if the address is not available.
     public init(
         for server: SimulatorServer, on loop: EpollLoop, at endpoint: Endpoint, hostNames: [String] = [],
         onDisplaced: @escaping (Int) -> Void = { _ in }

@@ -2,7 +2,7 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// `/v1/state`, `/v1/rules` and `/v1/reset`: the complete state of the simulator.
+/// The routes `/v1/state`, `/v1/rules` and `/v1/reset`, for the complete state of the simulator.
 struct StateRoutes {
     let server: SimulatorServer
 
@@ -45,7 +45,7 @@ struct StateRoutes {
 }
 
 extension SimulatorServer {
-    /// The codec for states in HTTP requests. Such a state names no files. A device that becomes inactive without a
-    /// time is inactive from now on.
+    /// The codec for states in HTTP requests. A state in a request names no files. A device that becomes inactive
+    /// without a time is inactive from now on.
     var stateCodec: StateCodec { StateCodec(sinceMilliseconds: now.unixMilliseconds) }
 }

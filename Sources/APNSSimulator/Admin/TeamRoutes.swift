@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/v1/teams`: teams with their apps, keys and certificates.
+/// The routes of `/v1/teams`, the teams with their apps, keys and certificates.
 struct TeamRoutes {
     let server: SimulatorServer
 

@@ -11,7 +11,7 @@ struct Announcement {
     let options: Options
     let startup: StartupData
 
-    /// One JSON object on one line.
+    /// The ready line: one JSON object on one line.
     var readyLine: String {
         var json = JSONWriter()
         json.beginObject()

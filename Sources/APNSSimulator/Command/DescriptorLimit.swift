@@ -1,6 +1,6 @@
 import Glibc
 
-/// The process's limit of open file descriptors. Each connection uses one.
+/// The process's limit of open file descriptors. Each connection uses one descriptor.
 enum DescriptorLimit {
     /// Descriptors reserved for listeners, files and the event loop.
     private static let others = 64

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Limits the rate of printed lines: at most ``linesMax`` in ``seconds``, then a summary of the omitted lines.
+/// A limit on printed lines, at most ``linesMax`` in ``seconds``. Afterwards, a summary of the omitted lines follows.
 struct LineLimit {
     static let linesMax = 20
     static let seconds: Int64 = 10
@@ -21,7 +21,7 @@ struct LineLimit {
     /// The time at which the summary is due if no other line follows; nil if no line was omitted.
     var due: MonotonicTime? { lines > Self.linesMax ? began.map { $0 + .seconds(Self.seconds) } : nil }
 
-    /// Returns the summary of omitted lines if it is due.
+    /// Returns the summary of omitted lines if the summary is due; otherwise an empty array.
     mutating func summary(now: MonotonicTime) -> [String] {
         guard let due, due <= now else { return [] }
         defer { (began, lines) = (nil, 0) }

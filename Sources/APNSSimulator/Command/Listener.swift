@@ -1,7 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// A service that the process can listen for. Each has an option for its address and a member in the ready line.
+/// A service that the process can listen for. Each service has an option for its address and a member in the ready
+/// line.
 enum Listener: CaseIterable {
     case push, productionPush, channels, productionChannels
 
@@ -66,8 +67,8 @@ struct ListenerPlan {
         specified[listener] = .some(endpoint)
     }
 
-    /// The address of a listener; nil if it is off. If the command line has an address for any listener, the listeners
-    /// without one are off. Otherwise they have their default addresses.
+    /// The address of a listener; nil if the listener is off. If the command line has an address for any listener, the
+    /// listeners without an address are off. Otherwise, the listeners have their default addresses.
     subscript(listener: Listener) -> Endpoint? {
         if let endpoint = specified[listener] { return endpoint }
         guard areAtDefaults else { return nil }

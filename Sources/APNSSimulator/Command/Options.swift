@@ -14,7 +14,7 @@ struct Options {
     private var specifiedAdmin: Endpoint??
     var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
-    /// Changes of the rules. They take precedence over the state file.
+    /// Changes of the rules, which have precedence over the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
     var applicationProtocol = ApplicationProtocol.optional
@@ -69,7 +69,7 @@ extension Options {
         }
         unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
         if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {
-            throw UsageError("option --unregistered-prefix takes hexadecimal digits, not '\(wrong)'")
+            throw UsageError("option --unregistered-prefix: expected hexadecimal digits, got '\(wrong)'")
         }
         try readRules(parsed)
         try readLimits(parsed)
@@ -110,7 +110,7 @@ extension Options {
         if let value = parsed.options["delay-ms"] {
             guard let milliseconds = Double(value), (0...Self.delayMillisecondsMax).contains(milliseconds) else {
                 throw UsageError(
-                    "option --delay-ms takes a number from 0 to \(Int(Self.delayMillisecondsMax)), not '\(value)'")
+                    "option --delay-ms: expected a number from 0 to \(Int(Self.delayMillisecondsMax)), got '\(value)'")
             }
             configuration.answerDelay = .nanoseconds(Int64(milliseconds * 1_000_000))
         }
@@ -122,7 +122,7 @@ extension Options {
     private static func endpoint(_ option: String, _ value: String) throws(UsageError) -> Endpoint? {
         guard value != "none" else { return nil }
         guard let endpoint = Endpoint(value) else {
-            throw UsageError("option \(option) takes HOST:PORT or none, not '\(value)'")
+            throw UsageError("option \(option): expected HOST:PORT or none, got '\(value)'")
         }
         return endpoint
     }

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import JSON
 
-/// The simulator's only command. Serves until SIGTERM or SIGINT.
+/// The simulator's only command, which serves until SIGTERM or SIGINT.
 struct SimulatorCommand: Command {
     let options: Options
 
@@ -47,7 +47,7 @@ struct SimulatorCommand: Command {
     }
 }
 
-/// The simulator as a process: prints its addresses and handles signals. Runs on the event loop.
+/// The simulator as a process on the event loop. The process prints its addresses and handles signals.
 private final class SimulatorProcess {
     /// Seconds for open requests and connections to complete after a termination signal.
     private static let drainDeadlineSeconds = 5

@@ -4,7 +4,7 @@ import CommandKit
 public enum SimulatorProgram {
     static let version = "0.1.0"
 
-    /// Runs a command line. Call it on the main thread before the process starts others.
+    /// Runs a command line. Call the function on the main thread before the process starts other threads.
     ///
     /// - Parameter arguments: the arguments without the program's name.
     /// - Returns: the exit status.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output or standard error, written without a buffer. Lines are lost if the stream's reader has closed it.
+/// Standard output or standard error, written without a buffer. Lines are lost if the reader has closed the stream.
 enum StandardStream: Int32 {
     case output = 1
     case error = 2

@@ -2,13 +2,13 @@ import APNSProtocol
 import Crypto
 import TLS
 
-/// The data that the process starts with: the state, the server's TLS identity, and the demonstration behind them.
+/// The data that the process starts with: the state, the server's TLS identity, and their demonstration.
 ///
-/// The initializer reads and writes files, so it runs before the event loop does.
+/// The initializer reads and writes files, so create the data before the event loop runs.
 struct StartupData: Sendable {
     let document: StateDocument
     let tls: TLSContext
-    /// nil if the options name both a state file and a certificate, and no directory to write to.
+    /// The demonstration; nil if the options name both a state file and a certificate, and no directory to write to.
     let demonstration: Demonstration?
     /// Whether the state is the demonstration's.
     let isDemonstrationState: Bool

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads and writes complete small files.
+/// Functions that read and write complete small files.
 enum TextFile {
     static let bytesMax = 16 << 20
 

@@ -2,17 +2,17 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A generated team with one app, one key and one certificate, an authority and a server certificate. It replaces
-/// everything that a client would otherwise need from Apple.
+/// A generated team with one app, one key and one certificate, an authority and a server certificate. The
+/// demonstration replaces everything that a client would otherwise need from Apple.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
     public static let keyID = "DEMOKEY001"
     public static let bundleID = "com.example.app"
-    /// Device tokens with this prefix are unregistered.
+    /// Prefix of unregistered device tokens.
     public static let unregisteredPrefix = "dead"
-    /// Device tokens with this prefix are bad.
+    /// Prefix of bad device tokens.
     public static let badPrefix = "bad"
-    /// Unregistered devices became inactive one day before the start.
+    /// Length of a day. Unregistered devices became inactive one day before the start.
     static let dayMilliseconds: Int64 = 86_400_000
 
     /// The provider's key in the format of Apple's `.p8` files.
@@ -26,7 +26,7 @@ public struct Demonstration: Sendable {
 
     /// Generates a demonstration with new keys.
     ///
-    /// - Throws: `failed` if the system cannot create keys.
+    /// - Throws: `CryptoError` with the code `failed` if the system cannot create keys.
     public static func make() throws(CryptoError) -> Demonstration {
         let key = try ES256PrivateKey.generate()
         let authority = try CertificateAuthority.make(name: "apns-simulator demonstration authority")
@@ -52,7 +52,7 @@ public struct Demonstration: Sendable {
 
     /// Returns a state with this team.
     ///
-    /// - Parameter nowMilliseconds: the time since 1970. Unregistered devices became inactive a day before.
+    /// - Parameter nowMilliseconds: the time since 1970. Unregistered devices became inactive one day earlier.
     public func state(nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
         var state = SimulatorState()
         state.add(
@@ -70,7 +70,7 @@ public struct Demonstration: Sendable {
         return state
     }
 
-    /// The same state as a state file that the user can edit.
+    /// The state of ``state(nowMilliseconds:)`` as a state file that the user can edit.
     var stateFile: String {
         """
         # The state of apns-simulator; see apns-simulator --help.
@@ -103,7 +103,7 @@ enum DemonstrationFile: String, CaseIterable {
     case clientKey = "client-key.pem"
     case state = "state.yaml"
 
-    /// The files of the server's certificate, without those of the team.
+    /// The files of the server's certificate, without the files of the team.
     static let ofServer: [DemonstrationFile] = [.authority, .serverCertificate, .serverKey]
 
     func text(of demonstration: Demonstration) -> String {

@@ -8,13 +8,13 @@ extension Answer {
         read: { answer, members throws(InputError) in try answer.answer(members) }, write: { AnswerMembers($0) })
 }
 
-/// The JSON members of an answer in a fault. Its body is a reason, or text of any content type.
+/// The JSON members of an answer in a fault. The body of the answer is a reason, or text of any content type.
 struct AnswerMembers: Sendable {
     private static let bodyBytesMax = 65_536
     private static let contentTypeBytesMax = 255
     private static let retryAfterSecondsMax = 1_000_000_000
 
-    /// nil: the status of `reason`.
+    /// The status; nil for the status of `reason`.
     var status: Int?
     var reason: Reason?
     var timestampMilliseconds: Int64?
@@ -72,7 +72,8 @@ extension AnswerMembers {
 }
 
 extension ValueCodec<Reason> {
-    /// Any reason. Keeps the spelling of the text, also where clients of APNs read two spellings as the same reason.
+    /// The codec of any reason. The codec keeps the spelling of the text, even if clients treat two spellings as the
+    /// same reason.
     fileprivate static var reason: Self {
         ValueCodec<String>.text(1...Reason.textBytesMax).mapped(
             read: { text in

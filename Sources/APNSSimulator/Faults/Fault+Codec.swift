@@ -7,7 +7,8 @@ import JSON
 ///      "share": 0.5, "count_max": 100}
 struct ReportedFault: Sendable {
     var fault: Fault
-    /// The number of times that it has struck; nil where that is not reported. Ignored in requests.
+    /// The number of times that the fault has applied; nil if the number is not reported. The simulator ignores the
+    /// number in requests.
     var struck: Int?
 
     static let codec = ObjectCodec(
@@ -48,7 +49,7 @@ extension Fault {
     static let codec = ReportedFault.codec.converted(
         read: { reported, _ throws(InputError) in reported.fault }, write: { ReportedFault(fault: $0) })
 
-    /// The reason why the fault can never apply; nil if it can.
+    /// The reason why the fault can never apply; nil if the fault can apply.
     fileprivate var obstacle: String? {
         switch (trigger, action) {
         case (.request, .resumeReading):
@@ -107,7 +108,7 @@ extension ValueCodec<String> {
         }
     }
 
-    /// The start of a device token.
+    /// The codec of the start of a device token.
     fileprivate static var devicePrefix: Self {
         text(1...DeviceToken.hexDigitsMax).checked("hexadecimal digits") { $0.utf8.allSatisfy(DeviceToken.isHexDigit) }
     }

@@ -10,16 +10,17 @@ public struct Fault: Sendable, Hashable {
         case connection
     }
 
-    /// Maximum bytes of an ID: letters, digits, full stops, hyphens and underscores, which are valid in a URL.
+    /// Maximum bytes of an ID. An ID contains letters, digits, full stops, hyphens and underscores, which are valid in
+    /// a URL.
     public static let idBytesMax = 64
 
-    /// Identifies the fault among the faults in force and in the request log.
+    /// Identifier of the fault among the faults in force and in the request log.
     public var id: String
     public var trigger: Trigger
     public var match: FaultMatch
     public var action: FaultAction
-    /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed selects
-    /// them.
+    /// The fraction of the matching requests or connections that the fault applies to, from 0 to 1. The seed
+    /// determines the selection.
     public var share: Double
     /// Number of matching requests or connections that the fault skips first.
     public var skipCount: Int
@@ -51,7 +52,7 @@ public struct FaultMatch: Sendable, Hashable {
     public var pushType: PushType?
     /// Number of the connection.
     public var connection: Int?
-    /// Minimum time without streams on the connection before the request's, in seconds.
+    /// Minimum time without streams on the connection before the request's stream, in seconds.
     public var idleSecondsMin: Int?
 
     public init(

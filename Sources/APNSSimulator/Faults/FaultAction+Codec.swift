@@ -2,7 +2,7 @@ import HTTP2
 import JSON
 
 extension FaultAction {
-    /// A word, or an object whose only member is the word with details.
+    /// The codec of an action: a word, or an object whose only member is the word with details.
     static let codec = VariantCodec<FaultAction>(
         [
             .details("latency", LatencyDistribution.codec, make: { .latency($0) }) {
@@ -38,12 +38,12 @@ extension FaultAction {
         [
             .optional(
                 "ms", \.self, .int(0...Int(LatencyDistribution.millisecondsMax)),
-                "how long the simulator does not read; until `resume_reading` without it")
+                "time for which the simulator does not read; default: until `resume_reading`")
         ])
 }
 
 extension ValueCodec<HTTP2ErrorCode> {
-    /// An HTTP/2 error code: its name, or its number if it has no name.
+    /// The codec of an HTTP/2 error code: its name, or its number if the code has no name.
     static var errorCode: Self {
         Self(
             "a number or a name such as REFUSED_STREAM, CANCEL or NO_ERROR",
@@ -81,7 +81,7 @@ extension FaultSettings {
 }
 
 extension ValueCodec<FaultSettings.Change> {
-    /// A new value, or null for a frame without the setting.
+    /// Returns the codec of a change: a new value, or null for a frame without the setting.
     fileprivate static func change(_ range: ClosedRange<UInt32>) -> Self {
         ValueCodec<UInt32>.int(range).nullable.mapped(
             read: { value in value.map { .value($0) } ?? .omit },

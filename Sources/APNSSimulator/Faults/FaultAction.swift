@@ -2,28 +2,28 @@ public import HTTP2
 
 /// The action of a fault.
 public enum FaultAction: Sendable, Hashable {
-    /// Delays the answer by a sample of the distribution instead of the delay of all requests.
+    /// A delay of the answer by a sample of the distribution, instead of the delay of all requests.
     case latency(LatencyDistribution)
-    /// Never answers the request.
+    /// No answer to the request.
     case silence
-    /// Sends this answer instead of the answer of the rules.
+    /// This answer, instead of the answer of the rules.
     case answer(Answer)
-    /// Resets the request's stream. Applied to a connection, resets all its open streams.
+    /// A reset of the request's stream. Applied to a connection, the action resets all its open streams.
     case resetStream(HTTP2ErrorCode)
-    /// Sends GOAWAY.
+    /// A GOAWAY on the connection.
     case goAway(FaultGoAway)
-    /// Resets the TCP connection.
+    /// A reset of the TCP connection.
     case resetConnection
-    /// Closes the connection in order, but without a GOAWAY.
+    /// An orderly close of the connection, but without a GOAWAY.
     case closeConnection
-    /// Stops reading from the connection for this time; nil: until ``resumeReading``.
+    /// A stop of reading from the connection for this time; nil means until ``resumeReading``.
     case stopReading(milliseconds: Int?)
-    /// Resumes reading after ``stopReading(milliseconds:)``.
+    /// The resumption of reading after ``stopReading(milliseconds:)``.
     case resumeReading
-    /// Changes the settings of the connection.
+    /// A change of the connection's settings.
     case settings(FaultSettings)
-    /// Answers this and all further requests on the connection with 500 `InternalServerError`. Providers saw APNs do so
-    /// on connections whose provider token became stale while they were idle.
+    /// Status 500 `InternalServerError` for this and all further requests on the connection. Providers reported such
+    /// answers of APNs on connections whose provider token became stale during idleness.
     case staleConnection
 
     /// The action's name in state files and in JSON.
@@ -54,24 +54,25 @@ public enum FaultAction: Sendable, Hashable {
     }
 }
 
-/// One or two GOAWAY frames, and the closing of the connection (RFC 9113, 6.8).
+/// One or two GOAWAY frames, and the close of the connection (RFC 9113, 6.8).
 public struct FaultGoAway: Sendable, Hashable {
     /// The frame's last stream identifier: the last stream that the server has processed or will process.
     public enum LastStream: Sendable, Hashable {
         /// The last stream that the simulator has accepted.
         case lastSeen
-        /// A stream identifier: 0 or an odd number. A number above that of an earlier GOAWAY is lowered to it.
+        /// A stream identifier: 0 or an odd number. An identifier above the one in an earlier GOAWAY is lowered to the
+        /// earlier one.
         case id(Int32)
-        /// Answers this number of open requests, the oldest first.
+        /// The stream up to which this number of open requests, the oldest first, is still answered.
         case first(Int)
     }
 
     public enum Closing: String, CaseIterable, Sendable {
-        /// Closes the connection after the remaining answers.
+        /// A close of the connection after the remaining answers.
         case drain
-        /// Keeps the connection open, and ignores new streams.
+        /// An open connection that ignores new streams.
         case keep
-        /// Closes the connection immediately after the frame, without further answers.
+        /// A close of the connection immediately after the frame, without further answers.
         case close
     }
 
@@ -81,7 +82,7 @@ public struct FaultGoAway: Sendable, Hashable {
     public var lastStream: LastStream
     public var code: HTTP2ErrorCode
     public var debug: [UInt8]
-    /// Last stream of a second frame, which follows the first and has no debug data; nil: no second frame.
+    /// Last stream of a second frame, which follows the first and has no debug data; nil for no second frame.
     public var second: LastStream?
     public var closing: Closing
 
@@ -100,12 +101,12 @@ public struct FaultGoAway: Sendable, Hashable {
 /// Changes of a connection's settings (RFC 9113, 6.5.2).
 public struct FaultSettings: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
-        /// The setting stays as without the fault.
+        /// No change of the setting.
         case keep
-        /// The frame omits the setting. In the connection's first SETTINGS frame, the protocol's default then applies.
+        /// A frame without the setting. In the connection's first SETTINGS frame, the protocol's default then applies.
         /// In a later frame, the previous value stays.
         case omit
-        /// The frame contains this value.
+        /// A frame with this value.
         case value(UInt32)
     }
 

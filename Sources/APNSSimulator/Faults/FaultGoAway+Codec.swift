@@ -50,7 +50,7 @@ extension DebugData {
 }
 
 extension ValueCodec<[UInt8]> {
-    /// One byte or more, in hexadecimal.
+    /// Returns the codec of one or more bytes in hexadecimal digits.
     fileprivate static func hex(_ bytesMax: Int) -> Self {
         ValueCodec<String>.text(1...2 * bytesMax).mapped(
             "hexadecimal digits",

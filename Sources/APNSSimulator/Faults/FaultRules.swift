@@ -3,10 +3,10 @@ import EventLoop
 import Hashing
 public import JSON
 
-/// The faults in force. Decides which faults apply to a request or a connection.
+/// The faults in force, and the choice of the faults that apply to a request or a connection.
 ///
-/// Deterministic: the same faults, seed and requests have the same effects. Each fault has its own random numbers, so
-/// another fault does not change which requests the others select.
+/// The choice is deterministic. The same faults, seed and requests have the same effects. Each fault has its own
+/// random numbers, so a further fault does not change the requests that other faults select.
 public struct FaultRules: Sendable {
     /// Maximum number of faults in force.
     public static let faultsMax = 64
@@ -28,7 +28,7 @@ public struct FaultRules: Sendable {
             random = SeededRandom(seed: seed)
         }
 
-        /// Whether the fault applies to the next matching request or connection. Counts it.
+        /// Whether the fault applies to the next matching request or connection. Counts the request or connection.
         fileprivate mutating func strikes() -> Bool {
             guard skipped >= fault.skipCount else {
                 skipped += 1
@@ -57,22 +57,22 @@ public struct FaultRules: Sendable {
     private let seed: UInt64
     private var lastMadeID = 0
 
-    /// - Parameter faults: at most ``faultsMax``; the initializer ignores further ones.
+    /// - Parameter faults: at most ``faultsMax`` faults. The initializer ignores further faults.
     public init(seed: UInt64 = 0, faults: [Fault] = []) {
         self.seed = seed
         for fault in faults { try? put(fault) }
     }
 
-    /// Replaces all faults. Their counts start at 0.
+    /// Replaces all faults. The counts of the new faults start at 0.
     public mutating func replaceAll(with faults: [Fault]) {
         self = FaultRules(seed: seed, faults: faults)
     }
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a fault at the end, or replaces the fault with the same ID. Its count starts at 0.
+    /// Adds a fault at the end, or replaces the fault with the same ID. The count of the new fault starts at 0.
     ///
-    /// - Throws: an error if there are ``faultsMax`` faults.
+    /// - Throws: `InputError` if ``faultsMax`` faults are in force.
     public mutating func put(_ fault: Fault) throws(InputError) {
         var hash = FNV1a(seed: seed)
         hash.mix(fault.id.utf8)
@@ -161,7 +161,7 @@ public struct FaultSubject {
     public var topic: UnsafeRawBufferPointer?
     public var deviceToken: UnsafeRawBufferPointer?
     public var pushType: PushType?
-    /// Time without streams on the connection before this request's.
+    /// Time without streams on the connection before the request's stream.
     public var idle: Duration
 
     public init(
@@ -179,11 +179,12 @@ public struct FaultSubject {
 
 /// The effect of the faults on one request.
 public struct FaultEffect: Sendable, Hashable {
-    /// Replaces the delay of all answers; nil: no latency applies.
+    /// The latency that replaces the delay of all answers; nil if no latency applies.
     public var latency: Duration?
-    /// The action, never a latency; nil: no other fault applies.
+    /// The action, never a latency; nil if no other fault applies.
     public var action: FaultAction?
-    /// ID of the fault in the request log: that of the action if there is one, otherwise that of the latency.
+    /// ID of the fault for the request log; nil if no fault applies. A fault with another action precedes a fault with
+    /// a latency.
     public var faultID: String?
 
     public init() {}

@@ -18,7 +18,7 @@ struct LatencyMembers: Sendable {
     var max: Double?
     var median: Double?
     var p99: Double?
-    /// nil: `logNormal`.
+    /// The shape of the curve; nil for `logNormal`.
     var shape: Shape?
 
     private static let milliseconds = ValueCodec.number(0...LatencyDistribution.millisecondsMax)

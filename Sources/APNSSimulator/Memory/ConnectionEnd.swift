@@ -2,27 +2,27 @@ import EventLoop
 
 /// The cause of a connection's end.
 public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
-    /// The client closed the connection in order.
+    /// An orderly close by the client.
     case client
-    /// The connection broke, or the client closed it without notice.
+    /// A broken connection, or a close by the client without notice.
     case lost
-    /// The TLS handshake failed, or the client violated TLS.
+    /// A failed TLS handshake, or a violation of TLS by the client.
     case tls
-    /// The client violated HTTP/2.
+    /// A violation of HTTP/2 by the client.
     case protocolViolation = "protocol_violation"
-    /// The simulator had too many connections.
+    /// A refusal, because the simulator had too many connections.
     case refused
-    /// The client took too long to connect, or the simulator made room for other connections.
+    /// A client that took too long to connect, or a close to make room for other connections.
     case sentAway = "sent_away"
-    /// The simulator sent GOAWAY for a fault or a rule.
+    /// A GOAWAY that the simulator sent for a fault or a rule.
     case goAway = "goaway"
-    /// A fault reset or closed the connection.
+    /// A reset or close by a fault.
     case fault
-    /// The simulator shut down.
+    /// The shutdown of the simulator.
     case shutdown
 
-    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed it
-    /// in order.
+    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed
+    /// the connection in order.
     init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client

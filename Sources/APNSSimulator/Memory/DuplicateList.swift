@@ -25,7 +25,7 @@ public struct DuplicateID: Sendable, Hashable {
     }
 }
 
-/// The IDs that several requests had, at most ``idsMax``. A new ID replaces the one found first.
+/// The IDs that several requests had, at most ``idsMax``. A new ID replaces the ID that was found first.
 struct DuplicateList {
     static let idsMax = 1000
 

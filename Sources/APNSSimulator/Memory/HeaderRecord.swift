@@ -11,7 +11,7 @@ struct HeaderRecord {
     let value: UnsafeRawBufferPointer
 
     /// Appends a record. Names and values are shorter than 64 KiB, because the HTTP/2 session resets streams with
-    /// longer ones.
+    /// longer names or values.
     static func append(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
         to store: inout ByteStore
@@ -38,8 +38,8 @@ struct HeaderRecord {
         bytes[position + 1] = UInt8(truncatingIfNeeded: count)
     }
 
-    /// Returns the end of an `authorization` value that must not be logged. This is the signature of a provider token
-    /// with the full stop before it, or everything after the scheme if the value does not have the form of a token.
+    /// Returns the end of an `authorization` value that must not be logged. For a provider token, the end is the
+    /// signature and the full stop before it. For any other value, the end is everything after the scheme.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let fullStop = UInt8(ascii: ".")
         let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }

@@ -2,8 +2,9 @@ import Crypto
 
 /// The newest request IDs.
 ///
-/// Two generations share the limit. When the newer one has half of the IDs, it becomes the older one, and the previous
-/// older one is discarded. The initializer allocates the memory for all IDs, 32 to 64 bytes each.
+/// Two generations share the limit. When the newer generation has half of the IDs, it becomes the older generation,
+/// and the previous older generation is discarded. The initializer allocates the memory for all IDs, 32 to 64 bytes
+/// each.
 struct IDSet {
     private var newer: Generation
     private var older: Generation
@@ -12,8 +13,9 @@ struct IDSet {
     private(set) var forgotten = 0
 
     /// - Parameters:
-    ///   - idsMax: maximum number of IDs. The set always contains at least the newest half of them.
-    ///   - seed: determines the slots in the tables. Must not be predictable for clients, which choose the IDs.
+    ///   - idsMax: maximum number of IDs. The set always contains at least the newest `idsMax / 2` IDs.
+    ///   - seed: determines the slots in the tables. Clients choose the IDs, so the seed must not be predictable for
+    ///     clients.
     init(idsMax: Int, seed: UInt64) {
         generationMax = max(1, idsMax / 2)
         newer = Generation(idsMax: generationMax, seed: seed)
@@ -43,8 +45,8 @@ struct IDSet {
     }
 }
 
-/// A set of IDs with open addressing. Its length is a power of two, and at most half of the slots are used. The zero ID
-/// marks a free slot.
+/// A set of IDs with open addressing. The number of slots is a power of two, and at most half of the slots are used.
+/// The zero ID marks a free slot.
 private struct Generation {
     private var slots: [UUIDValue]
     private let seed: UInt64

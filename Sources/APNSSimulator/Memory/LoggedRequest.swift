@@ -4,7 +4,7 @@ public import HTTP2
 
 /// A request in the log, with its answer. Contains no credentials. The admin API shortens its device token by default.
 public struct LoggedRequest: Sendable {
-    /// Counts from 1, in the order in which requests were complete or found to be malformed.
+    /// Number of the request, from 1, in the order in which requests were complete or found to be malformed.
     public let number: Int
     private let entry: RequestLog.Entry
     private let bytes: [UInt8]
@@ -21,32 +21,33 @@ public struct LoggedRequest: Sendable {
 
     /// The time at which the request was complete, by the simulator's clock.
     public var unixMilliseconds: Int64 { entry.unixMilliseconds }
-    /// The time at which the simulator sent the answer; nil if it had not sent one when the log was read.
+    /// The time at which the simulator sent the answer; nil if the answer had not been sent when the log was read.
     public var answeredUnixMilliseconds: Int64? {
         entry.answeredUnixMilliseconds == 0 ? nil : entry.answeredUnixMilliseconds
     }
     /// The service that received the request.
     public var service: Service { entry.service }
-    /// Number of the connection. Counts from 1, in the order in which the simulator accepted connections.
+    /// Number of the connection, from 1, in the order in which the simulator accepted connections.
     public var connection: Int { entry.connection }
     public var stream: Int32 { entry.stream }
-    /// The value of `apns-id`, or of `apns-request-id`; nil if the request had neither, or not a UUID.
+    /// The value of `apns-id`, or of `apns-request-id`; nil if the request had neither header, or if the value was not
+    /// a UUID.
     public var apnsID: UUIDValue? { entry.id }
     /// Whether an earlier request had the same ID.
     public var isDuplicate: Bool { entry.isDuplicate }
     /// Bytes of the body as sent, including bytes that were not kept.
     public var payloadByteCount: Int { entry.payloadByteCount }
-    /// Status of the sent or planned answer; nil if there is no answer: after a fault, or for a malformed request.
+    /// Status of the sent or planned answer; nil without an answer, as after a fault or for a malformed request.
     public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
     /// Whether the simulator reset the stream with PROTOCOL_ERROR because the request violated HTTP (RFC 9113, 8.1.1).
     public var isMalformed: Bool { entry.isMalformed }
-    /// Name of the header that made the request malformed; nil if no single header did.
+    /// Name of the header that made the request malformed; nil if no single header was the cause.
     public var malformedField: String? { text { $0.malformedField } }
-    /// The reason in the answer's body.
+    /// The reason in the answer's body; nil for a body without a reason.
     public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
-    /// The exact cause of a refusal, if its reason has several possible causes.
+    /// The exact cause of a refusal; nil unless its reason has several possible causes.
     public var detail: RefusalDetail? { entry.detail }
-    /// ID of the fault that applied to the request.
+    /// ID of the fault that applied to the request; nil if none applied.
     public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }
 
     /// The kept headers in their order, with `authorization` without the signature.
@@ -60,16 +61,16 @@ public struct LoggedRequest: Sendable {
         }
     }
 
-    /// Returns the value of the first header of this name.
+    /// Returns the value of the first header of this name; nil if the request has no such header.
     public subscript(name: StaticString) -> String? { text { $0[name] } }
 
     /// The device token as sent; nil if the path is not `/3/device/…`.
     public var deviceToken: String? { text { $0.deviceToken } }
 
-    /// The device token's first digits and its length.
+    /// The device token in shortened form; nil if the path is not `/3/device/…`.
     public var shortDeviceToken: String? { withView { $0.deviceToken.map { DeviceToken.shortened($0) } } }
 
-    /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The value of `apns-topic`; for broadcasts and channels, the bundle ID in the path.
     public var topic: String? { text { $0.topic } }
 
     /// The kept bytes of the body. A payload within APNs' limits is complete.

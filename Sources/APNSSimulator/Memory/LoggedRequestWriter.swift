@@ -92,7 +92,7 @@ private struct RequestWriter {
         json.string(utf8: text)
     }
 
-    /// Writes a header whose value is a number; as text if it is not.
+    /// Writes a header with a numeric value. A value that is not a number is written as text.
     private mutating func number(_ name: StaticString, _ text: UnsafeRawBufferPointer?) {
         guard let text else { return }
         json.key(name)

@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// Parses the paths of requests, and removes device tokens from them.
+/// Functions that parse the paths of requests and shorten the device tokens in paths.
 enum PathText {
     /// Minimum number of consecutive digits that are treated as a device token anywhere in a path.
     private static let tokenDigitsMin = 16

@@ -2,7 +2,7 @@ public import EventLoop
 import Glibc
 import JSON
 
-/// A file with a line of JSON for each request, written once in an event-loop iteration.
+/// A file with a line of JSON for each request. The lines of an event-loop iteration are written together.
 public final class RecordFile: ByteStreamHandler {
     /// Number of buffered bytes that causes a write before the iteration ends.
     private static let waitingBytesMax = 65_536
@@ -12,12 +12,12 @@ public final class RecordFile: ByteStreamHandler {
     private var descriptor: Int32
     private var json = JSONWriter()
     private var waiting: [UInt8] = []
-    /// The error message after a failed write. The file contains no requests after the failure.
+    /// The error message of a failed write; nil if no write failed. The file contains no requests after the failure.
     public private(set) var failure: String?
 
     /// Creates the file, or truncates it.
     ///
-    /// - Throws: `resources` with the system's error message.
+    /// - Throws: `TransportError` with the code `resources` and the system's error message.
     public init(path: String, detail: LoggedRequest.Detail = .summary, loop: EventLoop) throws(TransportError) {
         self.loop = loop
         self.detail = detail

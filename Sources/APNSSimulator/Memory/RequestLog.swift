@@ -3,26 +3,25 @@ import Crypto
 
 /// The newest requests, up to a limit, in two rings: one of small entries and one of bytes.
 ///
-/// Adding a request copies its bytes once. They are decoded only when a client reads the log.
+/// Adding a request copies its bytes once. The bytes are decoded only when a client reads the log.
 ///
-/// `final class`, because it manages its memory itself. Used only on the server's event loop.
+/// The type is a class, because it manages its memory itself. It is used only on the server's event loop.
 final class RequestLog {
-    /// Bytes of the ring for each request of the limit. If requests are longer, new ones replace more than one old
-    /// request.
+    /// Bytes of the ring for each request of the limit. A longer request may replace several old requests.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
 
     /// The data of a request except its bytes.
     struct Entry {
         var unixMilliseconds: Int64
-        /// 0 until the simulator has sent the answer.
+        /// The time of the answer; 0 until the simulator has sent the answer.
         var answeredUnixMilliseconds: Int64 = 0
         var connection: Int
         var payloadByteCount: Int
         var id: UUIDValue?
         var service: Service
         var stream: Int32
-        /// 0 if no answer is planned.
+        /// The status of the answer; 0 if no answer is planned.
         var status: UInt16
         /// Whether the client presented a certificate on the connection.
         var hasCertificate = false
@@ -33,7 +32,7 @@ final class RequestLog {
         var isMalformed = false
         /// Whether the last header is the cause of the violation.
         var hasMalformedHeader = false
-        /// Whether the value of this header was not kept.
+        /// Whether the log omits the value of the malformed header.
         var hidesMalformedValue = false
 
         // The position and lengths of the request's bytes: headers, then payload, reason and fault.
@@ -53,12 +52,12 @@ final class RequestLog {
     private let arena: UnsafeMutableRawBufferPointer
     private var arenaEnd = 0
     private let ring: UnsafeMutablePointer<Entry>
-    /// Number of the newest request; 0 if there was none.
+    /// Number of the newest request; 0 before the first request.
     private(set) var newest = 0
     /// Number of kept requests.
     private(set) var count = 0
 
-    /// - Parameter requestsMax: at least 1.
+    /// - Parameter requestsMax: maximum number of kept requests. A value below 1 counts as 1.
     init(requestsMax: Int) {
         self.requestsMax = max(1, requestsMax)
         // The system commits pages of an allocation of this size at the first write.
@@ -74,10 +73,10 @@ final class RequestLog {
     /// Maximum memory of the log, in bytes.
     var bytesMax: Int { arena.count + requestsMax * MemoryLayout<Entry>.stride }
 
-    /// Number of the oldest kept request; one more than ``newest`` if none is kept.
+    /// Number of the oldest kept request; one more than ``newest`` if no request is kept.
     var oldest: Int { newest - count + 1 }
 
-    /// Adds a request, replacing the oldest ones if necessary. Returns the request's number.
+    /// Adds a request, replacing the oldest requests if necessary. Returns the request's number.
     func append(_ request: Request, _ entry: Entry, reason: Reason?, faultID: String?) -> Int {
         var entry = entry
         let secret = Self.secret(of: request)
@@ -135,14 +134,14 @@ final class RequestLog {
         }
     }
 
-    /// Removes the oldest requests until there is room for another entry and this number of contiguous bytes. Returns
-    /// the start of these bytes.
+    /// Removes the oldest requests until the log has room for another entry and this number of contiguous bytes.
+    /// Returns the start of these bytes.
     private func makeRoom(_ bytes: Int) -> Int {
         if count == requestsMax { count -= 1 }
         let bytes = max(1, bytes)
         var start = arenaEnd
         if arena.count - arenaEnd < bytes {
-            // Requests behind the end of the newest one are older than those at the start of the arena.
+            // Requests behind the end of the newest request are older than requests at the start of the arena.
             while count > 0, self[entry: oldest].start >= arenaEnd { count -= 1 }
             start = 0
         }

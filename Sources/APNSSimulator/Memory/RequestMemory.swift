@@ -2,25 +2,27 @@ import APNSProtocol
 public import Crypto
 import EventLoop
 
-/// A server's memory of received requests: a log of the newest ones, their IDs, and the duplicates. Each has a limit.
+/// A server's memory of received requests: a log of the newest requests, the IDs, and the duplicates. Each part has a
+/// limit.
 ///
-/// Used on the server's event loop.
+/// The memory is used only on the server's event loop.
 public final class RequestMemory {
     /// Maximum time to wait for a request.
     public static let waitSecondsMax = 60
 
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
-    /// Called with each request when its answer is decided or the request is malformed. The payload's bytes are valid
-    /// during the call. Requests that were arriving when the handler was set lack their headers.
+    /// A handler that receives each request when its answer is decided or the request is found to be malformed. The
+    /// payload's bytes are valid during the call. Requests that were arriving when the handler was set lack their
+    /// headers.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
     }
 
     private let loop: EventLoop
     private let record: RecordFile?
-    /// nil if requests are neither logged nor recorded and no handler is set. With a limit of one request if they are
-    /// not logged.
+    /// The log; nil if requests are neither logged nor recorded and no handler is set. If requests are not logged, the
+    /// log is limited to one request.
     private var log: RequestLog?
     private var ids: IDSet
     private var repeated = DuplicateList()
@@ -40,7 +42,7 @@ public final class RequestMemory {
     /// Whether the log keeps the HPACK representations of headers.
     var keepsRepresentations: Bool { isLogging }
 
-    /// Remembers the ID of a request. Returns whether an earlier request had it.
+    /// Remembers the ID of a request. Returns whether an earlier request had the same ID.
     func isDuplicate(_ id: UUIDValue) -> Bool { !ids.insert(id) }
 
     /// Adds a request to the log. Returns the request's number, or 0 without a log.
@@ -60,7 +62,7 @@ public final class RequestMemory {
         return number
     }
 
-    /// Records when the simulator sent the answer to a request.
+    /// Records the time at which the simulator sent the answer to a request.
     func answered(_ number: Int, atUnixMilliseconds time: Int64) {
         log?.answered(number, atUnixMilliseconds: time)
     }
@@ -82,7 +84,7 @@ public final class RequestMemory {
         return log.requests(current(query))
     }
 
-    /// Returns the query with a valid `after`. A number above the newest one comes from before the numbers restarted.
+    /// Returns the query with a valid `after`. A number above the newest one is from before a restart of the numbers.
     private func current(_ query: RequestQuery) -> RequestQuery {
         guard let log, let after = query.after, after > log.newest else { return query }
         var query = query
@@ -97,7 +99,7 @@ public final class RequestMemory {
     ///   - done: called once with the matching requests, at least one, possibly before this method returns. Called with
     ///     nil after the timeout.
     /// - Returns: the wait for ``cancel(_:)``; nil if `done` was already called.
-    /// - Throws: an error if requests are not logged or too many clients wait.
+    /// - Throws: `RequestWaitError` if requests are not logged or too many clients wait.
     @discardableResult
     public func whenRequest(
         _ query: RequestQuery, within deadline: Duration, _ done: @escaping (RequestPage?) -> Void
@@ -133,7 +135,7 @@ public final class RequestMemory {
     /// Number of IDs discarded to make room.
     var idsForgotten: Int { ids.forgotten }
 
-    /// The error that ended the record; nil if there was none.
+    /// The error that ended the record; nil if no write failed.
     var recordFailure: String? { record?.failure }
 
     func closeRecord() { record?.close() }
@@ -149,8 +151,8 @@ public final class RequestMemory {
 
 /// The reason why a client cannot wait for a request.
 public enum RequestWaitError: Error, Sendable, Hashable {
-    /// Requests are not logged.
+    /// A simulator that does not log requests.
     case notLogging
-    /// The maximum number of clients already wait.
+    /// Too many clients that wait already.
     case tooMany
 }

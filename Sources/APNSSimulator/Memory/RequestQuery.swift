@@ -7,14 +7,14 @@ public struct RequestQuery: Sendable, Hashable {
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// Selects requests with greater numbers, the oldest first; nil selects the newest requests.
+    /// The number after which the search begins, with the oldest requests first; nil selects the newest requests.
     public var after: Int?
-    /// Selects requests with smaller numbers.
+    /// The number before which the search ends; nil sets no end.
     public var before: Int?
     /// Maximum number of results, from 1 to ``limitMax``.
     public var limit: Int { didSet { limit = min(max(limit, 1), Self.limitMax) } }
     public var apnsID: UUIDValue?
-    /// The start of the device token. Case does not matter.
+    /// The start of the device token, in hexadecimal digits of either case.
     public var devicePrefix: String?
     public var topic: String?
     public var status: Int?
@@ -59,7 +59,7 @@ public struct RequestQuery: Sendable, Hashable {
 public struct RequestPage: Sendable {
     /// The matching requests, the oldest first.
     public var requests: [LoggedRequest]
-    /// Number of the newest request of the log; 0 if there was none.
+    /// Number of the newest request of the log; 0 before the first request.
     public var newest: Int
     /// Number of requests after ``RequestQuery/after`` that the log no longer has.
     public var dropped: Int

@@ -1,7 +1,7 @@
 import APNSProtocol
 import Crypto
 
-/// A view of a request in the log's memory. Valid only during the call that receives it.
+/// A view of a request in the log's memory. The view is valid only during the call that receives it.
 struct RequestView {
     let number: Int
     let entry: RequestLog.Entry
@@ -14,7 +14,7 @@ struct RequestView {
 
     var headers: HeaderRecords { HeaderRecords(part(from: 0, count: Int(entry.headerBytes))) }
 
-    /// Name of the header that makes the request malformed.
+    /// Name of the header that makes the request malformed; nil if no single header is the cause.
     var malformedField: UnsafeRawBufferPointer? {
         entry.hasMalformedHeader ? headers.reduce(nil) { $1.name } : nil
     }
@@ -33,7 +33,7 @@ struct RequestView {
         part(from: bytes.count - Int(entry.faultBytes), count: Int(entry.faultBytes))
     }
 
-    /// Returns the value of the first header of this name.
+    /// Returns the value of the first header of this name; nil if the request has no such header.
     subscript(name: StaticString) -> UnsafeRawBufferPointer? {
         for header in headers where header.name.equals(name) { return header.value }
         return nil
@@ -44,7 +44,7 @@ struct RequestView {
         self[HeaderName.path].flatMap { PathText.rest(of: $0, behind: RequestPath.devicePrefix) }
     }
 
-    /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    /// The value of `apns-topic`; for broadcasts and channels, the bundle ID in the path.
     var topic: UnsafeRawBufferPointer? { self[HeaderName.apnsTopic] ?? topicOfPath }
 
     var topicOfPath: UnsafeRawBufferPointer? { self[HeaderName.path].flatMap(PathText.bundleID) }

@@ -1,13 +1,14 @@
 import EventLoop
 
-/// Identifies a wait for ``RequestMemory/cancel(_:)``.
+/// The identifier of a wait, for ``RequestMemory/cancel(_:)``.
 public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
-/// The pending waits for requests. The handler of each is called once, at a matching request or at the timeout.
+/// The pending waits for requests. The handler of each wait is called once, at a matching request or at the timeout.
 struct RequestWaits {
-    /// Maximum number of waits. Below the admin port's limit of pending requests, so that short requests have room.
+    /// Maximum number of waits. The limit is below the admin port's limit of pending requests, which leaves room for
+    /// short requests.
     static let waitsMax = 48
 
     private struct Waiting {
@@ -22,7 +23,7 @@ struct RequestWaits {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds a wait. Returns nil if there are ``waitsMax``.
+    /// Adds a wait. Returns nil if ``waitsMax`` waits are pending.
     ///
     /// - Parameter done: called with the wait's query after a matching request, or with nil after the timeout.
     mutating func add(_ query: RequestQuery, _ done: @escaping (RequestQuery?) -> Void) -> RequestWait? {
@@ -38,7 +39,7 @@ struct RequestWaits {
         waiting[index].timer = timer
     }
 
-    /// Removes a wait. Returns its handler, query and timer; nil if it was already removed.
+    /// Removes a wait. Returns its handler, query and timer; nil if the wait was already removed.
     mutating func remove(
         _ wait: RequestWait
     ) -> (done: (RequestQuery?) -> Void, query: RequestQuery, timer: TimerToken?)? {

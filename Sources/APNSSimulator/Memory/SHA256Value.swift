@@ -14,7 +14,7 @@ public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
         (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
     }
 
-    /// 64 hexadecimal digits in lower case.
+    /// The digest in 64 hexadecimal digits, in lower case.
     public var description: String {
         String(unsafeUninitializedCapacity: 64) { digits in
             var position = 0

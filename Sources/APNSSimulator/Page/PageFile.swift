@@ -4,8 +4,8 @@ struct PageFile: Sendable {
     let contentType: String
     let bytes: [UInt8]
 
-    /// Headers of every file. They forbid loading from other origins, inline scripts and frames. No script can convert
-    /// text into markup, not even by mistake.
+    /// Headers of every file, which forbid loading from other origins, inline scripts and frames. Scripts cannot
+    /// convert text into markup.
     static let headers: [(name: String, value: String)] = [
         (
             "content-security-policy",

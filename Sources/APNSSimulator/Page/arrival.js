@@ -1,4 +1,5 @@
-// Whether new elements are animated. They are not while requests arrive so fast that the page would flicker.
+// Whether new elements are animated. New elements are not animated while requests arrive so fast that the page would
+// flicker.
 
 const calmMillisecondsMin = 1000;
 

@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 
 const confirmationMilliseconds = 1500;
 
-// `text`: returns the text or a promise of it.
+// `text` returns the text or a promise of the text.
 export function copyButton(text, label = "Copy") {
   const button = make("button", { type: "button", class: "small" }, label);
   button.addEventListener("click", async () => {

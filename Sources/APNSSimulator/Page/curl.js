@@ -24,7 +24,8 @@ export async function curlOf(request) {
   ].join(" \\\n  ");
 }
 
-// A path without a leading slash would become a part of the authority: "@host/" sends the request to that host.
+// A path without a leading slash would become a part of the authority. For example, "@host/" would send the request to
+// that host.
 function targetOf(request) {
   const path = request.path ?? "";
   if (path === "" || path.startsWith("/")) return [shellWord(`${addressOf(request)}${path}`)];

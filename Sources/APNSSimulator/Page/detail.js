@@ -22,7 +22,7 @@ const representations = {
 const priorities = { __proto__: null, 10: "10, immediately", 5: "5, when power allows", 1: "1, without waking the device" };
 
 let refuseDevice = async () => {};
-// The shown request, and the page's fragment before.
+// The shown request, and the fragment of the page before the dialog opened.
 let shown = null;
 let hashBefore = "";
 

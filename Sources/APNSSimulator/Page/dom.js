@@ -4,7 +4,8 @@ const svgNamespace = "http://www.w3.org/2000/svg";
 
 export const byID = (id) => document.getElementById(id);
 
-// Creates an element. `content` is text, an element, or a list of these. Null, undefined and false are ignored.
+// Creates an element. `content` is a text, an element, or a list of texts and elements. Null, undefined and false are
+// ignored.
 export function make(tag, attributes = {}, ...content) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,4 +1,4 @@
-// Explains refusals. A pure function from a request of the admin API to a sentence.
+// Explanations of refusals, by a pure function from a request of the admin API to a sentence.
 
 import { isBroadcast, isPushType, topicSuffixOf } from "./notification.js";
 import { meaningOf } from "./words.js";
@@ -53,7 +53,7 @@ const details = {
   topic_unknown: () => "The app of the topic is not registered.",
 };
 
-// Sentences that follow from the request itself. null: the reason is all that is known.
+// Sentences that follow from the request itself; null if only the reason is known.
 const reasons = {
   __proto__: null,
   BadDeviceToken: (request) => (request.device_malformed
@@ -72,7 +72,7 @@ const reasons = {
     : "There were too many pushes to this device in a short time."),
 };
 
-// Returns the explanation; null if there is none.
+// Returns the explanation of a refusal; null for an unknown reason.
 export function explain(request) {
   const exact = details[request.detail]?.(request) ?? (request.headers ? reasons[request.reason]?.(request) : null);
   return exact ?? meaningOf(request.reason);

@@ -15,7 +15,7 @@ export function start(changed) {
     event.preventDefault();
     add(event.submitter?.value ?? "503");
   });
-  // Otherwise Enter would press the form's first button.
+  // Without this listener, Enter would press the form's first button.
   for (const id of ["fault-status", "fault-reason"]) {
     byID(id).addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -49,7 +49,8 @@ export async function refuseDevice(prefix) {
 const answerOf = (status, reason) => () => ({ answer: { status, reason } });
 const unregistered = () => ({ answer: { status: 410, reason: "Unregistered", timestamp_ms: Date.now() } });
 
-// The answer from the form's fields. The simulator adds the status of a known reason, and rejects incomplete answers.
+// Returns the answer from the form's fields. The simulator adds the status of a known reason, and rejects incomplete
+// answers.
 function writtenAnswer() {
   const [status, reason] = [byID("fault-status").value, byID("fault-reason").value.trim()];
   const answer = {};
@@ -121,7 +122,7 @@ function update(element, fault) {
 const percent = (share) => `${Number((share * 100).toPrecision(3))} %`;
 const milliseconds = (value) => `${formatCount(value)} ms`;
 
-// Describes an action: a word, or an object whose only member is the word with details.
+// Describes an action, which is a word, or an object whose only member is the word with details.
 function actionInWords(action) {
   const [name, details] = typeof action === "string" ? [action, null] : Object.entries(action ?? {})[0] ?? ["?", null];
   switch (name) {

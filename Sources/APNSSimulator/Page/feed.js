@@ -3,15 +3,15 @@
 import { call } from "./api.js";
 
 const waitSeconds = 25;
-// Requests in one response. If more have arrived, the older ones are skipped.
+// Maximum number of requests in one response. If more requests have arrived, the older ones are skipped.
 const pageMax = 500;
-// Pause after a poll with requests. During a load test, responses are then few and large.
+// Pause after a poll with requests. The pause makes responses few and large during a load test.
 const restMilliseconds = 200;
 const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
-// `events`: requests(list, missed, dropped), restarted(), reached(), gone(error, pauseMilliseconds). The list is empty if
-// a restart found no requests.
+// `events` has the functions requests(list, missed, dropped), restarted(), reached() and gone(error,
+// pauseMilliseconds). The list is empty if a restart found no requests.
 export class Feed {
   constructor(events) {
     this.events = events;

@@ -19,10 +19,10 @@ export function addressOf({ environment = "sandbox", service = "push" }) {
   return `https://${placeOf(listener)}`;
 }
 
-// The file of the authority that a client must trust; null if there is none.
+// The file of the authority that a client must trust; null without such a file.
 export const authority = () => ready.authority_file ?? null;
 
-// The certificate that a client can present instead of a provider token; null if there is none.
+// The certificate that a client can present instead of a provider token; null without a certificate.
 export const certificate = () =>
   (ready.client_certificate_file ? { file: ready.client_certificate_file, keyFile: ready.client_key_file } : null);
 

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 const pattern = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 const depthMax = 64;
 
-// Returns elements for a `pre`; the text itself if it is not JSON.
+// Returns elements for a `pre`, or the text itself if it is not JSON.
 export function layOut(text) {
   try {
     JSON.parse(text);

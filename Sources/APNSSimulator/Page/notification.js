@@ -1,7 +1,7 @@
-// Describes how a device presents an accepted request. Pure functions of a request of the admin API.
-// A payload can have any shape: each value may be of any type.
+// The presentation of accepted requests on a device, by pure functions of a request of the admin API. A payload can
+// have any shape, so each value may be of any type.
 
-// How a device presents each push type. `onScreen`: the system shows something.
+// The presentation of each push type. `onScreen` is true if the system shows something.
 const kinds = {
   __proto__: null,
   alert: { icon: "bell", onScreen: true },
@@ -30,7 +30,7 @@ const suffixes = [
   [".voip", "voip"],
 ];
 
-// Returns the topic suffix of a push type; null if it has none or is unknown.
+// Returns the topic suffix of a push type; null if the type has none or is unknown.
 export const topicSuffixOf = (pushType) => suffixes.find(([, kind]) => kind === pushType)?.[0] ?? null;
 
 export const isPushType = (word) => word in kinds;
@@ -54,7 +54,7 @@ export function addresseeOf(request) {
 // Returns the key of a device, which distinguishes equal shortened tokens.
 export const deviceOf = (request) => plain(request.device);
 
-// Returns a name for each addressee: its shortened token, with a part of its key if two are equal.
+// Returns a name for each addressee: its shortened token, with a part of its key if two tokens are equal.
 export function namesOf(addressees) {
   const tokens = [...addressees.values()];
   const isShared = (token) => tokens.indexOf(token) !== tokens.lastIndexOf(token);

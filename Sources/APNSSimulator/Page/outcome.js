@@ -2,7 +2,7 @@
 
 import { setText } from "./dom.js";
 
-// Runs `operation` and shows the sentence that it resolves to. Shows a failure instead, highlighted.
+// Runs `operation` and shows the sentence that it resolves to, or a highlighted failure.
 export async function attempt(element, operation) {
   try {
     show(element, await operation(), false);

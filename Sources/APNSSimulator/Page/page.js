@@ -1,4 +1,4 @@
-// Connects the parts of the page: the feed updates the lists, and a timer refreshes the figures.
+// Connects the parts of the page. The feed updates the lists, and a timer refreshes the figures.
 
 import { APIError, call } from "./api.js";
 import * as arrival from "./arrival.js";
@@ -76,7 +76,7 @@ let isSavedShown = false;
 
 let refreshTimer = null;
 let pendingRefresh = null;
-// When the simulator began to count: at its start or its last reset.
+// The time at which the simulator began to count, at its start or its last reset.
 let since = null;
 
 function refreshSoon(milliseconds = 150) {
@@ -126,7 +126,7 @@ async function show(path, draw) {
   }
 }
 
-// These lists can be long and change rarely, so they are read only while visible.
+// The lists of the state can be long and change rarely, so they are read only while visible.
 const isWorldShown = () => byID("world").checkVisibility() && byID("world").querySelector("details[open]") !== null;
 
 function drawFigures(counters) {

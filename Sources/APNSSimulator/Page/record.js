@@ -20,7 +20,7 @@ export function start(show) {
   byID("record-file").addEventListener("change", (event) => attempt(byID("record-outcome"), async () => {
     const [file] = event.target.files;
     if (!file) return "";
-    // Allows choosing the same file again.
+    // Allow the user to choose the same file again.
     event.target.value = "";
     const { requests, isCut } = await read(file);
     show(requests, file.name);

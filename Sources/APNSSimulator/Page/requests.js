@@ -14,11 +14,11 @@ const devicesMax = 50;
 
 // The listed requests, newest first.
 let entries = [];
-// Maximum number of listed requests. Grows when the user loads older ones.
+// Maximum number of listed requests, which grows when the user loads older requests.
 let rowsMax = pageMax;
-// Number of requests between listed ones that were skipped.
+// Number of skipped requests between listed requests.
 let skipped = 0;
-// The log has no request below this number, as far as is known.
+// The lowest number of a request that the log may still have.
 let oldestKept = 1;
 // Whether the list is a saved run, which has no older requests to load.
 let isSaved = false;
@@ -55,7 +55,7 @@ async function addOlder() {
   const [button, asked] = [byID("older"), generation];
   button.disabled = true;
   try {
-    // Raised before the call: requests that arrive during the call must not displace the oldest rows.
+    // Raise the limit before the call, because requests that arrive during the call must not displace the oldest rows.
     rowsMax += pageMax;
     const { requests, dropped } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`).catch((error) => {
       if (asked === generation) rowsMax -= pageMax;
@@ -90,7 +90,7 @@ export function clear(saved = 0) {
   listed();
 }
 
-// Returns the request that is `step` visible rows further down; null if there is none.
+// Returns the request that is `step` visible rows further down; null without such a row.
 export function neighbor(request, step) {
   const shown = entries.filter((entry) => !entry.element.hidden);
   // A saved run can contain a reset, which restarts the numbers. The time distinguishes equal numbers.
@@ -110,7 +110,7 @@ function listed() {
   drawNotes();
 }
 
-// The options are the answers of the listed requests, the most frequent first. Keeps the selection.
+// Offers the answers of the listed requests as options, the most frequent first. Keeps the selection.
 function drawAnswers() {
   const select = byID("answer");
   const chosen = select.value;

@@ -7,8 +7,8 @@ export function suggest(list, names) {
   reconcile(list, names, (name) => name, (name) => make("option", { value: name }));
 }
 
-// Returns a predicate on the key and the name of an addressee. A suggested name selects its addressee; other text selects
-// all addressees whose names contain it. `suggested`: the suggested names by key.
+// Returns a predicate on the key and the name of an addressee. A suggested name selects its addressee. Any other text
+// selects all addressees whose names contain the text. `suggested`: the suggested names by key.
 export function finder(text, suggested) {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return () => true;

@@ -1,4 +1,4 @@
-// Explanations of APNs' reasons, from Apple's tables and from practice; and the formats of counts and times.
+// Explanations of APNs' reasons, from Apple's tables and from practice, and the formats of counts and times.
 
 const keyOfOtherEnvironment = "The key of the provider token is for the other environment.";
 const unavailable = "APNs is unavailable.";

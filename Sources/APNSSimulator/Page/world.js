@@ -36,7 +36,7 @@ export function start(changed) {
   });
 }
 
-// Parses the value of a switch: a number, true, false or null; otherwise a word.
+// Parses the value of a switch, which is a number, true, false, null or a word.
 function valueOf(text) {
   try {
     return JSON.parse(text);

@@ -5,20 +5,20 @@ public struct Answer: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
         /// No body, as in most successful answers.
         case none
-        /// `{"reason":…}`. Status 410 also has a timestamp: when the device token became inactive, in milliseconds
-        /// since 1970.
+        /// An object `{"reason":…}`. With status 410, the object also has the time at which the device token became
+        /// inactive, in milliseconds since 1970.
         case reason(Reason, timestampMilliseconds: Int64? = nil)
         /// A JSON text.
         case json([UInt8])
-        /// Any bytes with any content type. Only faults send such bodies; APNs does not.
+        /// Any bytes with any content type. Only faults send such bodies.
         case raw(contentType: String, [UInt8])
     }
 
     public var status: Int
     public var body: Body
-    /// Value of `apns-channel-id`: the created channel.
+    /// Value of `apns-channel-id`, the ID of the created channel; nil omits the header.
     public var channelID: String?
-    /// Value of `retry-after`, in seconds. APNs is not known to send this header.
+    /// Value of `retry-after`; nil omits the header. APNs is not known to send the header.
     public var retryAfterSeconds: Int?
 
     public init(status: Int, body: Body = .none, channelID: String? = nil, retryAfterSeconds: Int? = nil) {
@@ -31,7 +31,7 @@ public struct Answer: Sendable, Hashable {
     public static let accepted = Answer(status: 200)
 
     /// Returns the answer for a reason, with its documented status. An undocumented spelling has the status of the
-    /// documented one.
+    /// documented spelling. An unknown reason has status 400.
     public static func refused(_ reason: Reason) -> Answer {
         let status = reason.status ?? Array(reason.text.utf8).withUnsafeBytes { Reason($0) }.status
         return Answer(status: status ?? 400, body: .reason(reason))

@@ -94,7 +94,7 @@ struct BroadcastRules {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= APNSLimits.payloadBytesMaxBroadcast else { throw Refusal(reason: .payloadTooLarge) }
-        // Apple's list of reasons for broadcasts and channels has a separate reason for this.
+        // Apple's list of reasons for broadcasts and channels has a separate reason for a malformed payload.
         if options.malformedPayloadReason != nil, let fault = payloadForm.fault(of: request) {
             throw Refusal(reason: .badRequestPayload, detail: fault)
         }

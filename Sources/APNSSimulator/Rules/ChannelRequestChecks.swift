@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// Checks that broadcasts and channel management share.
+/// The checks that broadcasts and channel management share.
 enum ChannelRequestChecks {
     /// Checks that `apns-request-id` and `apns-id` are UUIDs if present. One of Apple's samples uses `apns-id`.
     static func checkID(of request: Request, _ options: RuleOptions) throws(Refusal) {
@@ -35,7 +35,7 @@ enum ChannelRequestChecks {
         return String(decoding: id, as: UTF8.self)
     }
 
-    /// Whether a word is the push type of channels. Apple's documentation spells it in three ways.
+    /// Whether a word is the push type of channels. Apple's documentation spells the type in three ways.
     static func isLiveActivity(_ word: UnsafeRawBufferPointer) -> Bool { HeaderForm.isWord(word, "LiveActivity") }
 }
 

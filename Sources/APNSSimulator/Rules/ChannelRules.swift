@@ -4,7 +4,7 @@ import EventLoop
 import JSON
 
 /// The rules for channel management: creating, reading, listing and deleting channels (Apple, "Sending channel
-/// management requests to APNs"). Applies accepted requests to the state.
+/// management requests to APNs"). The rules apply accepted requests to the state.
 struct ChannelRules {
     private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 16))
 
@@ -110,7 +110,7 @@ struct ChannelRules {
         return policy
     }
 
-    /// Returns a random channel ID. A later channel never has the ID of a deleted one.
+    /// Returns a random channel ID, so that a later channel never has the ID of a deleted channel.
     private static func makeID(_ random: inout SeededRandom) -> String {
         let bytes = [random.next(), random.next()].flatMap { word in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }

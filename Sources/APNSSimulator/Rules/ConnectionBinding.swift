@@ -1,8 +1,8 @@
 import APNSProtocol
 
-/// The team and keys that a connection is bound to. The first push with a valid token binds the connection to the key's
-/// team, to the apps that the team has then, and to a scope of keys (Apple, "Establishing a token-based connection to
-/// APNs").
+/// The team and keys that a connection is bound to. The first push with a valid token binds the connection to the
+/// key's team, to the apps that the team has at that time, and to a scope of keys (Apple, "Establishing a token-based
+/// connection to APNs").
 struct ConnectionBinding {
     private(set) var firstKey: RegisteredKey?
     /// The state's generation when the connection was bound. The connection cannot use apps that were added later.

@@ -4,9 +4,9 @@ import EventLoop
 /// The authentication state of one connection: its certificate, its binding, and caches of verified provider tokens and
 /// of allowed topics. The caches avoid repeating the checks for each push.
 struct ConnectionMemory {
-    /// Maximum number of cached provider tokens. A new one replaces the oldest.
+    /// Maximum number of cached provider tokens. A new token replaces the oldest.
     static let tokensMax = 8
-    /// Maximum number of cached topics. A new one replaces the oldest.
+    /// Maximum number of cached topics. A new topic replaces the oldest.
     static let topicsMax = 32
 
     private struct VerifiedToken {
@@ -30,7 +30,7 @@ struct ConnectionMemory {
     private(set) var presented: PresentedCertificate?
     private let signatures: VerifiedSignatures
     private var binding = ConnectionBinding()
-    /// Limits by key ID; under an empty ID if the limit covers all keys together.
+    /// Limits by key ID. The empty ID has the limit of all keys together.
     private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
@@ -39,7 +39,7 @@ struct ConnectionMemory {
     /// Number of tokens verified on this connection.
     private(set) var tokensVerified = 0
 
-    /// The key of the connection's first push with a valid token.
+    /// The key of the connection's first push with a valid token; nil before that push.
     var boundKey: RegisteredKey? { binding.firstKey }
 
     init(service: Service = .sandboxPush, signatures: VerifiedSignatures = VerifiedSignatures()) {
@@ -47,13 +47,13 @@ struct ConnectionMemory {
         self.signatures = signatures
     }
 
-    /// Stores the client's certificate. It authenticates the client from now on, and provider tokens are ignored
-    /// (Apple, "Sending notification requests to APNs").
+    /// Stores the client's certificate. The certificate authenticates the client from now on, and provider tokens are
+    /// ignored (Apple, "Sending notification requests to APNs").
     mutating func present(_ certificate: PushCertificate) {
         presented = PresentedCertificate(certificate)
     }
 
-    /// Returns the refusal of the client's certificate; nil if the certificate is valid or there is none.
+    /// Returns the refusal of the client's certificate; nil if the certificate is valid or missing.
     func certificateFault(state: SimulatorState, now: Now) -> Refusal? {
         guard let certificate = presented?.certificate else { return nil }
         guard state.acceptsCertificate(SHA256Value(digest: certificate.sha256)) else {
@@ -134,7 +134,8 @@ struct ConnectionMemory {
 
     /// Returns the bundle ID of a topic.
     ///
-    /// - Throws: a refusal if the sender may not push to the topic, or its suffix is not that of the push type.
+    /// - Throws: a refusal if the sender may not push to the topic, or if the suffix of the topic does not match the
+    ///   push type.
     mutating func bundleID(
         topic: UnsafeRawBufferPointer, pushType: PushType?, sender: Sender, state: SimulatorState
     ) throws(Refusal) -> String {
@@ -168,7 +169,7 @@ struct ConnectionMemory {
         throw Refusal(reason: state.rules.foreignTopicReason, detail: obstacle)
     }
 
-    /// Returns why a sender may not push to a topic of an app; nil if it may.
+    /// Returns the reason why a sender may not push to a topic of an app; nil if the sender may.
     private func obstacle(
         to sender: Sender, topic: UnsafeRawBufferPointer, bundleID: String, state: SimulatorState
     ) -> RefusalDetail? {
@@ -178,7 +179,7 @@ struct ConnectionMemory {
             ? nil : .topicOfCertificate
     }
 
-    /// Returns why a sender may not use an app; nil if it may.
+    /// Returns the reason why a sender may not use an app; nil if the sender may.
     func obstacle(to sender: Sender, bundleID: String, state: SimulatorState) -> RefusalDetail? {
         switch sender {
         case .anyone: return nil

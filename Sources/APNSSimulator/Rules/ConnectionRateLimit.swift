@@ -1,9 +1,9 @@
 import EventLoop
 
-/// Refuses an address for a while if it opens and closes connections rapidly. Apple treats this as an attack
-/// ("Establishing a connection to APNs", which gives no figures).
+/// The temporary refusal of addresses that open and close connections rapidly. Apple treats rapid connects as an
+/// attack ("Establishing a connection to APNs", which gives no figures).
 struct ConnectionRateLimit {
-    /// Connections with at least this number of requests do not count.
+    /// Minimum number of requests of a connection that does not count.
     static let requestsMin = 10
     /// Maximum number of remembered addresses. Further addresses are not limited.
     static let addressesMax = 10_000
@@ -23,7 +23,7 @@ struct ConnectionRateLimit {
     /// Whether to accept a connection from this address.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
-        // A refusal that has not begun yet does not apply either: the clock was set back.
+        // A refusal that has not begun does not apply either, because the clock was set back.
         guard !refusal.contains(now) else { return false }
         clients[address] = nil
         return true
@@ -32,7 +32,7 @@ struct ConnectionRateLimit {
     /// Records that a client has closed its connection.
     ///
     /// - Parameters:
-    ///   - lifetime: how long the connection was open.
+    ///   - lifetime: the time during which the connection was open.
     ///   - requests: number of complete requests on the connection.
     mutating func closed(
         _ address: [UInt8], after lifetime: Duration, requests: Int, at now: MonotonicTime, _ options: RuleOptions
@@ -42,7 +42,7 @@ struct ConnectionRateLimit {
         if clients[address] == nil, clients.count >= Self.addressesMax { forget(before: now - length, now) }
         guard clients[address] != nil || clients.count < Self.addressesMax else { return }
         var client = clients[address] ?? Client(windowStart: now)
-        // A connection that ends during the refusal does not change it.
+        // A connection that ends during the refusal does not change the refusal.
         guard client.refusal?.contains(now) != true else { return }
         if !now.isWithin(length, of: client.windowStart) || client.refusal != nil {
             client = Client(windowStart: now)

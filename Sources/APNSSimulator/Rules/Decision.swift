@@ -25,6 +25,6 @@ struct Refusal: Error {
     /// Whether the request was authenticated before the refusal.
     var isAuthenticated = false
 
-    /// The same refusal, of an authenticated request.
+    /// The same refusal for an authenticated request.
     var ofAuthenticated: Refusal { Refusal(reason: reason, detail: detail, isAuthenticated: true) }
 }

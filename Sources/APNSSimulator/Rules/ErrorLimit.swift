@@ -1,16 +1,16 @@
 import APNSProtocol
 import EventLoop
 
-/// The limit of refusals on one connection. Too many refusals reduce its streams, and then close it (Apple, "Handling
-/// notification responses from APNs", which gives no figures).
+/// The limit of refusals on one connection. Too many refusals reduce the streams of the connection, and then close the
+/// connection (Apple, "Handling notification responses from APNs", which gives no figures).
 struct ErrorLimit {
     enum Consequence: Equatable {
         case none
-        /// Announce a limit of one stream.
+        /// The announcement of a limit of one stream.
         case fewerStreams
-        /// Announce the full stream limit again.
+        /// The announcement of the full stream limit again.
         case allStreams
-        /// Close the connection for this reason. Returned once.
+        /// The close of the connection for this reason, returned only once.
         case end(Reason)
     }
 

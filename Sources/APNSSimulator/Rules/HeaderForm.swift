@@ -31,7 +31,7 @@ enum HeaderForm {
 
     /// Checks an expiration.
     ///
-    /// - Throws: a refusal if the expiration is not a time, or the switches refuse it.
+    /// - Throws: a refusal if the expiration is not a time, or if the switches refuse the time.
     static func checkExpiration(
         _ bytes: UnsafeRawBufferPointer, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) {

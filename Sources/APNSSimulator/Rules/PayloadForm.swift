@@ -1,6 +1,6 @@
 import JSON
 
-/// Checks of payloads. Reuses one parser for all of them.
+/// Checks of payloads, with one reused parser.
 struct PayloadForm {
     private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 1024))
 

@@ -1,21 +1,22 @@
 import EventLoop
 
-/// Counts the pushes to each device token and the broadcasts to each channel in the current second.
+/// The counts of pushes to each device token and of broadcasts to each channel in the current second.
 struct RateLimit {
-    /// Maximum number of device tokens and channels counted in one second. Further ones are not limited.
+    /// Maximum number of device tokens and channels counted in one second. Further tokens and channels are not
+    /// limited.
     static let targetsMax = 100_000
 
     private var second: Int64 = .min
     private var counts: [UInt64: Int] = [:]
 
-    /// Counts a push to a device. Returns false if it exceeds the limit.
+    /// Counts a push to a device. Returns false if the push exceeds the limit.
     mutating func admits(deviceToken: UnsafeRawBufferPointer, at now: Now, requestsMax: Int) -> Bool {
         admits(DeviceTable.hash(deviceToken), at: now, requestsMax: requestsMax)
     }
 
-    /// Counts a broadcast to a channel. Returns false if it exceeds the limit.
+    /// Counts a broadcast to a channel. Returns false if the broadcast exceeds the limit.
     mutating func admits(channelID: String, at now: Now, requestsMax: Int) -> Bool {
-        // The complement keeps the hashes of channels apart from those of device tokens.
+        // The complement distinguishes the hashes of channels from the hashes of device tokens.
         let hash = channelID.utf8.reduce(UInt64(5381)) { $0 &* 33 &+ UInt64($1) }
         return admits(~hash, at: now, requestsMax: requestsMax)
     }

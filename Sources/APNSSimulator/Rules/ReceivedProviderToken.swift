@@ -14,8 +14,8 @@ struct ReceivedProviderToken {
     var key: RegisteredKey
     var issuedAtSeconds: Int64
 
-    /// Returns the token in the value of an `authorization` header; nil if there is none. The scheme's case does not
-    /// matter.
+    /// Returns the token in the value of an `authorization` header; nil if the value has another form. The case of the
+    /// scheme does not matter.
     static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
         guard value.count > scheme.utf8CodeUnitCount, zip(value, scheme.bytes).allSatisfy({ lowercased($0) == $1 })
@@ -70,7 +70,7 @@ struct ReceivedProviderToken {
 }
 
 extension JSONValue {
-    /// The number in a string of decimal digits with an optional fraction.
+    /// The number in a string of decimal digits with an optional fraction; nil for other values.
     fileprivate var seconds: Double? {
         guard let text = string, text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 })
         else { return nil }

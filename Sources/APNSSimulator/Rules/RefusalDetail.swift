@@ -1,7 +1,7 @@
-/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show it; answers do
-/// not contain it. It reveals no values of the request.
+/// The exact cause of a refusal whose reason has several possible causes. The log and the web page show the detail,
+/// but answers do not contain it. The detail reveals no values of the request.
 public enum RefusalDetail: String, CaseIterable, Sendable {
-    /// A fault sent the answer instead of the rules.
+    /// An answer that a fault sent instead of the rules.
     case fault
     // Provider token
     case tokenForm = "token_form"

@@ -7,9 +7,9 @@ import HTTP2
 /// Values are views into this memory, valid until `reset()`. The mutable state is behind a pointer, because the
 /// exclusivity checks of class properties would take a tenth of a request's time.
 final class Request {
-    /// Maximum header bytes of a request. The HTTP/2 session resets streams that exceed it.
+    /// Maximum header bytes of a request. The HTTP/2 session resets streams that exceed the limit.
     static let headerBytesMax = APNSLimits.headerListBytesMax
-    /// Maximum body bytes that are kept: one more than the largest payload of any push type. Further bytes are only
+    /// Maximum body bytes that are kept, one more than the largest payload of any push type. Further bytes are only
     /// counted.
     static let bodyBytesKeptMax = 5121
 
@@ -73,7 +73,7 @@ final class Request {
         places.update(repeating: Place(), count: RequestField.allCases.count)
     }
 
-    /// Adds a header. Names are compared by case, because HTTP/2 has only lower-case names.
+    /// Adds a header. Names are compared case-sensitively, because HTTP/2 has only lower-case names.
     func addHeader(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
         representation: HeaderRepresentation = HeaderRepresentation(nil)
@@ -85,7 +85,7 @@ final class Request {
         guard places[Int(field.rawValue)].count < 0 else {
             contents.pointee.hasDuplicateHeaders = true
             if let first = self[field], !value.elementsEqual(first) { contents.pointee.hasContradictions = true }
-            // The rules read only the first value, so the signature of another is not needed.
+            // The rules read only the first value, so the signature of a later value is not needed.
             let shown = field == .authorization ? value.count - HeaderRecord.secret(in: value).count : value.count
             keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
             return
@@ -104,10 +104,10 @@ final class Request {
 
     /// Adds the header that makes the request malformed, as its last header. Ignores further malformed headers.
     ///
-    /// - Parameter value: nil if the value must not be shown. The value is also dropped if there is no room.
+    /// - Parameter value: the value; nil if it must not be shown. A value without room is dropped, too.
     func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
         guard !hasMalformedHeader else { return }
-        // Compares the letters only, because other bytes may be what makes the name malformed.
+        // Compare the letters only, because other bytes may make the name malformed.
         let letters = name.map(lowercased).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         let isSecret = letters.elementsEqual(HeaderName.authorization.bytes)
         let representation = HeaderRepresentation(nil)
@@ -127,7 +127,7 @@ final class Request {
     /// Whether the last header makes the request malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that the rules do not read. Returns whether there was room.
+    /// Keeps a header that the rules do not read. Returns whether the header was kept.
     @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
@@ -146,7 +146,7 @@ final class Request {
         return contents.pointee.keepsAll ? store : UnsafeRawBufferPointer(rebasing: store[..<0])
     }
 
-    /// The range of the value of `authorization` in ``headerRecords``.
+    /// The range of the value of `authorization` in ``headerRecords``; nil if the header is missing or not kept.
     var authorizationRange: Range<Int>? {
         let place = places[Int(RequestField.authorization.rawValue)]
         guard contents.pointee.keepsAll, place.count >= 0 else { return nil }
@@ -169,10 +169,10 @@ final class Request {
             rebasing: contents.pointee.headers.bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
-    /// The value of `apns-id`; nil if it is missing or not a UUID.
+    /// The value of `apns-id`; nil if the header is missing or not a UUID.
     var id: UUIDValue? { contents.pointee.id }
 
-    /// The request's ID in the log: `apns-id`, otherwise `apns-request-id`.
+    /// The request's ID in the log: `apns-id`, otherwise `apns-request-id`; nil without a UUID.
     var loggedID: UUIDValue? { id ?? self[.apnsRequestID].flatMap { UUIDValue($0) } }
 
     /// The part of the path after `/3/device/`; empty for other paths.
@@ -184,7 +184,7 @@ final class Request {
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     }
 
-    /// Whether the path begins like that of a broadcast.
+    /// Whether the path begins like the path of a broadcast.
     var isBroadcast: Bool {
         guard let path = self[.path] else { return false }
         return path.starts(with: RequestPath.broadcastPrefix)
@@ -193,7 +193,7 @@ final class Request {
     /// Whether the method is HEAD, whose answer has no body (RFC 9110, 9.3.2).
     var isHead: Bool { self[.method]?.equals("HEAD") == true }
 
-    /// Whether the request repeats a header that the rules read, in a way that they refuse.
+    /// Whether the request repeats a header that the rules read, in a way that the rules refuse.
     func hasDuplicateHeaders(_ options: RuleOptions) -> Bool {
         options.acceptsEqualDuplicates ? contents.pointee.hasContradictions : contents.pointee.hasDuplicateHeaders
     }
@@ -218,9 +218,9 @@ extension UnsafeRawBufferPointer {
 
 /// A growing buffer of bytes. Its owner must call `deallocate()`.
 struct ByteStore {
-    /// Allocated with the first byte, because refused streams need no memory.
+    /// The memory, allocated with the first byte, because refused streams need none.
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Number of used bytes. Can be set to a smaller number.
+    /// Number of used bytes, which the owner may reduce.
     var count = 0
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
@@ -241,7 +241,7 @@ struct ByteStore {
     func deallocate() { storage.deallocate() }
 }
 
-/// The request headers that the rules read. They ignore all others.
+/// The request headers that the rules read. The rules ignore all other headers.
 enum RequestField: UInt8, CaseIterable {
     case method, path, authorization, apnsTopic, apnsPushType, apnsID, apnsExpiration, apnsPriority, apnsCollapseID
     case apnsChannelID, apnsRequestID, contentEncoding

@@ -9,8 +9,8 @@ extension RuleOptions {
     private static let orderFields: [ObjectField<RuleOptions>] = [
         .member("order", \.order, .word, "first check of a request that has several errors"),
         .member("gate", \.gate, .word, "one stream until the response to the first push with a valid provider token"),
-        .member("gate_violation", \.gateViolation, .word, "how further streams are refused"),
-        .member("streams_max", \.streamsMax, .int(1...4096), "streams of a connection after that"),
+        .member("gate_violation", \.gateViolation, .word, "refusal of further streams"),
+        .member("streams_max", \.streamsMax, .int(1...4096), "streams of a connection after that push"),
     ]
 
     private static let tokenFields: [ObjectField<RuleOptions>] = [
@@ -26,10 +26,10 @@ extension RuleOptions {
             "refuses older provider tokens with `ExpiredProviderToken`"),
         .member(
             "token_future_seconds_max", \.futureTokenSecondsMax, .int(0...Int(Int32.max)),
-            "how far ahead the time of a provider token may be"),
+            "maximum time by which a provider token may be dated in the future"),
         .member(
             "token_future", \.futureTokenReason, .reason(.invalidProviderToken, .expiredProviderToken),
-            "refusal of a provider token that is further ahead"),
+            "refusal of a provider token that is dated further in the future"),
         .member(
             "token_issued_at_text", \.acceptsTextIssuedAt, .bool,
             "accepts a string of seconds as `iat`, which some clients send"),
@@ -123,22 +123,22 @@ extension RuleOptions {
             "refusals within the window before the simulator closes the connection; null: never"),
         .member(
             "bad_device_tokens_max", \.badDeviceTokensMax, .limit(0...1_000_000_000),
-            "`BadDeviceToken` refusals within the window before the same; null: never"),
+            "`BadDeviceToken` refusals within the window before the simulator closes the connection; null: never"),
         .member("errors_window_seconds", \.errorsWindowSeconds, .int(1...1_000_000), "the window"),
-        .member("errors_end", \.errorsEnd, .word, "how the simulator closes the connection"),
+        .member("errors_end", \.errorsEnd, .word, "close of the connection, with or without GOAWAY"),
         .member(
             "short_connections_max", \.shortConnectionsMax, .limit(1...1_000_000),
             "connections with fewer than ten requests from one address, within their window, before the simulator refuses "
                 + "the address; null: never"),
         .member(
             "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000), "their window"),
-        .member("refusal_seconds", \.refusalSeconds, .int(1...1_000_000), "how long the simulator refuses the address"),
+        .member("refusal_seconds", \.refusalSeconds, .int(1...1_000_000), "duration of the refusal"),
         .member(
             "idle_seconds_max", \.idleSecondsMax, .limit(1...10_000_000),
-            "how long a connection may be idle; null: unlimited"),
+            "maximum idle time of a connection; null: unlimited"),
         .member(
             "idle_end", \.idleEnd, .word,
-            "what an idle connection then receives: GOAWAY, or 400 for its next request"),
+            "reaction to an idle connection: GOAWAY, or 400 for its next request"),
         .member(
             "stale_idle_seconds", \.staleIdleSeconds, .limit(1...10_000_000),
             "a connection without requests for this time then receives only 500; null: never"),
@@ -149,12 +149,12 @@ extension RuleOptions {
 }
 
 extension ValueCodec<Int?> {
-    /// A whole number; null for no limit.
+    /// Returns the codec of a whole number; null for no limit.
     fileprivate static func limit(_ range: ClosedRange<Int>) -> Self { ValueCodec<Int>.int(range).nullable }
 }
 
 extension ValueCodec<Reason> {
-    /// The reason of a refusal.
+    /// Returns the codec of the reason of a refusal.
     fileprivate static func reason(_ reasons: Reason...) -> Self {
         ValueCodec<String>.word(of: reasons.map(\.text))
             .mapped(read: { text in reasons.first { $0.text == text } }, write: { $0.text })
@@ -165,7 +165,7 @@ extension ValueCodec<Reason?> {
     /// The value of a switch that refuses nothing.
     private static var accept: String { "accept" }
 
-    /// The reason of a refusal; nil for no refusal.
+    /// Returns the codec of the reason of a refusal; nil for no refusal.
     fileprivate static func refusal(_ reasons: Reason...) -> Self {
         ValueCodec<String>.word(of: reasons.map(\.text) + [accept])
             .mapped(

@@ -12,9 +12,9 @@ public struct RuleOptions: Sendable {
 
     /// The limit of new provider tokens on a connection.
     public enum TokenUpdates: String, CaseIterable, Sendable {
-        /// One in 20 minutes; the connection's first token does not count.
+        /// One token in 20 minutes. The connection's first token does not count.
         case lax
-        /// One in 20 minutes; the first token counts.
+        /// One token in 20 minutes. The connection's first token counts.
         case strict
         /// No limit.
         case off
@@ -22,25 +22,25 @@ public struct RuleOptions: Sendable {
 
     /// The comparison of letter case.
     public enum LetterCase: String, CaseIterable, Sendable {
-        /// Case must match.
+        /// A comparison that respects case.
         case exact
-        /// Case does not matter.
+        /// A comparison that ignores case.
         case any
     }
 
     /// The reaction to a stream beyond the gate's limit.
     public enum GateViolation: String, CaseIterable, Sendable {
-        /// Resets the stream with REFUSED_STREAM.
+        /// A reset of the stream with REFUSED_STREAM.
         case reset
-        /// Sends GOAWAY with REFUSED_STREAM and plain text.
+        /// A GOAWAY with REFUSED_STREAM and plain text.
         case goAway = "goaway"
     }
 
     /// The way in which the simulator closes a connection with too many errors.
     public enum ConnectionClosing: String, CaseIterable, Sendable {
-        /// With GOAWAY and the reason.
+        /// A close with GOAWAY and the reason.
         case goAway = "goaway"
-        /// Without GOAWAY.
+        /// A close without GOAWAY.
         case close
     }
 
@@ -48,7 +48,7 @@ public struct RuleOptions: Sendable {
     public enum IdleEnd: String, CaseIterable, Sendable {
         /// GOAWAY with `IdleTimeout` after the idle time.
         case goAway = "goaway"
-        /// 400 `IdleTimeout` for the next request.
+        /// Status 400 `IdleTimeout` for the next request.
         case answer
     }
 
@@ -68,17 +68,17 @@ public struct RuleOptions: Sendable {
     public var futureTokenSecondsMax = 3600
     /// Reason for a token that is further in the future.
     public var futureTokenReason = Reason.invalidProviderToken
-    /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send it, and APNs accepts their
-    /// pushes.
+    /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send such a string, and APNs
+    /// accepts their pushes.
     public var acceptsTextIssuedAt = true
-    /// Reason for a token of another team than that of the connection's first token.
+    /// Reason for a token of another team than the team of the connection's first token.
     public var otherTeamReason = Reason.invalidProviderToken
     /// Reason for a team-scoped key after a topic-specific key, or the reverse.
     public var keyScopeReason = Reason.unrelatedKeyIDInToken
     /// Reason for a key of the other environment. The documented spelling differs from the observed one.
     public var keyEnvironmentReason = Reason.badEnvironmentKeyIDInToken
     /// Whether channel management returns ``keyScopeReason`` and ``keyEnvironmentReason``, which Apple does not list
-    /// for it. Otherwise it returns `InvalidProviderToken`.
+    /// for channel management. If false, channel management returns `InvalidProviderToken`.
     public var channelsReportKeyFaults = true
     /// Whether a connection may use a second team-scoped key of the same team, for example after a key rotation.
     public var allowsTeamKeyRotation = true
@@ -86,13 +86,14 @@ public struct RuleOptions: Sendable {
     public var foreignTopicReason = Reason.topicDisallowed
     /// Reason for a topic without the suffix of the push type.
     public var wrongSuffixReason = Reason.topicDisallowed
-    /// Maximum pushes to one device token in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
-    /// limit.
+    /// Maximum pushes to one device token in a second of the clock; nil for no limit. Further pushes receive 429
+    /// `TooManyRequests`.
     public var requestsPerDeviceMax: Int?
-    /// Maximum broadcasts to one channel in a second of the clock. Further ones receive 429 `TooManyRequests`. nil: no
-    /// limit.
+    /// Maximum broadcasts to one channel in a second of the clock; nil for no limit. Further broadcasts receive 429
+    /// `TooManyRequests`.
     public var requestsPerChannelMax: Int?
-    /// Value of `Retry-After` with `TooManyRequests`, in seconds; nil: no such header. APNs is not known to send it.
+    /// Value of `Retry-After` with `TooManyRequests`, in seconds; nil for no such header. APNs is not known to send
+    /// the header.
     public var retryAfterSeconds: Int?
     /// Reason for a wrong method on the paths of broadcasts and channels. Apple lists `MethodNotAllowed` and `BadPath`.
     public var wrongMethodReason = Reason.methodNotAllowed
@@ -105,13 +106,13 @@ public struct RuleOptions: Sendable {
     public var foreignChannelReason = Reason.channelNotRegistered
     /// Reason for a `location` push with a certificate. Such pushes require a provider token.
     public var locationByCertificateReason = Reason.forbidden
-    /// Reason for a `background` push with priority 10; nil: accepted.
+    /// Reason for a `background` push with priority 10; nil accepts the push.
     public var backgroundImmediateReason: Reason? = .badPriority
-    /// Reason for `background`, `liveactivity` and `voip` pushes with priority 1; nil: accepted.
+    /// Reason for `background`, `liveactivity` and `voip` pushes with priority 1; nil accepts the push.
     public var powerFirstReason: Reason?
-    /// Reason for a `background` push with an alert, a badge or a sound; nil: accepted.
+    /// Reason for a `background` push with an alert, a badge or a sound; nil accepts the push.
     public var backgroundContentReason: Reason?
-    /// Reason for a body that is not a JSON object or is declared as compressed; nil: accepted.
+    /// Reason for a body that is not a JSON object or is declared as compressed; nil accepts the push.
     public var malformedPayloadReason: Reason? = .payloadEmpty
     /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
@@ -121,33 +122,33 @@ public struct RuleOptions: Sendable {
     public var idCase = LetterCase.any
     /// Whether a header may occur twice if both values are equal.
     public var acceptsEqualDuplicates = false
-    /// Reason for an `apns-expiration` in the past; nil: accepted. 0 is not in the past.
+    /// Reason for an `apns-expiration` in the past; nil accepts the push. 0 is not in the past.
     public var pastExpirationReason: Reason?
-    /// Reason for an `apns-expiration` that can only be in milliseconds; nil: accepted.
+    /// Reason for an `apns-expiration` that can only be in milliseconds; nil accepts the push.
     public var millisecondsExpirationReason: Reason?
     /// Maximum consecutive refusals (4xx except 410). A further refusal limits the connection to one stream until a
-    /// request is accepted; nil: no limit. Has no effect if the gate is off. Observers saw 1 (openradar 27870881,
-    /// pushy#732).
+    /// request is accepted; nil for no limit. The limit has no effect if the gate is off. Observers reported a limit
+    /// of 1 (openradar 27870881, pushy#732).
     public var errorsInARowMax: Int? = 50
-    /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil:
-    /// no limit.
+    /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil
+    /// for no limit.
     public var errorsMax: Int? = 1000
-    /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil: no limit.
+    /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil for no limit.
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
-    /// The way in which the simulator then closes the connection.
+    /// The way in which the simulator closes a connection with too many refusals.
     public var errorsEnd = ConnectionClosing.goAway
     /// Number of connections with fewer than ten requests that an address may open and close within
-    /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil: no limit.
+    /// ``shortConnectionsWindowSeconds`` before the simulator refuses the address; nil for no limit.
     public var shortConnectionsMax: Int? = 3000
     public var shortConnectionsWindowSeconds = 10
-    /// The time for which the simulator then refuses the address.
+    /// The time for which the simulator refuses an address with too many short connections.
     public var refusalSeconds = 30
-    /// Maximum idle time of a connection; nil: no limit.
+    /// Maximum idle time of a connection; nil for no limit.
     public var idleSecondsMax: Int?
     public var idleEnd = IdleEnd.goAway
-    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil:
-    /// never.
+    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil
+    /// for no such time.
     public var staleIdleSeconds: Int?
     /// Whether pushes without a provider token are accepted, for load tests.
     public var servesWithoutToken = false

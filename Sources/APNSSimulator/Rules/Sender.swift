@@ -1,6 +1,6 @@
 /// The authenticated sender of a request.
 enum Sender: Hashable {
-    /// The request has no authentication, and the rules accept that.
+    /// The sender of a request without authentication, if the rules accept such requests.
     case anyone
     /// The owner of the key with this ID.
     case key(id: String)

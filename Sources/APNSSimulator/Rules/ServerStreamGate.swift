@@ -1,12 +1,12 @@
-/// The limit of open streams on one connection: one until the answer to the first push with a valid provider token,
-/// then more (Apple, "Sending notification requests to APNs").
+/// The limit of open streams on one connection. Until the answer to the first push with a valid provider token, the
+/// limit is one stream (Apple, "Sending notification requests to APNs").
 public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
-        /// Announces the limit and refuses streams beyond it with REFUSED_STREAM.
+        /// An announced limit. Streams beyond the limit are refused with REFUSED_STREAM.
         case enforce
-        /// Announces the limit, but serves streams beyond it.
+        /// An announced limit. Streams beyond the limit are served.
         case announce
-        /// Announces the full number from the start.
+        /// The full number of streams from the start.
         case off
     }
 
@@ -17,7 +17,7 @@ public struct ServerStreamGate: Sendable {
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0
-    /// A limit that replaces that of the gate; nil: the gate's limit.
+    /// A limit that replaces the gate's limit; nil for the gate's limit.
     public var limit: Int?
 
     /// - Parameter streamsMax: the announced limit after the first authenticated push.
@@ -56,7 +56,7 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns true the first time: ``announced`` must be sent.
+    /// Opens the gate at the first authenticated push. Returns true the first time, when ``announced`` must be sent.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }
         isOpen = true

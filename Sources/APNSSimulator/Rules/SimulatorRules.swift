@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The rules for all requests. A pure function of the request, the connection, the state, the time and random numbers,
-/// except that channel management changes the state.
+/// The rules for all requests. The rules are a pure function of the request, the connection, the state, the time and
+/// random numbers. The exception is channel management, which changes the state.
 struct SimulatorRules {
     private let devicePushes = DevicePushRules()
     private let broadcasts = BroadcastRules()

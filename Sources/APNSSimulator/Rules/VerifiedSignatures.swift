@@ -2,9 +2,9 @@ import APNSProtocol
 import Crypto
 
 /// A cache of provider tokens with valid signatures, shared by all connections. A provider sends the same token on all
-/// of its connections, and verifying it takes longer than the rest of a push.
+/// of its connections. The verification of a token takes longer than the rest of a push.
 final class VerifiedSignatures {
-    /// Maximum number of tokens. A new one replaces the oldest.
+    /// Maximum number of tokens. A new token replaces the oldest.
     static let tokensMax = 64
 
     private struct Verified {

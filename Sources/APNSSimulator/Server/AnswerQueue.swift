@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Identifies a waiting element for `AnswerQueue.cancel(_:)`.
+/// The identifier of a waiting element, for `AnswerQueue.cancel(_:)`.
 struct AnswerTicket {
     fileprivate var slot: Int32
     fileprivate var sequence: UInt64
@@ -8,7 +8,7 @@ struct AnswerTicket {
 
 /// Elements that wait for their due times. Elements with the same time keep the order in which they were added.
 ///
-/// A binary heap of small entries, with the elements in reusable slots.
+/// The queue is a binary heap of small entries, with the elements in reusable slots.
 struct AnswerQueue<Waiting> {
     private struct Entry {
         var due: MonotonicTime
@@ -22,11 +22,11 @@ struct AnswerQueue<Waiting> {
 
     private struct Slot {
         var sequence: UInt64
-        /// nil after a cancellation.
+        /// The element; nil after a cancellation.
         var waiting: Waiting?
     }
 
-    /// Canceled entries are removed when there are at least this many and they are more than half of the heap.
+    /// Minimum number of canceled entries that are removed together, if they are more than half of the heap.
     private static var cancelledMin: Int { 64 }
 
     private var heap: [Entry] = []
@@ -64,7 +64,7 @@ struct AnswerQueue<Waiting> {
         if cancelled >= Self.cancelledMin, cancelled > heap.count / 2 { removeCancelled() }
     }
 
-    /// Removes and returns the first element that is due.
+    /// Removes and returns the first element that is due; nil if none is due.
     mutating func popDue(_ now: MonotonicTime) -> Waiting? {
         while let first = heap.first, first.due <= now {
             removeHead()

@@ -11,7 +11,7 @@ struct ConnectionNumbers {
         numbers.append(number)
     }
 
-    /// Removes a connection. Does nothing if the set does not contain it.
+    /// Removes a connection. Does nothing if the set does not contain the connection.
     mutating func remove(_ number: Int) {
         var range = numbers.indices
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

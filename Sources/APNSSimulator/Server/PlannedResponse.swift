@@ -6,16 +6,16 @@ enum PlannedResponse {
     ///   - isAuthenticated: whether a provider token or a certificate authenticated the request.
     ///   - detail: the exact cause of a refusal.
     case answer(Answer, isAuthenticated: Bool, detail: RefusalDetail? = nil)
-    /// Sends no answer.
+    /// No answer.
     case silence
-    /// Resets the stream.
+    /// A reset of the stream.
     case reset(HTTP2ErrorCode)
 
     var answer: Answer? {
         if case .answer(let answer, _, _) = self { answer } else { nil }
     }
 
-    /// Whether this is an answer to an authenticated request.
+    /// Whether the response is an answer to an authenticated request.
     var isAuthenticated: Bool {
         if case .answer(_, let isAuthenticated, _) = self { isAuthenticated } else { false }
     }

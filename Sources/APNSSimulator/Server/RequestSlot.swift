@@ -4,26 +4,26 @@ import HTTP2
 /// The request of one stream. The connection uses a slot again for a later stream.
 struct RequestSlot {
     enum Stage {
-        /// The client is sending the request.
+        /// A request that the client is still sending.
         case arriving
-        /// The simulator has not yet answered the request.
+        /// A complete request without an answer.
         case waiting
-        /// The simulator has answered, or reset the stream.
+        /// A request with an answer or a reset stream.
         case answered
     }
 
-    /// nil: the slot is free, or the simulator refused its stream.
+    /// The stream; nil if the slot is free or the simulator refused the stream.
     var stream: HTTP2Stream?
     var stage = Stage.arriving
     /// The time at which the request reached ``stage``.
     var since = MonotonicTime(nanoseconds: 0)
-    /// The time for which the connection had no stream before this one.
+    /// The time for which the connection had no stream before this stream.
     var idle = Duration.zero
     /// Number of the request in the log.
     var number = 0
-    /// Whether the simulator has forgotten its state since the request arrived.
+    /// Whether the memory was reset after the request was complete.
     var isForgotten = false
-    /// Position in the queue of delayed answers. nil: the answer is not delayed.
+    /// Position in the queue of delayed answers; nil if the answer is not delayed.
     var ticket: AnswerTicket?
 
     var isWaiting: Bool { stage == .waiting }

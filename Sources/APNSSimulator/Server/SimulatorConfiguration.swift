@@ -3,31 +3,32 @@ public struct SimulatorConfiguration: Sendable {
     /// Delay of each answer after the request is complete.
     public var answerDelay = Duration.zero
     /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated one. If
-    /// all are authenticated, the new one is refused.
+    /// all connections are authenticated, the new connection is refused.
     public var connectionsMax = 10_000
-    /// Maximum number of connections before the end of the TLS and HTTP/2 handshakes. A new one replaces the oldest.
+    /// Maximum number of connections before the end of the TLS and HTTP/2 handshakes. A new connection replaces the
+    /// oldest.
     public var halfOpenMax = 2000
     /// Timeout of the handshakes, in seconds.
     public var openingSecondsMax = 10
     /// Timeout for the client to send a request, and for the client to receive the answer, in seconds. Delays by the
     /// simulator do not count. Detection takes up to twice this time, because the simulator checks at this interval.
     public var requestSecondsMax = 30
-    /// Maximum number of frames without an answered request, such as PING and canceled requests. The simulator closes a
-    /// connection that exceeds it. The allowance grows by 1000 each second.
+    /// Maximum number of frames without an answered request, such as PING and canceled requests. The simulator closes
+    /// a connection that exceeds the number. The allowance grows by 1000 each second.
     public var idleFramesMax = 20_000
-    /// Maximum number of open requests of all connections. Further ones are refused.
+    /// Maximum number of open requests of all connections. Further requests are refused.
     public var requestsOpenMax = 100_000
-    /// Maximum number of requests in the log, of about 1.5 KB each; 0: no log.
+    /// Maximum number of requests in the log, of about 1.5 KB each; 0 for no log.
     public var requestsLoggedMax = 10_000
     /// Maximum number of request IDs kept to detect duplicates. The memory, 32 to 64 bytes each, is allocated at the
     /// start.
     public var idsRememberedMax = 250_000
-    /// Seed of the faults. It determines their latencies, and the requests of faults with a share.
+    /// Seed of the faults. The seed determines the latencies of faults, and the requests of faults with a share.
     public var faultSeed: UInt64 = 1
 
     public init() {}
 
-    /// Lowers the maximum number of connections, and limits half-open ones to half of it.
+    /// Lowers the maximum number of connections, and limits half-open connections to half of that number.
     mutating func limit(connectionsMax: Int) {
         self.connectionsMax = min(self.connectionsMax, connectionsMax)
         halfOpenMax = min(halfOpenMax, max(1, self.connectionsMax / 2))

@@ -4,9 +4,9 @@ import EventLoop
 import HTTP2
 import TLS
 
-/// A provider's connection: collects requests, sends the answers of the rules, and applies faults.
+/// A provider's connection, which collects requests, sends the answers of the rules, and applies faults.
 final class SimulatorConnection: HTTP2ServerDelegate {
-    /// Counts from 1, in the order in which connections are accepted.
+    /// Number of the connection, from 1, in the order in which connections are accepted.
     let number: Int
     let acceptedAt: MonotonicTime
     /// The client's address.
@@ -15,7 +15,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var memory: ConnectionMemory
     /// Whether all requests are answered with 500.
     var isStale = false
-    /// The cause of the end, once the simulator has decided to close the connection.
+    /// The cause of the end; nil until the simulator decides to close the connection.
     var end: ConnectionEnd?
     /// Whether the connection is closing immediately, without further requests and answers.
     var isOver = false
@@ -29,7 +29,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var gate: ServerStreamGate
     /// The newest stream that the gate accepted.
     private(set) var lastStreamID: Int32 = 0
-    /// nil after the connection has closed.
+    /// The transport; nil after the connection has closed.
     private var transport: ByteTransport?
     /// Whether the client has a valid certificate, or a request with a valid provider token was answered.
     private var isAuthenticated = false
@@ -41,7 +41,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var resumeTimer: TimerToken?
     /// The time at which the last stream ended; before the first stream, the time at which the connection was accepted.
     private(set) var idleFrom: MonotonicTime
-    /// Time without streams before the newest complete request's.
+    /// Time without streams before the stream of the newest complete request.
     private(set) var idle = Duration.zero
     var slots: [RequestSlot] = []
     /// Requests by slot, reused for later streams.

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The connections that new ones can replace, and the number of open requests.
+/// The connections that new connections can replace, and the number of open requests.
 struct Admission {
     /// Connections without a valid certificate and without an answered request with a valid provider token.
     fileprivate(set) var unauthenticated = ConnectionNumbers()
@@ -16,8 +16,8 @@ struct Admission {
 }
 
 extension SimulatorServer {
-    /// Closes the oldest unauthenticated connection if the simulator is at its limit. Returns whether there is room for
-    /// one more.
+    /// Closes the oldest unauthenticated connection if the simulator is at its limit. Returns whether the simulator
+    /// has room for another connection.
     func makeRoom() -> Bool {
         if connections.count < configuration.connectionsMax { return true }
         guard let oldest = admission.unauthenticated.oldest else { return false }

@@ -7,8 +7,8 @@ extension SimulatorServer {
     /// Applies an action to connections immediately, without a request.
     ///
     /// - Parameter number: number of the connection; nil for all open connections.
-    /// - Returns: the number of connections; 0 if there is no such connection.
-    /// - Throws: an error if the action applies to requests only.
+    /// - Returns: the number of connections; 0 if no such connection is open.
+    /// - Throws: `InputError` if the action applies to requests only.
     @discardableResult
     public func perform(_ action: FaultAction, on number: Int? = nil) throws(InputError) -> Int {
         loop.assertOnLoop()
@@ -48,7 +48,7 @@ extension SimulatorServer {
             connection.perform(.staleConnection)
             struck.response = response(to: request, on: connection)
         case .answer(let answer):
-            // The request can authenticate the connection whatever the answer is, but it does not change the state.
+            // The request can authenticate the connection regardless of the answer, but does not change the state.
             let decided = decide(about: request, on: connection, changesState: false)
             struck.response = .answer(
                 answer, isAuthenticated: decided.isAuthenticated, detail: answer.isSuccess ? nil : .fault)
@@ -78,12 +78,12 @@ extension SimulatorServer {
 /// The result of applying faults to a request.
 struct FaultedRequest {
     var response: PlannedResponse
-    /// Replaces the delay of all answers; nil: no latency applies.
+    /// The latency that replaces the delay of all answers; nil if no latency applies.
     var latency: Duration?
     var faultID: String?
     /// The action for the request's connection.
     var connectionAction: FaultAction?
-    /// False if the request counts as never processed.
+    /// Whether the request counts as processed.
     var isProcessed = true
 }
 

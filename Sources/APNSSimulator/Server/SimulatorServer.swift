@@ -13,7 +13,7 @@ public import TLS
 public final class SimulatorServer {
     public let loop: EventLoop
     public let configuration: SimulatorConfiguration
-    /// The state. Can be changed at any time.
+    /// The state, which can be changed at any time.
     public var state: SimulatorState {
         get { storedState }
         _modify { yield &storedState }
@@ -27,8 +27,8 @@ public final class SimulatorServer {
     let documentAtStart: StateDocument
     /// The memory of received requests.
     public let memory: RequestMemory
-    /// The offset by which the simulator's clock is ahead of the loop's; behind it if negative. An offset makes
-    /// provider tokens expire without waiting.
+    /// The offset by which the simulator's clock is ahead of the loop's clock, or behind if negative. With an offset,
+    /// a test need not wait until provider tokens expire.
     public var clockOffset = Duration.zero { didSet { watchIdle() } }
     /// The time of the simulator's clock, which the rules use.
     public var now: Now {
@@ -39,7 +39,7 @@ public final class SimulatorServer {
             unixNanoseconds: now.unixNanoseconds &+ clockOffset.nanosecondsSaturated)
     }
 
-    /// The faults in force. Can be changed at any time.
+    /// The faults in force, which can be changed at any time.
     public var faults: FaultRules {
         get { faultRules }
         _modify { yield &faultRules }
@@ -58,7 +58,7 @@ public final class SimulatorServer {
     var idleTimer: TimerToken?
     /// The newest failures of connections.
     private(set) var failures = ConnectionFailures()
-    /// Called with each connection that fails because its client violates TLS or HTTP/2.
+    /// A closure that receives each connection that fails because its client violates TLS or HTTP/2.
     public var onFailure: (ConnectionFailure) -> Void = { _ in }
     /// The ready line of the process: one JSON object with the addresses for clients.
     public var readyLine = "{}"
@@ -70,14 +70,15 @@ public final class SimulatorServer {
     private var waiting = AnswerQueue<WaitingRequest>()
     /// The timer of delayed answers and its due time; nil if none is set.
     private var timer: (due: MonotonicTime, token: TimerToken)?
-    /// Faster than the system's random numbers, and reproducible on a virtual loop with the same seed.
+    /// A source of random numbers that is faster than the system's source, and reproducible on a virtual loop with the
+    /// same seed.
     private var random: SeededRandom
     private var headers = HeaderBlock()
     let timerTarget = TimerTarget<SimulatorServer>()
 
     /// - Parameters:
-    ///   - faults: at most `FaultRules.faultsMax`; the initializer ignores further ones.
-    ///   - clockOffset: how far the clock is ahead of the loop's; nil: 0.
+    ///   - faults: at most `FaultRules.faultsMax` faults. The initializer ignores further faults.
+    ///   - clockOffset: the offset by which the clock is ahead of the loop's clock; nil for 0.
     public init(
         loop: EventLoop, configuration: SimulatorConfiguration = SimulatorConfiguration(), state: SimulatorState,
         faults: [Fault] = [], clockOffset: Duration? = nil, record: RecordFile? = nil
@@ -102,7 +103,7 @@ public final class SimulatorServer {
     ///   - service: the service at this endpoint.
     ///   - tls: nil for HTTP/2 without TLS (prior knowledge), as on a virtual loop.
     /// - Returns: the endpoint with the actual port.
-    /// - Throws: an error if the address is not available.
+    /// - Throws: `TransportError` if the address is not available.
     @discardableResult
     public func listen(
         on endpoint: Endpoint, as service: Service, tls: TLSContext? = nil
@@ -118,7 +119,7 @@ public final class SimulatorServer {
         return listener.endpoint
     }
 
-    /// Whether TLS accepts a client's certificate: any certificate that is not revoked.
+    /// Whether TLS accepts a client's certificate. TLS accepts every certificate that is not revoked.
     private func admits(certificate der: [UInt8]) -> Bool {
         guard let contents = try? CertificateContents(der: der) else { return true }
         return !storedState.isRevokedCertificate(SHA256Value(digest: contents.sha256))
@@ -195,7 +196,7 @@ public final class SimulatorServer {
         listeners = []
     }
 
-    /// The error that ended the record; nil if there was none.
+    /// The error that ended the record; nil if no write failed.
     public var recordFailure: String? { memory.recordFailure }
 
     /// Resets counters, request log and rate limits. Open connections and requests in flight continue.
@@ -269,7 +270,7 @@ public final class SimulatorServer {
         carryOut(struck.response, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
     }
 
-    /// Returns the response of the rules to a request, or that for a connection that was idle for too long.
+    /// Returns the response of the rules to a request, or the response for a connection that was idle for too long.
     func response(to request: Request, on connection: SimulatorConnection) -> PlannedResponse {
         if connection.isStale || storedState.rules.needsIdleTime, let answer = connection.idleAnswer(storedState.rules)
         {
@@ -362,7 +363,7 @@ public final class SimulatorServer {
         headers.append(HeaderName.apnsUniqueID, valueBytesMax: APNSRequestID.byteCount) { id.write(to: $0) }
     }
 
-    /// Returns a random UUID. It may be predictable.
+    /// Returns a random UUID, which may be predictable.
     private func makeID() -> UUIDValue {
         UUIDValue(
             high: random.next() & ~0xF000 | 0x4000, low: random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)

@@ -2,15 +2,15 @@ public import APNSProtocol
 
 /// A channel that Live Activities follow (Apple, "Sending channel management requests to APNs").
 public struct Channel: Sendable, Hashable {
-    /// Whether APNs stores messages for devices that are offline. Fixed when the channel is created.
+    /// The policy for broadcasts that APNs stores for offline devices. A channel keeps its policy from its creation.
     public enum StoragePolicy: Int, Sendable, CaseIterable {
-        /// Stores nothing. Broadcasts must have `apns-expiration: 0`.
+        /// No storage. Broadcasts must have `apns-expiration: 0`.
         case none = 0
-        /// Stores the newest message, for at most eight hours.
+        /// Storage of the newest broadcast, for at most eight hours.
         case newest = 1
     }
 
-    /// Standard base64 of random bytes. Opaque to providers.
+    /// The ID, which is standard base64 of random bytes and opaque to providers.
     public var id: String
     public var bundleID: String
     public var environment: APNSEnvironment

@@ -13,7 +13,7 @@ struct ChannelTable: Sendable {
 
     private struct Entry {
         var channel: Channel
-        /// Increases with each added channel.
+        /// A number that increases with each added channel.
         var number: Int
     }
 

@@ -58,7 +58,7 @@ struct DeviceTable: Sendable {
         }
     }
 
-    /// Returns the device with this token. Case does not matter.
+    /// Returns the device with this token, whose case does not matter; nil if the token is not registered.
     subscript(token: UnsafeRawBufferPointer) -> Device? {
         guard !entries.isEmpty else { return nil }
         return index(of: token, hash: Self.hash(token)).map { entries[$0].device }

@@ -4,7 +4,7 @@ public import Crypto
 /// A registered certificate of a provider.
 public struct RegisteredCertificate: Sendable {
     public let certificate: PushCertificate
-    /// The certificate's PEM block. Excludes other parts of the input, which may contain a private key.
+    /// The certificate's PEM block, without other parts of the input, which may contain a private key.
     public let pem: String
     public var teamID: String
     /// Whether TLS refuses connections with the certificate.
@@ -13,14 +13,14 @@ public struct RegisteredCertificate: Sendable {
     /// SHA-256 of the certificate, which identifies it.
     var fingerprint: SHA256Value { SHA256Value(digest: certificate.sha256) }
 
-    /// - Throws: `malformed` if the text contains no certificate.
+    /// - Throws: `CryptoError` with the code `malformed` if the text contains no certificate.
     public init(pem: String, teamID: String) throws(CryptoError) {
         self.pem = Self.block(in: pem)
         self.teamID = teamID
         certificate = PushCertificate(try CertificateContents(pem: Array(self.pem.utf8)))
     }
 
-    /// Returns the first certificate's block; the complete text if it has none.
+    /// Returns the first certificate's block, or the complete text if it contains no block.
     private static func block(in text: String) -> String {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         guard let first = text.firstRange(of: begin),

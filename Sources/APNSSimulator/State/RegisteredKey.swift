@@ -11,12 +11,12 @@ public struct RegisteredKey: Sendable {
         case topics(Set<String>, relatedKeyID: String?)
     }
 
-    /// `kid`: ten characters.
+    /// The key ID (`kid`), of ten characters.
     public var id: String
-    /// `iss`: the team that the key belongs to.
+    /// The ID of the team that the key belongs to (`iss`).
     public var teamID: String
     public var publicKey: ES256PublicKey
-    /// The environments in which the key is valid. Keys from before 2025 are valid in both.
+    /// The environments in which the key is valid. Keys from before 2025 are valid in both environments.
     public var environments: Set<APNSEnvironment>
     public var scope: Scope
     public var isRevoked = false

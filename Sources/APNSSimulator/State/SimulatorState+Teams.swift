@@ -25,7 +25,7 @@ extension SimulatorState {
         certificates.values.filter { $0.teamID == teamID }.sorted { $0.pem < $1.pem }
     }
 
-    /// Removes a team with its apps, keys and certificates. Returns false if it does not exist.
+    /// Removes a team with its apps, keys and certificates. Returns false if the team does not exist.
     @discardableResult
     public mutating func removeTeam(id: String) -> Bool {
         guard teams.remove(id) != nil else { return false }
@@ -38,7 +38,7 @@ extension SimulatorState {
 
     /// Creates or replaces a team. Keeps the channels of apps that remain with broadcasts.
     ///
-    /// - Parameter add: adds the team to a state without it. If it throws, this state is unchanged.
+    /// - Parameter add: adds the team to a state without the team. If `add` throws, this state is unchanged.
     mutating func replaceTeam(
         id: String, _ add: (inout SimulatorState) throws(InputError) -> Void
     ) throws(InputError) {

@@ -27,8 +27,8 @@ public struct SimulatorState: Sendable {
     /// Switches for behavior that Apple does not document.
     public var rules = RuleOptions()
 
-    /// Increases with each change of keys, certificates and apps. Connections then verify their tokens and topics
-    /// again.
+    /// A number that increases with each change of keys, certificates and apps. Connections then verify their tokens
+    /// and topics again.
     var generation = 0
 
     public init() {}
@@ -67,7 +67,7 @@ public struct SimulatorState: Sendable {
 
     func isRevokedCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == true }
 
-    /// Adds an app to a team, or moves it there.
+    /// Adds an app to a team, or moves the app to the team.
     ///
     /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Removing the capability deletes all
     ///   channels of the app (Apple, "Setting up broadcast push notifications").
@@ -82,13 +82,13 @@ public struct SimulatorState: Sendable {
             allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app cannot
-    /// use it.
+    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app
+    /// cannot use the channel.
     public mutating func add(_ channel: Channel) {
         channels.insert(channel)
     }
 
-    /// Deletes a channel. Returns the deleted channel.
+    /// Deletes a channel. Returns the deleted channel; nil if the app has no such channel.
     @discardableResult
     public mutating func removeChannel(
         id: String, bundleID: String, environment: APNSEnvironment
@@ -126,12 +126,12 @@ public struct SimulatorState: Sendable {
         devices.insert(device)
     }
 
-    /// Returns a registered device.
+    /// Returns a registered device; nil if the token is not registered.
     ///
     /// - Parameter token: hexadecimal digits in lower case.
     func device(token: [UInt8]) -> Device? { token.withUnsafeBytes { devices[$0] } }
 
-    /// Removes a device. Returns the removed device.
+    /// Removes a device. Returns the removed device; nil if the token is not registered.
     @discardableResult
     mutating func removeDevice(token: [UInt8]) -> Device? { devices.remove(token: token) }
 
@@ -142,7 +142,7 @@ public struct SimulatorState: Sendable {
 
     func key(id: String) -> RegisteredKey? { keys[id] }
 
-    /// Whether an app belongs to the team, and already did in an earlier generation.
+    /// Whether an app belongs to the team and has belonged to it since the given generation.
     func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {
         if acceptsUnknownTopics { return true }
         guard let app = apps[bundleID] else { return false }

@@ -23,7 +23,7 @@ extension StateCodec {
             ])
     }
 
-    /// A word, or an object with further members.
+    /// The codec of the state of unknown devices: a word, or an object with further members.
     var unknownDevices: ValueCodec<DeviceCondition> {
         let whole = ObjectCodec(
             "unknown_devices", from: DeviceCondition.active, [condition(\.self, isRequired: true)])
@@ -66,7 +66,7 @@ extension StateCodec {
 
 private struct ConditionMembers: Sendable {
     var word = DeviceCondition.Word.active
-    /// nil if the text has no time.
+    /// The time at which the token became inactive; nil if the text has no time.
     var sinceMilliseconds: Int64?
 
     static let codec = ObjectCodec(
@@ -75,7 +75,7 @@ private struct ConditionMembers: Sendable {
             .required("state", \.word, .word, "state of the token"),
             .optional(
                 "since_ms", \.sinceMilliseconds, .int(0...Int64.max),
-                "when the token became inactive, in milliseconds since 1970"),
+                "time at which the token became inactive, in milliseconds since 1970"),
         ],
         check: { condition, members throws(InputError) in
             guard condition.sinceMilliseconds == nil || condition.word.hasTime else {
@@ -91,7 +91,7 @@ extension ConditionMembers {
 }
 
 extension ValueCodec<[UInt8]> {
-    /// A device token, in lower case.
+    /// The codec of a device token, in lower case.
     fileprivate static var deviceToken: Self {
         digits(
             ValueCodec<String>.text(1...DeviceToken.hexDigitsMax).checked("an even number of hexadecimal digits") {
@@ -99,7 +99,7 @@ extension ValueCodec<[UInt8]> {
             })
     }
 
-    /// The start of device tokens, in lower case.
+    /// The codec of the start of device tokens, in lower case.
     fileprivate static var tokenPrefix: Self {
         digits(
             ValueCodec<String>.text(0...DeviceToken.hexDigitsMax).checked("hexadecimal digits") {
@@ -121,14 +121,14 @@ extension ValueCodec<String> {
 }
 
 extension ValueCodec<Channel.StoragePolicy> {
-    /// 0 or 1, as in Apple's `message-storage-policy`.
+    /// The codec of a storage policy: 0 or 1, as in Apple's `message-storage-policy`.
     fileprivate static var storagePolicy: Self {
         ValueCodec<Int>.int(0...1).mapped(read: { Channel.StoragePolicy(rawValue: $0) }, write: { $0.rawValue })
     }
 }
 
 extension SimulatorState {
-    /// Registers a device whose token no other device has.
+    /// Registers a device. Throws if another device has the same token.
     mutating func addNew(_ device: Device) throws(InputError) {
         guard self.device(token: device.token) == nil else {
             throw InputError("device \(DeviceToken.shortened(device.token)) already exists")
@@ -136,7 +136,7 @@ extension SimulatorState {
         add(device)
     }
 
-    /// Adds a channel whose id no other channel of its app has.
+    /// Adds a channel. Throws if another channel of the app has the same ID.
     mutating func addNew(_ channel: Channel) throws(InputError) {
         let known = self.channel(id: channel.id, bundleID: channel.bundleID, environment: channel.environment)
         guard known == nil else { throw InputError("channel \(channel.id) already exists") }

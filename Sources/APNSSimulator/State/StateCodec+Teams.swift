@@ -3,7 +3,7 @@ import Crypto
 import JSON
 
 extension StateCodec {
-    /// Maximum bytes of a team ID or key ID. Apple's IDs have ten.
+    /// Maximum bytes of a team ID or key ID. Apple's IDs have ten bytes.
     private static let idBytesMax = 64
 
     var team: ObjectCodec<StateTeam> {
@@ -49,7 +49,7 @@ extension StateCodec {
             })
     }
 
-    /// An app as an object, or as its bundle ID only.
+    /// The codec of an app as an object, or as its bundle ID only.
     private var appOrBundleID: ValueCodec<AppMembers> {
         app.value.abbreviated(.bundleID, expand: { AppMembers(bundleID: $0) }, abbreviate: { _ in nil })
     }
@@ -86,7 +86,7 @@ extension StateCodec {
             ])
     }
 
-    /// The fields for a PEM text: `name` for the text, and `name_file` for the path of a file.
+    /// Returns the fields for a PEM text: `name` for the text, and `name_file` for the path of a file.
     private func pem<Object>(_ name: String, _ path: ObjectField<Object>.Path<String?>) -> ObjectField<Object> {
         let fileName = "\(name)_file"
         let codec = ObjectCodec(

@@ -2,17 +2,17 @@ import APNSProtocol
 import EventLoop
 public import JSON
 
-/// Reads and writes states as JSON, for state files and the admin API. Errors refer to the invalid value.
+/// The codec of states as JSON, for state files and the admin API. Errors refer to the invalid value.
 struct StateCodec: Sendable {
-    /// Returns the bytes of a file that the text names.
+    /// A function that returns the bytes of a file that the text names.
     typealias FileSource = @Sendable (_ path: String) throws(InputError) -> [UInt8]
 
     /// The time at which devices became inactive if the text has no time, in milliseconds since 1970.
     let sinceMilliseconds: Int64
-    /// nil if texts cannot name files, as over HTTP.
+    /// The source of named files; nil if texts cannot name files, as over HTTP.
     var readFile: FileSource?
 
-    /// A codec for writing states. Not for reading: it has no default time.
+    /// A codec that only writes states, because it has no default time.
     static let writer = StateCodec(sinceMilliseconds: 0)
 
     var document: ObjectCodec<StateDocument> {
@@ -83,7 +83,7 @@ extension ValueCodec<Duration> {
     /// Maximum offset of the clock: ten years.
     private static var offsetSecondsMax: Double { 315_576_000 }
 
-    /// The offset by which a clock is ahead, in seconds; behind if negative.
+    /// The codec of the seconds by which a clock is ahead, or behind if negative.
     static var clockOffset: Self {
         ValueCodec<Double>.number(-offsetSecondsMax...offsetSecondsMax).mapped(
             read: { .nanoseconds(Int64($0 * 1_000_000_000)) },
@@ -96,7 +96,7 @@ extension ValueCodec<String> {
         "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, full stops, hyphens or underscores"
     }
 
-    /// A bundle ID, or a topic in its place, as for `mdm`.
+    /// The codec of a bundle ID, or of a topic in its place, as for `mdm`.
     static var bundleID: Self { text(1...HeaderForm.topicBytesMax).checked(bundleIDForm, isBundleID) }
 
     @Sendable static func isBundleID(_ text: String) -> Bool {

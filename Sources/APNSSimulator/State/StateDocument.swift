@@ -1,6 +1,6 @@
 /// The complete state in state files and in the admin API: state, faults and clock offset.
 ///
-/// ``StateCodec`` reads and writes it. Reading a written document restores the same state.
+/// ``StateCodec`` reads and writes documents. Reading a written document restores the same state.
 public struct StateDocument: Sendable {
     public var state: SimulatorState
     /// The faults, in the order in which they apply.

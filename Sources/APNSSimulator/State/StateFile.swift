@@ -9,12 +9,13 @@ struct StateFile {
 
     /// Reads the file.
     ///
-    /// - Throws: `noInput` if the file cannot be read, `badInput` if its content is invalid.
+    /// - Throws: `SimulatorError` with the code `noInput` if the file cannot be read, or `badInput` if its content is
+    ///   invalid.
     func read() throws(SimulatorError) -> StateDocument {
         try read(try TextFile.read(path))
     }
 
-    /// Parses `text` as the file's content. Reads the files that it names, relative to the file's directory.
+    /// Parses `text` as the file's content. Reads the files that the text names, relative to the file's directory.
     func read(_ text: [UInt8]) throws(SimulatorError) -> StateDocument {
         let yaml = try SimulatorError.converting(.badInput) { () throws(YAMLError) in
             try YAMLDocument(text, file: path)

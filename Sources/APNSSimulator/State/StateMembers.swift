@@ -27,7 +27,7 @@ struct KeyMembers: Sendable {
     var id: String
     var publicKeyPEM: String?
     var environments = Set(APNSEnvironment.allCases)
-    /// nil: all topics of the team.
+    /// The bundle IDs that the key is limited to; nil for all topics of the team.
     var topics: Set<String>?
     var relatedKeyID: String?
     var isRevoked = false
@@ -89,7 +89,7 @@ struct PEMMembers: Sendable {
 }
 
 extension ValueCodec<String> {
-    /// A text of any length.
+    /// Returns the codec of a text of any length.
     static func any(_ form: String) -> Self {
         Self(form, read: { $0.string }, write: { text, json in json.string(text) })
     }

@@ -1,14 +1,14 @@
 /// One route of an endpoint: method, path and handler.
 public struct AdminRoute {
     public let method: AdminMethod
-    /// For example `/v1/devices/TOKEN`: a segment in capitals matches any text.
+    /// The path, such as `/v1/devices/TOKEN`. A segment in capitals matches any text.
     public let path: String
     /// The names that the query may contain.
     public let query: [String]
     /// A short description.
     public let help: String
 
-    /// Whether errors for unknown paths list the route; parts of a page are not listed.
+    /// Whether errors for unknown paths list the route. Files of a page are not listed.
     public let isListed: Bool
 
     let segments: [Substring]

@@ -1,8 +1,8 @@
-/// The routes of an endpoint. Other requests are refused with the allowed paths, methods or query names.
+/// The routes of an endpoint. A request that fits no route is refused with the allowed paths, methods or query names.
 public struct RouteTable {
     public let routes: [AdminRoute]
 
-    /// - Parameter routes: the first one wins if several match.
+    /// - Parameter routes: the routes in order. If several routes match, the first one serves the request.
     public init(_ routes: [AdminRoute]) {
         self.routes = routes
     }

@@ -1,10 +1,10 @@
 import EventLoop
 import Glibc
 
-/// One connection of the endpoint. Bounds the time that its client may need, and detects that the client is gone.
+/// One connection of the endpoint, with the time limits of its client and a watch for the client's close.
 /// libmicrohttpd misses a close that arrives together with bytes, and every close while an answer is pending.
 final class AdminClient {
-    /// Maximum time to read the bytes that a client sent before it was gone.
+    /// Maximum time to read the bytes that a client sent before it closed the connection.
     private static let goneSecondsMax = 1
 
     /// The peer's host; nil for a Unix socket.
@@ -21,7 +21,8 @@ final class AdminClient {
     private var deadline: TimerToken?
     private var isGone = false
     private var waiting: AdminExchange?
-    /// Whether the client has had an answer and may let the deadline pass without a count in `onClosed`.
+    /// Whether the client has received an answer and sent no further request. `onClosed` does not report the close of
+    /// an idle connection.
     private var isIdle = false
 
     init(server: AdminServer, descriptor: Int32) {
@@ -31,7 +32,7 @@ final class AdminClient {
         waitingSince = server.nextWaitNumber()
     }
 
-    /// Starts to watch the connection; `end()` must follow.
+    /// Starts to watch the connection. The watch lasts until `end()`, which the server must call.
     func begin() {
         watch = DescriptorWatch(
             loop: server.loop, descriptor: descriptor, for: .peerGone, action: { [self] in peerClosed() },
@@ -53,30 +54,31 @@ final class AdminClient {
         if let waiting { waiting.abandon() } else { startTransfer() }
     }
 
-    /// The client sends a head, within a short time limit.
+    /// Starts the short time limit for the head of a request.
     func startHead() {
         isIdle = false
         schedule(seconds: min(server.configuration.headSecondsMax, server.configuration.transferSecondsMax))
     }
 
-    /// The client sends a body or reads an answer, within the transfer time limit.
+    /// Starts the time limit for a body, for reading an answer, or for the next request.
     func startTransfer() {
         waiting = nil
         isIdle = false
         schedule(seconds: server.configuration.transferSecondsMax)
     }
 
-    /// The request has arrived. The server now closes the connection for another client only if all others are owed
-    /// answers too.
+    /// Records that the request has arrived. The server now closes the connection for another client only if all other
+    /// connections are owed answers, too.
     func requestArrived() { isOwedAnswer = true }
 
-    /// The answer is queued. From now on the connection counts as waiting for its client, which has to read the answer.
+    /// Records that the answer is queued. From now on, the connection counts as waiting for its client, which has to
+    /// read the answer.
     func answerQueued() {
         isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
     }
 
-    /// The answer is written; the client may send the next request.
+    /// Records that the answer is written. The client may send the next request.
     func answered() {
         isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
@@ -84,7 +86,7 @@ final class AdminClient {
         isIdle = true
     }
 
-    /// Shuts the socket after this time; libmicrohttpd notices that.
+    /// Schedules the close of the connection, replacing the previous time limit.
     private func schedule(seconds: Int) {
         endTransfer()
         deadline = server.loop.schedule(after: .seconds(isGone ? min(Self.goneSecondsMax, seconds) : seconds)) {
@@ -98,7 +100,7 @@ final class AdminClient {
         deadline = nil
     }
 
-    /// Shuts both directions; libmicrohttpd notices that and ends the connection at its next run.
+    /// Shuts both directions of the socket. libmicrohttpd ends the connection at its next run.
     func shut() {
         endTransfer()
         waiting?.abandon()
@@ -107,7 +109,7 @@ final class AdminClient {
     }
 
     /// Suspends the time limit until `startTransfer()`, because the server has to answer. A client that has shut its
-    /// sending half counts as gone: the endpoint cannot distinguish that from a close.
+    /// sending half counts as gone, because the endpoint cannot distinguish a half-close from a close.
     func wait(for exchange: AdminExchange) {
         endTransfer()
         waiting = exchange

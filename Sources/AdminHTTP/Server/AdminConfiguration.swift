@@ -2,23 +2,25 @@
 public struct AdminConfiguration: Sendable {
     /// Accepted names in a `Host` header, without port, besides `localhost`, `127.0.0.1` and `[::1]`.
     public var hostNames: [String] = []
-    /// Whether the endpoint accepts any `Host` header, for names and addresses that it cannot know. An operator who
-    /// lets it listen beyond loopback decides who may reach it.
+    /// Whether the endpoint accepts any `Host` header. Beyond loopback, clients may use names and addresses that the
+    /// process cannot know. The operator controls which clients can connect.
     public var answersAnyHost = false
-    /// Maximum simultaneous connections. A further one closes the connection that has waited longest for its client.
+    /// Maximum simultaneous connections. A further connection displaces the one that has waited longest for its
+    /// client.
     public var connectionsMax = 128
-    /// Maximum simultaneous connections of one host. A further one closes the host's connection that has waited longest
-    /// for its client.
+    /// Maximum simultaneous connections of one host. A further connection of the host displaces its connection that
+    /// has waited longest for the client.
     public var connectionsPerHostMax = 64
     /// Maximum time for the head of the first request, counted from the connect.
     public var headSecondsMax = 5
-    /// Maximum requests with a pending answer; further ones are refused with 503.
+    /// Maximum requests with a pending answer. Further requests are refused with 503.
     public var pendingMax = 64
-    /// Memory of a connection. The request line and headers must fit, otherwise the request is refused with 431.
+    /// Memory of a connection. A request whose line and headers do not fit is refused with 431.
     public var connectionBytesMax = 32 * 1024
-    /// Maximum bytes of a body; a larger one is refused with 413.
+    /// Maximum bytes of a body. A larger body is refused with 413.
     public var bodyBytesMax = 1024 * 1024
-    /// Maximum bytes of the bodies and answers of all connections; a request beyond it is refused with 503.
+    /// Maximum bytes of the bodies and answers of all connections. A request that exceeds the limit is refused with
+    /// 503.
     public var bytesHeldMax = 64 * 1024 * 1024
     /// Maximum time to send a body, to read an answer, and to send the next request.
     public var transferSecondsMax = 30

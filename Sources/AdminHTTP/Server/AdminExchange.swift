@@ -5,21 +5,21 @@ import Glibc
 /// One request and its answer. Used on the loop's thread only.
 public final class AdminExchange {
     private enum Stage {
-        /// The request line has arrived. To: receiving, refused.
+        /// A request line whose headers have not been checked. Next: `receiving` or `refused`.
         case beginning
-        /// The body arrives. To: pending, refused.
+        /// A request whose body arrives. Next: `pending`, `refused` or `ended`.
         case receiving
-        /// The rest of the request is dropped, so that the client reads the refusal. To: ended.
+        /// A refused request. The rest of the request is dropped, so that the client reads the refusal. Next: `ended`.
         case refused(AdminResponse)
-        /// The request is complete, and its connection suspended. To: ended.
+        /// A complete request with a suspended connection. Next: `ended`.
         case pending
-        /// Answered, or the client no longer waits for an answer.
+        /// An answered request, or one whose client no longer waits for an answer.
         case ended
     }
 
-    /// Complete when the endpoint's handler receives the exchange.
+    /// The request, which is complete when the endpoint's handler receives the exchange.
     public internal(set) var request = AdminRequest()
-    /// Called if the client disconnects or the endpoint is closed before an answer.
+    /// A closure that is called if the client disconnects or the endpoint is closed before an answer.
     public var onAbandoned: (() -> Void)?
 
     private let server: AdminServer
@@ -28,7 +28,7 @@ public final class AdminExchange {
     private var stage = Stage.beginning
     private var bytesHeld = 0
 
-    /// - Parameter target: as in the request line.
+    /// - Parameter target: the target of the request line, with its percent-escapes.
     init(server: AdminServer, connection: OpaquePointer, target: UnsafeRawBufferPointer) {
         self.server = server
         self.connection = connection
@@ -40,11 +40,11 @@ public final class AdminExchange {
         if case .pending = stage { true } else { false }
     }
 
-    /// Answers once; does nothing if the client has disconnected.
+    /// Sends the answer. Does nothing after the first answer, or if the client has disconnected.
     public func answer(_ response: AdminResponse) {
         server.loop.assertOnLoop()
         guard isPending else { return }
-        // If this fails, the connection is closed.
+        // If the answer cannot be queued, the connection is closed.
         _ = queue(response)
         endPending()
     }
@@ -65,15 +65,15 @@ public final class AdminExchange {
         server.resume(connection)
     }
 
-    /// The handler has received the exchange and answers later.
+    /// Suspends the client's time limit, since the handler answers later.
     func waitForAnswer() { client?.wait(for: self) }
 
     private var client: AdminClient? {
         martlet_connection_context(connection).map { Unmanaged<AdminClient>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Processes a callback of libmicrohttpd: first the head, then pieces of the body, at last an empty piece at the
-    /// end.
+    /// Processes a callback of libmicrohttpd. The first callback announces the head, later ones pass pieces of the
+    /// body, and the last one passes an empty piece.
     ///
     /// - Returns: `NO` to close the connection.
     func receive(method: UnsafePointer<CChar>, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
@@ -151,7 +151,7 @@ public final class AdminExchange {
         return true
     }
 
-    /// libmicrohttpd has finished the request, successfully or not.
+    /// Releases the memory of a request that libmicrohttpd has finished, successfully or not.
     func complete() {
         server.release(bytesHeld)
         client?.answered()
@@ -162,14 +162,15 @@ extension AdminResponse {
     fileprivate static let overloaded = AdminResponse.error(
         503, "too many requests are pending; try again later")
 
-    /// Bytes after the request may be meant for another server, so the connection closes after the answer.
+    /// The refusal of a request of ambiguous length. Bytes after the request may be meant for another server, so the
+    /// connection closes after the answer.
     fileprivate static let ambiguousLength: AdminResponse = {
         var response = AdminResponse.error(400, "send one Content-Length or one Transfer-Encoding, not several")
         response.headers = [("Connection", "close")]
         return response
     }()
 
-    /// Keeps the answer out of caches and foreign pages, and its content type unchanged.
+    /// Headers that keep the answer out of caches and foreign pages, and its content type unchanged.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

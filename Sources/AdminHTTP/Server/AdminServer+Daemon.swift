@@ -2,8 +2,8 @@ import CMicroHTTPD
 import Glibc
 
 extension AdminServer {
-    /// Starts libmicrohttpd; returns nil if memory or descriptors are exhausted. Its callbacks run within `MHD_run`,
-    /// `MHD_add_connection` and `MHD_stop_daemon`, so on the loop; the last callback precedes the return of
+    /// Starts libmicrohttpd. Returns nil if memory or descriptors are exhausted. The callbacks run on the loop, within
+    /// `MHD_run`, `MHD_add_connection` and `MHD_stop_daemon`. The last callback precedes the return of
     /// `MHD_stop_daemon`.
     func startDaemon() -> OpaquePointer? {
         martlet_start_daemon(
@@ -67,7 +67,7 @@ private func connectionChanged(
     }
 }
 
-/// Keeps percent-escapes: `RequestTarget` decodes the parts of a complete target.
+/// Keeps percent-escapes, because `RequestTarget` decodes the parts of a complete target.
 private func keepEscapes(
     _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
 ) -> Int {

@@ -1,8 +1,9 @@
 import EventLoop
 
-/// A new client always gets a connection. Probes and attackers may share an address, so no address is refused.
+/// Room for new connections. A new client always gets a connection. Probes and attackers may share an address, so no
+/// address is refused.
 extension AdminServer {
-    /// Closes a connection of `host` or of any host if the new one would exceed a limit.
+    /// Closes a connection of `host` or of any host if a new connection would exceed a limit.
     func makeRoom(for host: PeerHost?) {
         if let host {
             close(if: configuration.connectionsPerHostMax, of: clients.values.filter { $0.host == host }, .address)
@@ -10,8 +11,8 @@ extension AdminServer {
         close(if: configuration.connectionsMax, of: Array(clients.values), .full)
     }
 
-    /// Closes the connection that has waited longest for its client if there are `countMax` or more. Connections that
-    /// are owed an answer are closed only if there are no others.
+    /// Closes the connection that has waited longest for its client if the number of connections has reached
+    /// `countMax`. A connection that is owed an answer is closed only if every connection is owed an answer.
     private func close(if countMax: Int, of clients: [AdminClient], _ cause: AdminClosing) {
         guard clients.count >= countMax else { return }
         let oldest = clients.min {
@@ -20,9 +21,9 @@ extension AdminServer {
         if let oldest { close(oldest, cause) }
     }
 
-    /// Shuts a connection; libmicrohttpd ends it at its next run.
+    /// Shuts a connection, which libmicrohttpd ends at its next run.
     ///
-    /// - Parameter cause: counted; nil if the connection was idle.
+    /// - Parameter cause: the cause to pass to `onClosed`; nil for an idle connection or a client that is gone.
     func close(_ client: AdminClient, _ cause: AdminClosing?) {
         guard clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
         client.shut()

@@ -8,8 +8,8 @@ import Glibc
 ///         exchange.answer(.json(Array("{}".utf8)))
 ///     }
 ///
-/// libmicrohttpd reads and writes without a thread: the loop watches its epoll descriptor. Call all functions on the
-/// loop. The loop keeps the endpoint alive until `close()`.
+/// libmicrohttpd reads and writes without a thread, because the loop watches libmicrohttpd's epoll descriptor. Call
+/// all functions on the loop. The loop keeps the endpoint alive until `close()`.
 public final class AdminServer {
     /// The listening address, with the actual port if port 0 was requested.
     public private(set) var endpoint: Endpoint
@@ -17,7 +17,7 @@ public final class AdminServer {
     let loop: EpollLoop
     let configuration: AdminConfiguration
     let hosts: TrustedHosts
-    /// Released by `close()`, to break reference cycles.
+    /// The receiver of complete requests. `close()` releases the handler, to break reference cycles.
     private var handler: ((AdminExchange) -> Void)?
     private var daemon: OpaquePointer?
     private var listener: ByteListener?
@@ -32,16 +32,16 @@ public final class AdminServer {
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
     private var waitNumber = 0
-    /// Called when the endpoint closes a connection that was not idle.
+    /// A closure that is called when the endpoint closes a connection that was not idle.
     public var onClosed: ((AdminClosing) -> Void)?
-    /// Maximum connections that are shut but not ended; libmicrohttpd runs after each accept.
+    /// Maximum connections that are shut but not ended. libmicrohttpd runs after each accept and ends them.
     static let closingMax = 64
 
-    /// Listens at an address; port 0 selects any free port.
+    /// Listens at an address. Port 0 selects any free port.
     ///
     /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
     ///   later.
-    /// - Throws: if the address is unavailable, or memory or descriptors are exhausted.
+    /// - Throws: `TransportError` if the address is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, endpoint: Endpoint, configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping (AdminExchange) -> Void
@@ -53,8 +53,9 @@ public final class AdminServer {
 
     /// Listens on a Unix socket that only this user may connect to.
     ///
-    /// - Parameter handler: as above.
-    /// - Throws: if the path is unavailable, or memory or descriptors are exhausted.
+    /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
+    ///   later.
+    /// - Throws: `TransportError` if the path is unavailable, or memory or descriptors are exhausted.
     public convenience init(
         loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping (AdminExchange) -> Void
@@ -95,8 +96,8 @@ public final class AdminServer {
         precondition(daemon == nil, "close() was not called")
     }
 
-    /// Closes the endpoint immediately: stops accepting, answers pending requests with 503, and closes every
-    /// connection. The end of the loop does the same.
+    /// Stops accepting, answers pending requests with 503, and closes every connection immediately. The end of the
+    /// loop does the same.
     public func close() {
         loop.assertOnLoop()
         listener?.close()
@@ -125,7 +126,7 @@ public final class AdminServer {
             return
         }
         makeRoom(for: PeerHost(descriptor))
-        // If memory is exhausted, it closes the connection.
+        // If memory is exhausted, libmicrohttpd closes the connection.
         MHD_add_connection(daemon, descriptor, nil, 0)
         run()
     }
@@ -140,13 +141,14 @@ public final class AdminServer {
             handler?(exchange)
             if exchange.isPending { exchange.waitForAnswer() }
         }
-        // Bytes that libmicrohttpd has buffered raise no event. It has no other timeouts: AdminClient bounds its
-        // connections.
+        // Bytes that libmicrohttpd has buffered raise no event. libmicrohttpd has no other timeouts, because
+        // `AdminClient` limits the time of each connection.
         var milliseconds: UInt64 = 0
         if self.daemon != nil, MHD_get_timeout(daemon, &milliseconds) == .YES { runSoon() }
     }
 
-    /// Resumes a suspended connection. Without a thread, libmicrohttpd raises no event for this.
+    /// Resumes a suspended connection. Without a thread, libmicrohttpd raises no event for the resumption, so a run is
+    /// scheduled.
     func resume(_ connection: OpaquePointer) {
         MHD_resume_connection(connection)
         runSoon()
@@ -177,7 +179,7 @@ public final class AdminServer {
         pending[ObjectIdentifier(exchange)] = nil
     }
 
-    /// Reserves memory; returns false if the limit would be exceeded.
+    /// Reserves memory for `count` bytes. Returns false if the limit would be exceeded.
     func reserve(_ count: Int) -> Bool {
         guard bytesHeld + count <= configuration.bytesHeldMax else { return false }
         bytesHeld += count

@@ -1,7 +1,7 @@
 public import EventLoop
 
-/// Reports connections that an admin endpoint displaced: the first immediately, further ones once a minute. Used on the
-/// endpoint's loop.
+/// A report of the connections that an admin endpoint displaced. The first connection is reported immediately, and
+/// later connections once a minute. Used only on the endpoint's loop.
 public final class DisplacementReport {
     private static let intervalSeconds = 60
 

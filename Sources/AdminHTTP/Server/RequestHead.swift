@@ -3,13 +3,13 @@ import CMicroHTTPD
 /// The evaluated parts of a request's head: method and headers.
 struct RequestHead {
     let method: AdminMethod?
-    /// Valid requests have exactly one; several indicate an attempt to deceive a proxy.
+    /// Values of `Host`. A valid request has exactly one. Several values indicate an attempt to deceive a proxy.
     private(set) var hosts: [String] = []
     private(set) var origins: [String] = []
     private(set) var contentType: String?
     private var contentLengths = 0
     private var transferEncodings = 0
-    /// Whether a proxy may read another length than this endpoint: request smuggling (RFC 9112, 6.3).
+    /// Whether a proxy may read another length than this endpoint, as in request smuggling (RFC 9112, 6.3).
     var isLengthAmbiguous: Bool { contentLengths + transferEncodings > 1 }
 
     init(method: UnsafePointer<CChar>, connection: OpaquePointer) {

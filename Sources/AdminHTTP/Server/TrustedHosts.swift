@@ -1,11 +1,11 @@
-/// Checks the `Host` and `Origin` headers of a request. A page of another site can make a browser send requests to
-/// loopback: under the site's own name, if that resolves to 127.0.0.1, or with the site as `Origin`.
+/// The check of a request's `Host` and `Origin` headers. A page of another site can make a browser send requests to
+/// loopback. Such a request has the site's name as `Host`, if the name resolves to 127.0.0.1, or the site as `Origin`.
 struct TrustedHosts: Sendable {
     private let names: [String]
     private let isAnyTrusted: Bool
 
     /// - Parameters:
-    ///   - listening: the listening address; an accepted name too, unless it is the wildcard address.
+    ///   - listening: the listening address, which is an accepted name unless it is the wildcard address.
     ///   - names: further accepted names, without port.
     ///   - isAnyTrusted: whether any name is accepted. Pages of other origins are refused regardless.
     init(listening address: String, names: [String], isAnyTrusted: Bool = false) {

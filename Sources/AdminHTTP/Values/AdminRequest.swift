@@ -1,6 +1,6 @@
 /// A request that passed the host and origin checks.
 public struct AdminRequest: Sendable {
-    /// Nil for a method that no route has.
+    /// The method, with `GET` for `HEAD`; nil for a method that no route can have.
     public let method: AdminMethod?
     /// The segments of the path, percent-decoded; empty for `/`.
     public let path: [String]
@@ -18,12 +18,13 @@ public struct AdminRequest: Sendable {
         self.contentType = contentType
     }
 
-    /// Returns the first value of this name in the query.
+    /// Returns the first value of this name in the query; nil if the query does not contain the name.
     public func query(_ name: String) -> String? {
         query.first { $0.name == name }?.value
     }
 
-    /// Returns the path segment that matches `name` in the route's path.
+    /// Returns the path segment that matches `name` in the route's path. Traps if the route's path does not contain
+    /// the name.
     public func parameter(_ name: String) -> String {
         guard let parameter = parameters.first(where: { $0.name == name }) else {
             preconditionFailure("the route's path has no \(name)")

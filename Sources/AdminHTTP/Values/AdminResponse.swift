@@ -1,6 +1,6 @@
 import Text
 
-/// An answer. The endpoint adds headers that keep it out of caches and foreign pages.
+/// An answer. The endpoint adds headers that keep the answer out of caches and foreign pages.
 public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String

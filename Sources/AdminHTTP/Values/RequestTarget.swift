@@ -4,7 +4,7 @@ struct RequestTarget: Sendable {
     private(set) var path: [String] = []
     private(set) var query: [(name: String, value: String)] = []
 
-    /// The target `/`.
+    /// Creates the target `/`.
     init() {}
 
     /// Returns nil unless the text begins with `/` and every part is UTF-8 after decoding.

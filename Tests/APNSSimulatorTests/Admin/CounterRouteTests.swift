@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `Counters as JSON`() async throws {
+    @Test func `Counters are available as JSON`() async throws {
         try await AdminSimulator.run { simulator in
             let client = try await simulator.connectProvider()
             _ = try await simulator.push(client)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `Counters for Prometheus`() async throws {
+    @Test func `Counters are available for Prometheus`() async throws {
         try await AdminSimulator.run { simulator in
             let client = try await simulator.connectProvider()
             let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
@@ -50,7 +50,7 @@ import Testing
             ] {
                 #expect(lines.contains { $0 == line }, "\(line)")
             }
-            // One HELP and one TYPE per family, directly followed by its samples; a line feed at the end.
+            // Each family has one HELP and one TYPE, directly followed by its samples. The text ends with a line feed.
             #expect(lines.filter { $0.hasPrefix("# TYPE") }.count == Set(lines.filter { $0.hasPrefix("# TYPE") }).count)
             #expect(response.body.hasSuffix("\n"))
         }

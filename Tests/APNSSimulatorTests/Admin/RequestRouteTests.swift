@@ -128,7 +128,7 @@ import Testing
 
     @Test func `A closed connection does not wait`() async throws {
         try await run { simulator in
-            // More consecutive waits than the limit of concurrent ones.
+            // The number of consecutive waits may exceed the limit of concurrent waits.
             for _ in 0..<(RequestWaits.waitsMax + 10) {
                 let waiting = try await RawHTTPClient.connect(to: simulator.admin.endpoint, on: simulator.loop)
                 waiting.send("GET", "/v1/requests?wait_seconds=60")

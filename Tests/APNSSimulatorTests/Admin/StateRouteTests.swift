@@ -109,7 +109,7 @@ import Testing
                 #expect(try await simulator.json("/v1/clock").root["offset_seconds"]?.double == 0)
                 #expect(try await simulator.json("/v1/requests").root["requests"]?.count == 0)
             }
-            #expect(try await simulator.push(client).status == 200, "the open connection continues")
+            #expect(try await simulator.push(client).status == 200, "the open connection no longer serves pushes")
             try await simulator.expect(
                 "POST", "/v1/reset?keep=all", is: #"{"error":"keep must be state"}"#, status: 400)
         }
@@ -139,7 +139,8 @@ import Testing
             try await simulator.expect("PUT", path, #"{"environment":"sandbox"}"#, is: gone)
             try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
             #expect(try await simulator.request("DELETE", path).status == 404)
-            #expect(try await simulator.push(client, to: "aa01").status == 200, "unknown devices are active")
+            #expect(
+                try await simulator.push(client, to: "aa01").status == 200, "a push to an unknown device was refused")
             try await simulator.expect(
                 "PUT", "/v1/devices/xyz", "{}",
                 is: #"{"error":"the device token must be an even number of hexadecimal digits"}"#, status: 400)
@@ -162,7 +163,8 @@ import Testing
                 "GET", "/v1/devices?limit=\(limit)",
                 is: #"{"devices":[\#(listed.joined(separator: ","))],"left_out":\#(leftOut)}"#)
             #expect(try await simulator.json("/v1/devices").root["devices"]?.count == tokens.count)
-            #expect(try await simulator.json("/v1/devices").root["left_out"] == nil, "no limit")
+            #expect(
+                try await simulator.json("/v1/devices").root["left_out"] == nil, "left_out is present without a limit")
         }
     }
 

@@ -108,7 +108,7 @@ import Testing
         expectAccepted(wire.push(with: "\(parts[0]).\(parts[1]).\(Base64URL.encode(der))"))
     }
 
-    /// A SEQUENCE of two INTEGERs (RFC 3279, 2.2.3).
+    /// Returns the DER form of a signature, a SEQUENCE of two INTEGERs (RFC 3279, 2.2.3).
     private static func der(_ signature: [UInt8]) -> [UInt8] {
         let integers = [signature[..<32], signature[32...]].flatMap { half -> [UInt8] in
             let digits = Array(half.drop { $0 == 0 })

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// Checks that the documentation's table of cases is complete, and that the tests it names exist.
+/// Tests of the documentation's table of cases. The table must be complete, and the tests that it names must exist.
 @Suite struct ConformancePageTests {
     private let page: ConformancePage
 
@@ -16,8 +16,8 @@ import Testing
     @Test func everyRowHasAnOwnerAndSimulatorRowsATest() {
         for row in page.rows {
             let owner = row.cells[3]
-            #expect(!owner.isEmpty && owner != "–", "row \(row.number)")
-            #expect(owner != "simulator" || !row.tests.isEmpty, "row \(row.number)")
+            #expect(!owner.isEmpty && owner != "–", "row \(row.number) has no owner")
+            #expect(owner != "simulator" || !row.tests.isEmpty, "row \(row.number) names no test")
         }
     }
 

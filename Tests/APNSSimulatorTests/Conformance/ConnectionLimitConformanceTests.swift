@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The rows about limits of connections. Apple gives no figures for them, so all are switches.
+/// The rows about limits of connections. Apple gives no figures for these limits, so each limit is a switch.
 @Suite struct ConnectionLimitConformanceTests {
     private static let badDeviceToken = #"{"reason":"BadDeviceToken"}"#
 
@@ -38,7 +38,7 @@ import Testing
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
         wire.run { announced(peer).count == 2 }
-        // Several requests are in flight when the limit falls. None of them is refused.
+        // Several requests are in flight when the limit falls. No request is refused.
         let streams = wire.loop.enter {
             (0..<6).map { number in
                 peer.request(wire.fields([":path": "/3/device/xy"]), body: Array(Wire.alert.utf8))
@@ -61,7 +61,7 @@ import Testing
 
     @Test("row 14: ten connects and closes in a few seconds are refused for a while") func row14() throws {
         let wire = try Wire { _, state in state.rules.shortConnectionsMax = 10 }
-        #expect(RuleOptions().shortConnectionsMax == 3000, "the default allows the connections of a load test")
+        #expect(RuleOptions().shortConnectionsMax == 3000, "the default may not allow the connections of a load test")
         let peers = (0..<10).map { _ in
             let peer = wire.connect()
             wire.loop.enter { peer.close() }
@@ -105,7 +105,9 @@ import Testing
         #expect(RuleOptions().idleSecondsMax == nil)
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
-        #expect(!peer.transcript.contains { $0.hasPrefix("GOAWAY") }, "the connection waits for an answer")
+        #expect(
+            !peer.transcript.contains { $0.hasPrefix("GOAWAY") },
+            "the connection ended while a request waits for its answer")
         wire.run { peer.isFinished || peer.isClosed }
         #expect(peer.transcript.last == #"GOAWAY 1 NO_ERROR {"reason":"IdleTimeout"}"#)
     }

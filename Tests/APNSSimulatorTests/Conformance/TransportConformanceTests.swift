@@ -50,7 +50,7 @@ import Testing
         #expect(secured.wire.apns.server.failures.newest == [])
     }
 
-    @Test("row 5: TLS asks for a client certificate, the client has none") func row5() throws {
+    @Test("row 5: TLS requests a client certificate, and the client has none") func row5() throws {
         let secured = try SecuredWire()
         let reader = secured.connect(ClientHello.record(version: 0x0303, cipherSuite: 0xC02B))
         #expect(secured.wire.run { reader.received.count > 500 })

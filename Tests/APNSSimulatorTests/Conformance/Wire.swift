@@ -52,7 +52,8 @@ struct Wire {
         return peer
     }
 
-    /// Runs the loop until `isDone` returns true, for at most a minute of virtual time.
+    /// Runs the loop until `isDone` returns true, for at most a minute of virtual time. Returns whether `isDone`
+    /// returned true.
     @discardableResult
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(60), until: isDone) == .done }
 
@@ -63,8 +64,8 @@ struct Wire {
         _ = loop.run(limit: duration + .seconds(1), until: { isOver })
     }
 
-    /// Returns the header fields of a valid alert push in the order of Apple's samples, with changes. nil removes a
-    /// field; additional names are appended.
+    /// Returns the header fields of a valid alert push in the order of Apple's samples, with changes. A nil value
+    /// removes a field. Additional names are appended.
     func fields(_ changes: KeyValuePairs<String, String?> = [:]) -> [(String, String)] {
         Self.fields(
             [
@@ -91,7 +92,7 @@ struct Wire {
 
     /// Sends a push, and waits for the answer.
     ///
-    /// - Parameter peer: the connection; nil: a new one.
+    /// - Parameter peer: the connection; nil for a new connection.
     func push(
         _ changes: KeyValuePairs<String, String?> = [:], more: [(String, String)] = [], body: String = alert,
         on peer: FramePeer? = nil
@@ -109,7 +110,7 @@ struct Wire {
 
     /// Sends a request, and waits for the answer.
     ///
-    /// - Parameter stream: the stream; nil: the connection's next one.
+    /// - Parameter stream: the stream; nil for the connection's next stream.
     func exchange(
         _ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil, stream: UInt32? = nil
     ) -> WireAnswer {

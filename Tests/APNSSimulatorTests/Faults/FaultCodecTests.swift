@@ -6,7 +6,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultCodecTests {
-    /// Faults in the form in which the codec writes them.
+    /// The faults are in the form in which the codec writes them.
     @Test(arguments: [
         #"{"id":"a","action":"silence"}"#,
         #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"skip_count":4,"count_max":3}"#,
@@ -59,7 +59,7 @@ import Testing
                 == .answer(Answer(status: 400, body: .raw(contentType: "application/json", Array(#"{"rea"#.utf8)))))
         #expect(
             try read(#"{"action": {"answer": {"status": 410, "body": ""}}}"#).action == .answer(Answer(status: 410)))
-        #expect(try read(#"{"action": "silence", "struck": 7}"#).action == .silence, "struck is ignored")
+        #expect(try read(#"{"action": "silence", "struck": 7}"#).action == .silence, "struck changed the fault")
     }
 
     @Test(arguments: [

@@ -53,7 +53,7 @@ import Testing
             peer.transcript.first
                 == "SETTINGS header_table_size=\(bytes) max_concurrent_streams=1 initial_window_size=65535 "
                 + "max_frame_size=16384 max_header_list_size=8000")
-        // The project's client respects the setting: it adds nothing to a table of size 0.
+        // The project's client respects the setting, and adds nothing to a table of size 0.
         let client = wire.apns.connect()
         #expect(wire.run { !client.streamsMax.isEmpty })
         for _ in 0..<2 {
@@ -136,7 +136,7 @@ import Testing
         #expect(
             streams.map { peer[$0].line } == Array(repeating: "200", count: 5) + Array(repeating: "no status", count: 5)
         )
-        #expect(peer.transcript[goAway...].count { $0.hasPrefix("HEADERS") } == 5, "all answers follow the frame")
+        #expect(peer.transcript[goAway...].count { $0.hasPrefix("HEADERS") } == 5, "not all answers follow the frame")
         #expect(wire.apns.server.counters.requestsAbandoned == 5)
         #expect(wire.apns.server.counters.connectionsByEnd[.goAway] == 1)
     }
@@ -246,7 +246,7 @@ import Testing
         let refused = streams.filter { peer[$0].line == "RST_STREAM 7" }
         #expect(refused.count > 8 && refused.count < 32)
         #expect(streams.filter { peer[$0].line == "200" }.count == 40 - refused.count)
-        // Refused requests were not processed: the common ID counts only for the other requests.
+        // Refused requests were not processed, so the common ID counts only for the other requests.
         #expect(wire.apns.server.counters.duplicateIDs == 40 - refused.count)
         #expect(wire.apns.requests.filter { $0.faultID == "120" }.count == refused.count)
     }
@@ -299,7 +299,7 @@ import Testing
         #expect(wire.run { peer.frames.flatMap(\.settings).last { $0.id == 4 }?.value == 0 })
         let held = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
         wire.run { peer[held].isComplete }
-        #expect(peer[held].line == "RST_STREAM 3", "a body beyond the window violates flow control")
+        #expect(peer[held].line == "RST_STREAM 3", "a body beyond the window was sent")
     }
 
     private func put(_ wire: Wire, _ fault: Fault) throws {

@@ -30,7 +30,9 @@ import Testing
         #expect(struck(&rules, idle: .seconds(60)) == "idle")
         #expect(struck(&rules, idle: .milliseconds(59_999)) == nil)
         #expect(struck(&rules, service: Service(.sandbox, .channelManagement)) == "manage")
-        #expect(struck(&rules, topic: "com.example.app", token: "dead", connection: 3) == "topic", "the first match")
+        #expect(
+            struck(&rules, topic: "com.example.app", token: "dead", connection: 3) == "topic",
+            "another fault than the first match applied")
         #expect(
             rules.entries.map { "\($0.fault.id) \($0.struck)" } == [
                 "topic 2", "prefix 1", "production 1", "third 1", "voip 1", "idle 1", "manage 1",
@@ -54,7 +56,8 @@ import Testing
         try rules.put(Fault(id: "twice", action: .silence, countMax: 2))
         #expect((0..<4).map { _ in struck(&rules) } == ["twice", "twice", nil, nil])
         try rules.put(Fault(id: "twice", action: .silence, countMax: 1))
-        #expect((0..<2).map { _ in struck(&rules) } == ["twice", nil], "replacing the fault restarts its count")
+        #expect(
+            (0..<2).map { _ in struck(&rules) } == ["twice", nil], "the count did not restart with the replaced fault")
     }
 
     @Test func skipCountSkipsMatchingRequests() throws {
@@ -81,7 +84,7 @@ import Testing
             Fault(id: "slow", action: .latency(.uniform(min: 1, max: 2))),
             Fault(id: "never", action: .resetConnection, share: 0),
         ]
-        #expect(try history(seed: 1, with: others) == first, "other faults have their own random numbers")
+        #expect(try history(seed: 1, with: others) == first, "other faults changed the random numbers")
     }
 
     @Test func restartRepeatsTheHistory() throws {
@@ -131,7 +134,7 @@ import Testing
         #expect(rules.actions(onConnection: 1, of: .sandboxPush).map(\.id) == ["set"])
         #expect(rules.actions(onConnection: 2, of: .sandboxPush).map(\.id) == ["set", "away"])
         #expect(rules.actions(onConnection: 2, of: .sandboxPush).map(\.id) == ["set"])
-        #expect(struck(&rules) == "request", "request faults do not apply to connections")
+        #expect(struck(&rules) == "request", "a connection used up the fault of a request")
     }
 
     private func struck(

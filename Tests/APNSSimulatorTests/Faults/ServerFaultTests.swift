@@ -60,7 +60,9 @@ import Testing
         let peer = wire.connect()
         expectRefused(wire.push(on: peer), 503, #"{"reason":"ServiceUnavailable"}"#)
         wire.run { peer.frames.flatMap(\.settings).contains { $0.id == 3 && $0.value == 1000 } }
-        #expect(peer.frames.flatMap(\.settings).last { $0.id == 3 }?.value == 1000, "the request was authenticated")
+        #expect(
+            peer.frames.flatMap(\.settings).last { $0.id == 3 }?.value == 1000,
+            "the authenticated request did not raise the limit")
 
         let channels = wire.at(Wire.Place.sandboxChannels)
         func manage(_ method: String, _ end: String, body: String = "") -> WireAnswer {
@@ -112,7 +114,7 @@ import Testing
         let stream = wire.loop.enter { peer.request(wire.fields(), body: Array(Wire.alert.utf8)) }
         wire.run { peer.isClosed }
         #expect(peer[stream].frames.isEmpty && peer.transcript.last == "GOAWAY 1 NO_ERROR ")
-        #expect(wire.apns.server.counters.duplicateIDs == 0, "the request counts as never processed")
+        #expect(wire.apns.server.counters.duplicateIDs == 0, "the unprocessed request counts as a duplicate")
         expectAccepted(wire.push())
         #expect(wire.apns.server.counters.duplicateIDs == 1)
     }

@@ -39,9 +39,9 @@ import Testing
         #expect(ids.insert(UUIDValue(high: 0, low: 0)) == true)
         #expect(ids.insert(UUIDValue(high: 0, low: 0)) == false)
         #expect(ids.insert(UUIDValue(high: 0, low: 1)) == true)
-        #expect(ids.insert(UUIDValue(high: 0, low: 0)) == false, "the older generation")
+        #expect(ids.insert(UUIDValue(high: 0, low: 0)) == false, "the ID in the older generation was not found")
         #expect(ids.insert(UUIDValue(high: 0, low: 2)) == true)
-        #expect(ids.insert(UUIDValue(high: 0, low: 0)) == true, "forgotten")
+        #expect(ids.insert(UUIDValue(high: 0, low: 0)) == true, "the discarded ID was found")
     }
 }
 
@@ -60,7 +60,7 @@ import Testing
         #expect(list.all.count == DuplicateList.idsMax)
         #expect(list.all.first?.id.low == 2 && list.all.last?.id.low == 1001)
         list.add(duplicate(1, number: 9))
-        #expect(list.all.last.map { "\($0.id.low) \($0.times)" } == "1 2", "dropped, and found again")
+        #expect(list.all.last.map { "\($0.id.low) \($0.times)" } == "1 2", "the dropped ID did not count as new")
         list.removeAll()
         #expect(list.all.isEmpty)
     }

@@ -159,9 +159,11 @@ private let token = "00112233445566778899aabbccddeeff"
         ]
         _ = add(to: log, channel, status: 0, reason: nil, id: nil)
         func numbers(_ query: RequestQuery) -> [Int] { log.requests(query).requests.map(\.number) }
-        #expect(numbers(RequestQuery(limit: 3)) == [19, 20, 21], "the newest")
+        #expect(numbers(RequestQuery(limit: 3)) == [19, 20, 21], "other requests than the newest were found")
         #expect(numbers(RequestQuery(after: 0, limit: 3)) == [1, 2, 3])
-        #expect(numbers(RequestQuery(before: 10, limit: 3)) == [7, 8, 9], "the newest of them")
+        #expect(
+            numbers(RequestQuery(before: 10, limit: 3)) == [7, 8, 9],
+            "other requests than the newest before number 10 were found")
         #expect(numbers(RequestQuery(after: 4, before: 7)) == [5, 6] && numbers(RequestQuery(before: 1)) == [])
         #expect(numbers(RequestQuery(after: 19)) == [20, 21])
         #expect(numbers(RequestQuery(after: 21)) == [] && numbers(RequestQuery(after: .max)) == [])
@@ -218,7 +220,7 @@ private let token = "00112233445566778899aabbccddeeff"
         let many = (0..<1000).map { ("\($0)", "", HeaderRepresentation(nil)) }
         _ = add(to: log, many + Self.headers)
         let request = try #require(log.requests(RequestQuery()).requests.first)
-        #expect(request.headers.count == Request.headersKeptMax + 8, "and the headers that the rules read")
+        #expect(request.headers.count == Request.headersKeptMax + 8, "a header that the rules read was not kept")
         #expect(request.topic == "com.example.app")
     }
 }

@@ -16,7 +16,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         apns.loop.enter { _ = client.push(id: id) }
         #expect(apns.run { apns.server.counters.inFlight == 1 })
         #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
-        #expect(apns.requests.first?.status == 200, "the planned status")
+        #expect(apns.requests.first?.status == 200, "the log does not show the planned status")
         apns.settle()
         let request = try #require(apns.requests.first)
         #expect(request.unixMilliseconds >= start && request.unixMilliseconds < start + 50)
@@ -159,7 +159,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         }
         #expect(apns.run { results.count == 2 })
         #expect(results == [[1], [1]])
-        // The answer to an earlier request is not assigned to the new one.
+        // The answer to an earlier request is not assigned to the new request.
         #expect(apns.run { apns.server.counters.inFlight == 1 })
         #expect(apns.server.counters.accepted == 0)
         #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
