@@ -33,6 +33,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     public static let bytesMax = 8192
 
+    /// Parses a URL.
+    ///
     /// - Throws: `invalidRequest`. The message does not quote the text, which may contain a password.
     public init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else { throw Self.invalid }

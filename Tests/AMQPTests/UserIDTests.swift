@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// The broker derives the user from the certificate and does not report it.
+    /// The broker derives the user from the certificate and does not report the user.
     @Test func withACertificateNoUserIDIsSent() {
         AMQPHarness.play { harness in
             harness.broker.behaviour.mechanisms = "PLAIN EXTERNAL"

@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// Declares, inspects, purges and deletes exchanges and queues.
+/// A client that declares, inspects, purges and deletes exchanges and queues.
 ///
 /// A refused operation throws and does not affect later operations. Operations wait for the connection.
 public final class BrokerAdmin: ChannelHandler {
@@ -25,7 +25,7 @@ public final class BrokerAdmin: ChannelHandler {
     private var pending = FIFO<Call>()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
-    /// - Parameter deadlineSeconds: the timeout of an operation for the connection, and again for the answer.
+    /// - Parameter deadlineSeconds: the timeout of an operation, for the connection and again for the answer.
     public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
         self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
     }
@@ -51,7 +51,7 @@ public final class BrokerAdmin: ChannelHandler {
         channel.start(self)
     }
 
-    /// The broker answered with a method that the operation does not expect.
+    /// The error of a reply that the operation does not expect.
     static let wrongReply = AMQPError(.protocolViolation, "the broker sent an unexpected reply")
 
     /// - Parameter queue: the queue of `basic.get`.

@@ -36,7 +36,7 @@ package struct Handshake {
         case fail(AMQPError)
     }
 
-    /// The limits that one side offers, or both agreed on. 0 means no limit, or no heartbeat.
+    /// The limits that one side offers, or on which both sides agreed. 0 means no limit, or no heartbeat.
     package struct Tuning: Equatable {
         package var channelMax: UInt16
         package var frameBytesMax: UInt32
