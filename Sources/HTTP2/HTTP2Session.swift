@@ -83,7 +83,7 @@ public class HTTP2Session: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    /// Sends a PING. Its acknowledgement contains the same number.
+    /// Sends a PING. The peer's acknowledgement contains the same number.
     public final func ping(_ number: UInt64) {
         loop.assertOnLoop()
         guard phase == .open else { return }

@@ -6,6 +6,7 @@ public enum RequestProgress: Sendable, Hashable {
     /// A request whose frames are all created, but whose header block the transport has not accepted yet. The frames
     /// will be sent unless the connection ends.
     case buffered
-    /// A request whose header block, at least, the transport has accepted. The peer may receive the whole request.
+    /// A request of which the transport has accepted at least the header block. The peer may receive the whole
+    /// request.
     case written
 }

@@ -8,7 +8,7 @@ public enum CurlLibrary {
     /// may write to a closed connection on any thread.
     private static let failure: HTTPError? = {
         signal(SIGPIPE, SIG_IGN)
-        return martlet_curl_load().map { HTTPError(.unavailable, "libcurl cannot be loaded: \(String(cString: $0))") }
+        return martlet_curl_load().map { HTTPError(.unavailable, "cannot load libcurl: \(String(cString: $0))") }
     }()
 
     static func load() throws(HTTPError) {

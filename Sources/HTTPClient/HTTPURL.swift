@@ -1,7 +1,7 @@
 import CCURL
 
-/// An `http` or `https` URL: the target of a request, or a base for paths. Its description contains neither the user nor
-/// the password.
+/// An `http` or `https` URL, which is the target of a request or a base for paths. The description contains neither
+/// the user nor the password.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// User and password of the Basic scheme (RFC 7617). Descriptions omit the password.
     public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,

@@ -34,7 +34,7 @@ final class TLSSession {
     /// Whether no ciphertext follows the bytes in `input`.
     private(set) var hasInputEnded = false
 
-    /// The function that decides about a client's certificate in DER if the context accepts any. Its result false
+    /// The function that decides about a client's certificate in DER if the context accepts any. The result false
     /// refuses the certificate as revoked.
     var admits: ([UInt8]) -> Bool = { _ in true }
 
@@ -51,11 +51,11 @@ final class TLSSession {
         self.name = name
         OpenSSLErrors.clear()
         guard let ssl = SSL_new(context.pointer) else {
-            throw TransportError(.resources, "\(place): no memory for TLS")
+            throw TransportError(.resources, "\(place): cannot set up TLS: out of memory")
         }
         self.ssl = ssl
         guard let bio = SessionBIO.make(for: self) else {
-            throw TransportError(.resources, "\(place): no memory for TLS")
+            throw TransportError(.resources, "\(place): cannot set up TLS: out of memory")
         }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_ex_data(ssl, Self.sessionIndex, Unmanaged.passUnretained(self).toOpaque())

@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// The property `user-id`: the messages that carry it, and the consequences of its refusal by the broker.
+/// The property `user-id`, the messages that carry it, and the consequences of its refusal by the broker.
 @Suite struct UserIDTests {
     private static func signed(_ text: String) -> OutgoingMessage {
         var message = AMQPHarness.message(text)

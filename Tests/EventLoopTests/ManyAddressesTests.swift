@@ -174,7 +174,7 @@ import Threads
         let place = "push.example.com:\(result.port)"
         #expect(
             result.outcomes == [
-                .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))
+                .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses attempted)"))
             ])
     }
 
@@ -186,7 +186,7 @@ import Threads
             Issue.record("the client connected")
             return
         }
-        #expect(error.code == .refused && error.message.hasSuffix("Connection refused (2 addresses tried)"))
+        #expect(error.code == .refused && error.message.hasSuffix("Connection refused (2 addresses attempted)"))
     }
 
     @Test func anAddressThatEndsConnectionsWithoutAByteIsTriedLast() async {

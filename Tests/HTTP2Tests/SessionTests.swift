@@ -144,7 +144,7 @@ import Testing
         #expect(harness.client.closes.isEmpty)
     }
 
-    @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
+    @Test func aRequestRefusedAfterItsAnswerBeganMayHaveBeenProcessed() throws {
         var requested: HTTP2Stream?
         let harness = try Harness { server, stream in
             requested = stream

@@ -1,7 +1,7 @@
 extension BrokerAdmin {
     /// An exchange that exists on every broker.
     private static let predeclaredExchange = "amq.direct"
-    /// The name of the default exchange in permissions. Its name in AMQP is empty.
+    /// The name of the default exchange in permissions. The exchange's name in AMQP is empty.
     public static let defaultExchange = "amq.default"
 
     /// Whether this user may publish to an exchange. Nothing is published.

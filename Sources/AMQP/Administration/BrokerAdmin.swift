@@ -57,7 +57,7 @@ public final class BrokerAdmin: ChannelHandler {
     /// - Parameter queue: the queue of `basic.get`.
     func call(_ method: ClientMethod, _ queue: String = "") async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
-        guard channel.isUsable else { throw AMQPError(.connectionLost, "not connected") }
+        guard channel.isUsable else { throw AMQPError(.connectionLost, "the connection to the broker is not open") }
         guard channel.send(method) else {
             throw AMQPError(
                 .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",

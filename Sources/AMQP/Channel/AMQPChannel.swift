@@ -51,7 +51,7 @@ public final class AMQPChannel {
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
         let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
-            failure ?? AMQPError(.timedOut, "not connected to the broker within \(deadlineSeconds) seconds")
+            failure ?? AMQPError(.timedOut, "no connection to the broker within \(deadlineSeconds) seconds")
         }
         if let error { throw error }
     }

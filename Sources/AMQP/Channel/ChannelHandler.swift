@@ -22,7 +22,8 @@ public class ChannelHandler {
     /// Handles a method on the open channel. Returns false if the method is out of order.
     func received(_ method: ServerMethod) -> Bool { false }
 
-    /// Handles a delivery on the open channel; its content follows. Returns false if the delivery is out of order.
+    /// Handles a delivery on the open channel. The content of the delivery follows. Returns false if the delivery is
+    /// out of order.
     func received(_ delivery: ServerMethod.Delivery) -> Bool { false }
 
     /// Handles the content that the last method announced. Returns false if the content is invalid.
@@ -39,7 +40,7 @@ public class ChannelHandler {
 extension ChannelHandler {
     public var connection: BrokerConnection { channel.connection }
     public var status: BrokerStatus { channel.status }
-    /// The broker's properties: see `BrokerConnection`.
+    /// The broker's properties (see `BrokerConnection`).
     public var serverProperties: FieldTable { connection.serverProperties }
 
     /// Waits until the channel is ready.

@@ -2,8 +2,8 @@ import EventLoop
 
 /// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
-/// An error on a channel closes only this channel, which reopens after a delay. The actions `lose` and `report` are
-/// the last ones, because they may run a user's code that closes the channel.
+/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` are the last
+/// actions, because they may run a user's code that closes the channel.
 struct ChannelMachine {
     enum State: Equatable {
         /// A channel whose connection has not opened yet. To: opening, refused, detached, closed.
@@ -14,7 +14,7 @@ struct ChannelMachine {
         case opening
         /// The setup of the channel by the handler. To: open, interrupted, reopening, closing, detached.
         case settingUp
-        /// To: interrupted, reopening, closing, detached.
+        /// An open channel whose setup is complete. To: interrupted, reopening, closing, detached.
         case open
         /// An open channel on which the broker ended the handler's operation. The handler retries. To: open,
         /// reopening, closing, detached.

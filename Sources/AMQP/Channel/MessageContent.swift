@@ -14,7 +14,8 @@ package struct MessageContent: Sendable {
 
     package init() {}
 
-    /// - Parameter envelope: exchange, routing key and property list, concatenated; by default, an empty property list.
+    /// - Parameter envelope: exchange, routing key and property list, concatenated. The default is an empty property
+    ///   list.
     package init(body: [UInt8], envelope: [UInt8] = [0, 0], exchangeBytes: Int = 0, routingKeyBytes: Int = 0) {
         bytes.reserveCapacity(body.count + envelope.count)
         bytes += body

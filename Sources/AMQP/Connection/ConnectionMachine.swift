@@ -10,7 +10,7 @@ struct ConnectionMachine {
         case idle
         /// The opening of the stream. To: loggingIn, waiting, closing.
         case connecting(Endpoint)
-        /// To: open, waiting, closing.
+        /// The login on an open stream. To: open, waiting, closing.
         case loggingIn(Endpoint, Handshake)
         /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if it accepts
         /// publishes. To: waiting, closing.

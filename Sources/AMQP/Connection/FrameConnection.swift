@@ -4,7 +4,7 @@ import EventLoop
 /// connection.
 final class FrameConnection: ByteStreamHandler {
     private enum State {
-        /// To: ending, ended.
+        /// An open or opening stream. To: ending, ended.
         case active
         /// A stream that was closed or reset and whose end the transport has not reported yet. To: ended.
         case ending(AMQPError)

@@ -90,7 +90,7 @@ package struct AckWindow {
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
     }
 
-    /// Adds a delivery. Returns false if its tag does not follow the last one, which violates the protocol.
+    /// Adds a delivery. Returns false if its tag does not follow the last tag, which violates the protocol.
     package mutating func delivered(_ tag: UInt64) -> Bool {
         guard tag == next else { return false }
         if next - head > mask { makeRoom() }

@@ -4,7 +4,7 @@ enum Subscription {
     case stopped(AMQPError?)
     /// The wait for the answer to `basic.consume`. To: running, canceled, stopped with the channel.
     case starting
-    /// To: quiescing, stopping, canceled, stopped with the channel.
+    /// A running consumer. To: quiescing, stopping, canceled, stopped with the channel.
     case running
     /// The wait before the cancellation. Settlements are withheld until no delivery is in transit. To: running,
     /// stopping, canceled, stopped with the channel.

@@ -11,7 +11,7 @@ struct UnappliedSettlements {
     static let applySecondsMax: Int64 = 2
     private static let periodNanoseconds = applySecondsMax * 1_000_000_000
 
-    /// The start of the current period. Settlements are counted in this period and in the previous one.
+    /// The start of the current period. Settlements are counted in this period and in the previous period.
     private var begin = MonotonicTime(nanoseconds: 0)
     private var count = 0
     private var countBefore = 0

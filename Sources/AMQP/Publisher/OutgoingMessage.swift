@@ -20,8 +20,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var timestampSeconds: Optional<UInt64>
     /// The priority, for queues with priorities; nil means none.
     public var priority: Optional<UInt8>
-    /// Whether the message carries the property `user-id`: the publishing user, which the broker verifies. The
-    /// publisher omits the property if `Publisher.userID` is nil.
+    /// Whether the message carries the property `user-id`, which names the publishing user and which the broker
+    /// verifies. The publisher omits the property if `Publisher.userID` is nil.
     public var carriesUserID: Bool
     /// The time to live in a queue, in milliseconds. A lower limit of the queue applies instead. nil means that only
     /// the queue's limit applies.

@@ -143,7 +143,8 @@ public final class Publisher: ChannelHandler {
         defer { notifyReceivers() }
         let now = loop.now.monotonic
         while let first = queue.popOverdue(now) { complete(first.receiver, .notSent(notSentReason)) }
-        let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
+        let late = AMQPError(
+            .timedOut, "the broker did not confirm within \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { complete($0, .unknown(late)) }
         if let oldest = window.oldestSentAt, status == .ready {
             let dueAt = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
@@ -162,7 +163,8 @@ public final class Publisher: ChannelHandler {
         case .waiting(let error, _): error
         case .blocked(let reason): AMQPError(.timedOut, "the broker accepts no publishes: \(reason)")
         case .closed: ConnectionMachine.closedByUs
-        case .idle, .connecting, .disconnected: channel.failure ?? AMQPError(.timedOut, "not connected")
+        case .idle, .connecting, .disconnected:
+            channel.failure ?? AMQPError(.timedOut, "the connection to the broker is not open")
         case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
         }
     }
@@ -202,8 +204,9 @@ public final class Publisher: ChannelHandler {
         return isOpen
     }
 
-    /// Replaces the channel if the broker has refused everything for long enough. The replacement makes the outcome of
-    /// messages in flight unknown. The oldest of these messages must therefore have been in flight for the same time.
+    /// Replaces the channel if the broker has refused everything for the configured time. The replacement makes the
+    /// outcome of messages in flight unknown. The oldest of these messages must therefore have been in flight for the
+    /// same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now

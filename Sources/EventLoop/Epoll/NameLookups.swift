@@ -1,6 +1,6 @@
 import Threads
 
-/// The resolution of host names on separate threads, because the name service can block for long. The number of
+/// The resolution of host names on separate threads, because the name service can block for a long time. The number of
 /// threads is bounded for the whole process. Requests for the same name share one lookup. A lookup counts until its
 /// thread has returned, even if its requests were canceled.
 ///

@@ -16,7 +16,7 @@ struct SocketAddress: Sendable, Equatable {
 
     /// Creates the address of a Unix socket. Returns nil if the path exceeds 107 bytes (unix(7)).
     ///
-    /// - Parameter path: the path of a file; with a leading `@`, a name in the abstract namespace.
+    /// - Parameter path: the path of a file, or a name in the abstract namespace with a leading `@`.
     init?(unix path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -210,6 +210,6 @@ extension TransportError {
     /// Returns the error with the number of attempted addresses in its message, if there are several.
     fileprivate func adding(addressCount count: Int) -> TransportError {
         guard count > 1 else { return self }
-        return TransportError(code, "\(message) (\(count) addresses tried)", underlying: underlying)
+        return TransportError(code, "\(message) (\(count) addresses attempted)", underlying: underlying)
     }
 }

@@ -13,9 +13,9 @@ final class TCPTransport: ByteTransport {
     private static let discardsPerEventMax = 8
 
     private enum State {
-        /// To: open, ended.
+        /// A stream that is not open yet. To: open, ended.
         case connecting
-        /// To: lingering, ended.
+        /// An open stream. To: lingering, ended.
         case open
         /// A stream that this side closed and reported as closed, and that waits for the peer's close. To: ended.
         case lingering

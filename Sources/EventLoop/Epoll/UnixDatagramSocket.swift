@@ -7,7 +7,7 @@ public final class UnixDatagramSocket: Sendable {
     private let address: SocketAddress
     private let path: String
 
-    /// - Parameter path: the path of the receiving socket; with a leading `@`, a name in the abstract namespace
+    /// - Parameter path: the path of the receiving socket, or a name in the abstract namespace with a leading `@`
     ///   (unix(7)).
     /// - Throws: `resources` if the path is too long or the process has no descriptor left.
     public init(path: String) throws(TransportError) {
