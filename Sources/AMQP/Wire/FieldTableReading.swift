@@ -19,7 +19,8 @@ extension FieldTable {
         }
     }
 
-    /// Returns one value of the table's first level without decoding the other values; nil if the name is missing.
+    /// Returns one value of the table's first level without decoding the other values; nil if the name is missing or its
+    /// value cannot be decoded.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
