@@ -108,7 +108,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         let remedy =
             error.code == .notTLS
-            ? " (write amqp:// for a connection without TLS, or use the AMQP port with TLS, 5671)" : ""
+            ? "; write amqp:// for a connection without TLS, or use the AMQP port with TLS (5671)" : ""
         self.init(code, error.message + remedy, isRetriable: error.isRetriable)
     }
 

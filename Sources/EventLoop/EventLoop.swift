@@ -199,7 +199,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     /// Traps if called on another thread, or while the loop does not run.
     public final func assertOnLoop(_ function: StaticString = #function) {
-        precondition(isOnLoop, "must be called on the loop's thread")
+        precondition(isOnLoop, "the function must be called on the loop's thread")
     }
 
     private static var currentThread: UInt { UInt(pthread_self()) }

@@ -43,7 +43,7 @@ public final class HTTP2Client: HTTP2Session {
         loop.assertOnLoop()
         guard streamsFree > 0 else { return nil }
         let range = range ?? body.indices
-        precondition(range.upperBound <= body.count, "body range out of bounds")
+        precondition(range.upperBound <= body.count, "the body range is out of bounds")
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)

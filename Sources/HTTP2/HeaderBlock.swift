@@ -123,7 +123,7 @@ public struct HeaderBlock: Sendable {
             span.withUnsafeMutableBufferPointer { room, initialized in
                 let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<countMax]))
                 initialized = write(room)
-                precondition(initialized >= 0 && initialized <= countMax, "more bytes written than reserved")
+                precondition(initialized >= 0 && initialized <= countMax, "write wrote more bytes than reserved")
             }
         }
         return .stored(start: start, count: bytes.count - start)

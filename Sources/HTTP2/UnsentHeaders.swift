@@ -25,7 +25,7 @@ struct UnsentHeaders {
             waiting = waiting.dropFirst()
             if blocks[next].streamID == streamID { return body(blocks[next].block) }
         }
-        preconditionFailure("request without header fields")
+        preconditionFailure("a request has no header fields")
     }
 
     /// Discards all blocks.

@@ -198,7 +198,7 @@ public final class BrokerConnection {
         loop.assertOnLoop()
         guard !isClosing else { return channel.connectionReleased() }
         let index = channels.firstIndex { $0 == nil } ?? channels.count
-        precondition(index < Self.channelsMax, "too many channels on one connection")
+        precondition(index < Self.channelsMax, "a connection has too many channels")
         channel.number = UInt16(index + 1)
         if index == channels.count { channels.append(channel) } else { channels[index] = channel }
         if machine.isOpen, let frames { channel.connectionOpened(frames) }
