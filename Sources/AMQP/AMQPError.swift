@@ -2,34 +2,33 @@ import EventLoop
 
 /// The reason why an operation at the broker failed or a connection was lost.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Raw values are the codes of metrics.
+    /// The kind of a failure. Raw values are the codes of metrics.
     public enum Code: String, Sendable {
-        /// The connection could not be opened, or the broker closed it during the login without a reason.
+        /// A failure to open the connection, or a close without a reason by the broker during the login.
         case cannotConnect = "cannot-connect"
-        /// An open connection was lost.
+        /// The loss of an open connection.
         case connectionLost = "connection-lost"
-        /// The broker did not answer in time, or was silent for two heartbeats.
+        /// An overdue answer of the broker, or its silence for two heartbeats.
         case timedOut = "timed-out"
-        /// The login was refused, or the user lacks a permission (403).
+        /// A refused login, or a missing permission of the user (403).
         case accessRefused = "access-refused"
-        /// The virtual host, exchange or queue does not exist (404, or 530 for a virtual host).
+        /// A virtual host, exchange or queue that does not exist (404, or 530 for a virtual host).
         case notFound = "not-found"
-        /// Another connection uses the queue exclusively (405).
+        /// A queue that another connection uses exclusively (405).
         case resourceLocked = "resource-locked"
-        /// The object exists with other arguments, an argument is invalid, or a delivery was acknowledged too late
-        /// (406).
+        /// An object that exists with other arguments, an invalid argument, or a late acknowledgement (406).
         case preconditionFailed = "precondition-failed"
-        /// An operator closed the connection, or the broker is shutting down (320).
+        /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"
-        /// The broker canceled the consumer: the queue was deleted or lost its leader.
+        /// The cancellation of a consumer by the broker, because the queue was deleted or lost its leader.
         case consumerCancelled = "consumer-cancelled"
-        /// The broker refused for another reason, which `replyCode` and `message` contain.
+        /// A refusal for another reason, which `replyCode` and `message` contain.
         case refused
-        /// The peer violated AMQP 0-9-1 or the agreed limits.
+        /// A violation of AMQP 0-9-1 or of the agreed limits by the peer.
         case protocolViolation = "protocol-violation"
-        /// Closed by this side.
+        /// A close by this side.
         case closed
-        /// The URL cannot be read.
+        /// A URL that cannot be parsed.
         case invalidURL = "invalid-url"
     }
 
@@ -37,20 +36,20 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Detail: Sendable, Hashable {
         case missingQueue(String)
         case missingExchange(String)
-        /// The broker does not support the exchange type: a plugin is missing.
+        /// An exchange type that the broker does not support because a plugin is missing.
         case unknownExchangeType
-        /// An existing exchange or queue differs from its declaration in this argument, such as `x-max-length`.
+        /// An argument, such as `x-max-length`, in which an existing exchange or queue differs from its declaration.
         case inequivalentArgument(String)
-        /// The broker does not accept the value of this argument.
+        /// An argument whose value the broker does not accept.
         case invalidArgument(String)
-        /// The user lacks a permission for this exchange or queue.
+        /// An exchange or queue for which the user lacks a permission.
         case refusedResource(String)
-        /// A delivery stayed unacknowledged longer than RabbitMQ's `consumer_timeout`.
+        /// A delivery that stayed unacknowledged longer than RabbitMQ's `consumer_timeout`.
         case lateAcknowledgement
-        /// The user ID of a message is not the user of the connection.
+        /// A user ID of a message that differs from the user of the connection.
         case refusedUserID
 
-        /// The message for an operator; nil: use the broker's text.
+        /// The message for an operator. nil means the broker's text.
         fileprivate var message: String? {
             switch self {
             case .missingQueue(let name): "queue \(name) is missing"
@@ -76,15 +75,17 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         init(_ content: Content) { self.content = content }
     }
 
-    /// Boxed to keep the error at one word: every publish outcome and every throwing function reserves space for it.
+    /// The content, boxed to keep the error at one word. Every publish outcome and every throwing function reserves
+    /// space for an error.
     private let box: Box
 
     public var code: Code { box.content.code }
-    /// nil if the error does not come from the broker, or if Martlet does not depend on its reply text.
+    /// The detail of the reply text. nil if the error does not come from the broker, or if Martlet does not depend on
+    /// the reply text.
     public var detail: Detail? { box.content.detail }
     /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error does not come from the broker.
     public var replyCode: UInt16 { box.content.replyCode }
-    /// A message on which an operator can act. Contains no secret.
+    /// The message on which an operator can act, without secrets.
     public var message: String { box.content.message }
     /// Whether a later attempt can succeed without a change of the configuration.
     public var isRetriable: Bool { box.content.isRetriable }
@@ -97,7 +98,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(Content(code: code, replyCode: replyCode, message: message, isRetriable: isRetriable))
     }
 
-    /// The stream to the broker failed.
+    /// Creates the error of a failed stream to the broker.
     init(_ error: TransportError) {
         let code: Code =
             switch error.code {
@@ -107,11 +108,11 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         let remedy =
             error.code == .notTLS
-            ? " (write amqp:// for a connection without TLS, or use the AMQP port with TLS, 5671)" : ""
+            ? "; write amqp:// for a connection without TLS, or use the AMQP port with TLS (5671)" : ""
         self.init(code, error.message + remedy, isRetriable: error.isRetriable)
     }
 
-    /// The broker closed a channel or the connection.
+    /// Creates the error of a channel or connection that the broker closed.
     init(_ close: ServerMethod.Close) {
         self.init(replyCode: close.replyCode, replyText: String(wire: close.replyText))
     }

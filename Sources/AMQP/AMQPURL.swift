@@ -1,7 +1,8 @@
 public import EventLoop
 
-/// An `amqp:` or `amqps:` URL according to RabbitMQ's URI specification, with two extensions that operators expect: the
-/// path `/` means the virtual host `/`, and a comma-separated list of hosts is allowed.
+/// An `amqp:` or `amqps:` URL according to RabbitMQ's URI specification.
+///
+/// As an extension, the path `/` means the virtual host `/`, and a comma-separated list of hosts is allowed.
 ///
 ///     amqps://user:p%40ss@one.example.com,two.example.com:5671/vhost?heartbeat=20
 public struct AMQPURL: Sendable {
@@ -12,9 +13,9 @@ public struct AMQPURL: Sendable {
     /// Whether the URL contains a user.
     public private(set) var namesUser = false
     public var virtualHost: String
-    /// The query parameter `heartbeat`, in seconds.
+    /// The query parameter `heartbeat`, in seconds; nil if it is missing.
     public var heartbeatSeconds: Int?
-    /// The query parameter `connection_timeout`, in milliseconds.
+    /// The query parameter `connection_timeout`, in milliseconds; nil if it is missing.
     public var connectionTimeoutMilliseconds: Int?
 
     /// `connectionTimeoutMilliseconds` in seconds, rounded up; nil if it is missing or 0.
@@ -22,8 +23,8 @@ public struct AMQPURL: Sendable {
         connectionTimeoutMilliseconds.flatMap { $0 > 0 ? ($0 + 999) / 1000 : nil }
     }
 
-    /// The timeouts of connecting over TCP and of the TLS handshake: `connection_timeout`, or the defaults. The same
-    /// limit applies to the login.
+    /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults. The
+    /// same limit applies to the login.
     public var connectOptions: ConnectOptions {
         var options = ConnectOptions()
         options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax
@@ -157,7 +158,7 @@ extension Substring {
         return true
     }
 
-    /// Truncates the text before the first `separator` and returns the rest after it; nil if there is no separator.
+    /// Truncates the text before the first `separator` and returns the text after it; nil if there is no separator.
     fileprivate mutating func cutOff(from separator: Character) -> Substring? {
         guard let index = firstIndex(of: separator) else { return nil }
         let tail = self[self.index(after: index)...]

@@ -4,7 +4,7 @@
 
 #define LIBRARY "libcurl.so.4"
 
-// An ELF note that declares the library to packaging tools: it is loaded on demand, not linked.
+// An ELF note that declares the library to packaging tools, because the library is loaded on demand, not linked.
 // https://uapi-group.org/specifications/specs/elf_dlopen_metadata/
 #define DEPENDENCIES \
   "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"http\",\"priority\":\"recommended\"," \

@@ -3,9 +3,9 @@
 
 #include <microhttpd.h>
 
-// Starts a daemon; MHD_start_daemon is variadic. The daemon has no thread and no listening socket: the caller adds
-// connections, and runs the daemon when its epoll descriptor is readable. It writes nothing to standard error, leaves
-// percent-escapes to `unescape`, and requires a Host header.
+// Starts a daemon. Swift cannot call MHD_start_daemon, which is variadic. The daemon has no thread and no listening
+// socket. The caller adds connections, and runs the daemon when its epoll descriptor is readable. The daemon writes
+// nothing to standard error, leaves percent-escapes to `unescape`, and requires a Host header.
 static inline struct MHD_Daemon *martlet_start_daemon(
     unsigned int connections_max, size_t connection_memory_bytes_max, MHD_AccessHandlerCallback handle,
     void *(*begin)(void *, const char *, struct MHD_Connection *), MHD_RequestCompletedCallback completed,

@@ -1,7 +1,7 @@
 #include "CSwiftJobs.h"
 
-/* A hook of the Swift runtime (swift/Runtime/Concurrency.h). It receives each job for the global pool, and the original
- * function, which enqueues the job there. */
+/* A hook of the Swift runtime (swift/Runtime/Concurrency.h). The hook receives each job for the global pool, and the
+ * original function, which enqueues the job in that pool. */
 typedef void (*enqueue_globally)(void *job) __attribute__((swiftcall));
 extern void (*swift_task_enqueueGlobal_hook)(void *job, enqueue_globally original) __attribute__((swiftcall));
 

@@ -8,7 +8,7 @@
 #define MARTLET_CALLGRIND 1
 #endif
 
-// A function, since Swift would import a macro as a constant and warn about the unreachable branch.
+// The check is a function, since Swift would import a macro as a constant and warn about the unreachable branch.
 static inline int martlet_has_callgrind(void) {
 #ifdef MARTLET_CALLGRIND
     return 1;
@@ -17,7 +17,7 @@ static inline int martlet_has_callgrind(void) {
 #endif
 }
 
-// Toggles the collection of callgrind, a macro of inline assembler. Has no effect outside valgrind.
+// Toggles the collection of callgrind, a macro of inline assembler. The call has no effect outside valgrind.
 static inline void martlet_callgrind_toggle_collect(void) {
 #ifdef MARTLET_CALLGRIND
     CALLGRIND_TOGGLE_COLLECT;

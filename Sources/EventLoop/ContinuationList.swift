@@ -1,6 +1,6 @@
-/// Tasks that wait for the same value.
+/// A list of tasks that wait for the same value.
 ///
-/// Loop-bound.
+/// The list is used on one loop's thread only.
 public final class ContinuationList<Value: Sendable> {
     private final class Waiter {
         var continuation: UnsafeContinuation<Value, Never>?

@@ -1,10 +1,10 @@
-/// One timer for many deadlines: fires at the earliest deadline that was armed since it last fired.
+/// One timer for many deadlines. It fires at the earliest deadline that was armed since it last fired.
 ///
-/// The owner arms the timer with each deadline and cancels none of them separately. So the timer never fires late, but
-/// may fire before the earliest deadline that is still valid. Its action handles overdue deadlines and arms the next
-/// one.
+/// The owner arms the timer with each deadline and cancels no single deadline. The timer therefore never fires late,
+/// but may fire before the earliest deadline that is still valid. Its action handles overdue deadlines and arms the
+/// next deadline.
 ///
-/// Loop-bound. An armed timer keeps its owner alive until it fires or is canceled.
+/// The timer is used on its loop's thread only. An armed timer keeps its owner alive until it fires or is canceled.
 public final class DeadlineTimer {
     private let loop: EventLoop
     private var armed: (token: TimerToken, deadline: MonotonicTime)?
@@ -15,8 +15,8 @@ public final class DeadlineTimer {
 
     /// Calls `action` at `deadline`, unless an earlier deadline is armed.
     ///
-    /// `action` receives its owner as an argument: a closure without captures needs no allocation, and most calls find
-    /// an earlier deadline.
+    /// `action` receives its owner as an argument, because a closure without captures needs no allocation. Most calls
+    /// find an earlier deadline.
     @inlinable
     public func arm<Owner: AnyObject>(
         at deadline: MonotonicTime, for owner: Owner, _ action: @escaping (Owner) -> Void

@@ -2,18 +2,18 @@ import CLinux
 import CSwiftJobs
 import Synchronization
 
-/// The event loop of one thread. Runs the Swift jobs, timers and byte streams of a lane, one at a time.
+/// The event loop of one thread. The loop runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
-/// The loop is the lane's serial executor. It also runs jobs that the runtime would pass from this thread to its global
-/// pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer the loop.
-/// `EpollLoop` is the real loop; `VirtualLoop` runs the same code on virtual time.
+/// The loop is the lane's serial executor. It also runs jobs that the runtime would pass from this thread to its
+/// global pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer
+/// the loop. `EpollLoop` is the real loop. `VirtualLoop` runs the same code on virtual time.
 ///
 /// Methods may be called on the loop's thread only, unless they state otherwise.
 ///
-/// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic;
-/// `assertOnLoop()` guards the rest.
+/// `@unchecked Sendable`: other threads use only the inbox, which has a lock, and the owner, which is atomic.
+/// `assertOnLoop()` guards all other state.
 open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// Maximum jobs of one iteration before sockets are polled again.
+    /// Maximum number of jobs of one iteration before sockets are polled again.
     static let jobsPerIterationMax = 16_384
 
     /// The time of this iteration, read once before its events are handled.
@@ -31,15 +31,15 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         self.now = now
     }
 
-    /// Interrupts the wait for events. Callable from any thread.
+    /// Interrupts the wait for events. The function may be called on any thread.
     func wake() {}
 
-    /// Returns a random number for jitter and shuffling; derived from the seed in a virtual loop.
+    /// Returns a random number for jitter and shuffling. A virtual loop derives the number from its seed.
     open func nextRandom() -> UInt64 {
         UInt64.random(in: .min ... .max)
     }
 
-    /// Opens a connection; the outcome arrives at `handler` as `connected` or `closed`.
+    /// Opens a connection. The outcome arrives at `handler` as `connected` or `closed`.
     open func connect(to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler) -> ByteTransport {
         fatalError("connect must be overridden")
     }
@@ -49,7 +49,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         connect(to: endpoint, options: ConnectOptions(), handler: handler)
     }
 
-    /// Accepts connections at `endpoint`; port 0 selects any free port. `accept` sets the handler of each connection
+    /// Accepts connections at `endpoint`. Port 0 selects any free port. `accept` sets the handler of each connection
     /// before it returns.
     ///
     /// - Throws: if the address cannot be bound.
@@ -72,13 +72,13 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         schedule(at: now.monotonic + delay, action)
     }
 
-    /// Cancels a timer; harmless if it has fired.
+    /// Cancels a timer. Does nothing if the timer has fired.
     public final func cancel(_ token: TimerToken) {
         assertOnLoop()
         timers.cancel(token)
     }
 
-    /// Waits for `delay`. Ignores task cancellation; use a timer for waits that may be cut short.
+    /// Waits for `delay`, regardless of task cancellation. Use a timer for a wait that may end early.
     public final func sleep(for delay: Duration) async {
         await withUnsafeContinuation { continuation in
             schedule(after: delay) { continuation.resume() }
@@ -93,15 +93,15 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         unflushed.append(handler)
     }
 
-    /// Calls `action` after the running code has returned: later in this iteration, or in the next one if a `flush`
-    /// requests it or this iteration has reached its maximum of jobs. The captured objects may live until all deferred
-    /// actions have run, and their deinitializers must not defer another action.
+    /// Calls `action` after the running code has returned, usually in this iteration. The call happens in the next
+    /// iteration if a `flush` requests it, or if this iteration has reached its maximum of jobs. The captured objects
+    /// may live until all deferred actions have run, and their deinitializers must not defer another action.
     public final func later(_ action: @escaping () -> Void) {
         assertOnLoop()
         deferred.append(action)
     }
 
-    /// Calls `work` on the loop. Callable from any thread.
+    /// Calls `work` on the loop. The function may be called on any thread.
     public final func post(_ work: @escaping @Sendable () -> Void) {
         if inbox.add(work) { wake() }
     }
@@ -113,8 +113,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     final var nextTimer: MonotonicTime? { timers.next }
 
-    /// Runs an iteration after its events: posted work, timers, jobs, then one flush for each stream with pending
-    /// bytes.
+    /// Runs the rest of an iteration after its events: posted work, timers, jobs, then one flush for each stream with
+    /// pending bytes.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()
@@ -186,8 +186,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         owner.store(0, ordering: .releasing)
     }
 
-    /// Keeps jobs that the runtime would pass from a loop's thread to its global pool on that loop, in order (decision
-    /// 20).
+    /// The one-time setup of a hook. Jobs that the runtime would pass from a loop's thread to its global pool stay on
+    /// that loop, in order (decision 20).
     private static let takeUnboundJobs: Void = martlet_set_unbound_job_handler { loop, job in
         let loop = Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()
         loop.ready.append(QueuedJob(job: unsafeBitCast(job, to: UnownedJob.self), isUnbound: true))
@@ -199,12 +199,12 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     /// Traps if called on another thread, or while the loop does not run.
     public final func assertOnLoop(_ function: StaticString = #function) {
-        precondition(isOnLoop, "must be called on the loop's thread")
+        precondition(isOnLoop, "the function must be called on the loop's thread")
     }
 
     private static var currentThread: UInt { UInt(pthread_self()) }
 
-    /// Jobs that other threads have enqueued since the loop was created. The data path causes none.
+    /// The number of jobs that other threads have enqueued since the loop was created. The data path enqueues none.
     public final var jobsFromOtherThreads: Int { inbox.jobsAdded }
 
     public final func enqueue(_ job: consuming ExecutorJob) {

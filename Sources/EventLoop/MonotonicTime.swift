@@ -1,4 +1,4 @@
-/// A point on the monotonic clock, in nanoseconds from an arbitrary start. Never decreases.
+/// A point on the monotonic clock, in nanoseconds from an arbitrary start. The clock never decreases.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
     public var nanoseconds: Int64
 
@@ -16,7 +16,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(duration.nanosecondsSaturated))
     }
 
-    /// The same as `+`, without the 128-bit division of a `Duration`.
+    /// Returns the same as `+`, without the 128-bit division of a `Duration`.
     public func adding(seconds: Int64) -> Self {
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let added = overflow ? (seconds < 0 ? -Int64.max : .max) : nanoseconds

@@ -1,10 +1,12 @@
 /// One reading of all clocks, taken by the loop once per iteration.
 public struct Now: Sendable, Hashable {
-    /// For intervals and deadlines. Does not advance while the machine is suspended, like the loop's timers.
+    /// The clock for intervals and deadlines. Like the loop's timers, it does not advance while the machine is
+    /// suspended.
     public var monotonic: MonotonicTime
-    /// For ages that other systems measure too. Advances while the machine is suspended, and is never set.
+    /// The clock for ages that other systems measure, too. It advances while the machine is suspended, and is never
+    /// set.
     public var sinceBoot: MonotonicTime
-    /// The wall clock in nanoseconds since 1970-01-01 UTC; may jump when the clock is set.
+    /// The wall clock in nanoseconds since 1970-01-01 UTC. It may jump when the clock is set.
     public var unixNanoseconds: Int64
 
     /// - Parameter sinceBoot: nil if the machine was never suspended.

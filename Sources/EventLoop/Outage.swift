@@ -1,11 +1,14 @@
-/// Decides when an outage is logged: when it begins, once a minute while it lasts, and when it ends. Pure.
+/// The choice of the times at which an outage is logged: at its beginning, once a minute while it lasts, and at its
+/// end.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60
-    /// Maximum outages that are logged when they begin, per minute. Further outages are logged only if they last.
+    /// Maximum number of outages per minute that are logged when they begin. Further outages are logged only if they
+    /// last.
     public static let linesPerMinuteMax = 5
 
     private var beganAt: MonotonicTime?
-    /// Nil if this outage was not logged. Then its end is not logged either.
+    /// The time of the last log line; nil if this outage was not logged. The end of an unlogged outage is not logged
+    /// either.
     private var loggedAt: MonotonicTime?
     /// The times at which the outages of the last minute were first logged.
     private var recent: [MonotonicTime] = []

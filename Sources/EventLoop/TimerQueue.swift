@@ -1,4 +1,4 @@
-/// Identifies a scheduled timer for `EventLoop.cancel`.
+/// A handle of a scheduled timer, for `EventLoop.cancel`.
 public struct TimerToken: Sendable, Hashable {
     fileprivate let slot: Int
     fileprivate let generation: UInt64
@@ -21,7 +21,7 @@ struct TimerQueue {
         var action: (() -> Void)?
     }
 
-    /// Cancelled timers that may stay in the heap before it is rebuilt, even if they are the majority.
+    /// The number of canceled timers that may stay in the heap before it is rebuilt, even if they are the majority.
     private static let cancelledMax = 64
 
     private var heap: [Entry] = []
@@ -30,7 +30,7 @@ struct TimerQueue {
     private var lastGeneration: UInt64 = 0
     private var cancelled = 0
 
-    /// The earliest deadline.
+    /// The earliest deadline; nil if there is no timer.
     var next: MonotonicTime? { heap.first?.deadline }
 
     mutating func add(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerToken {
@@ -59,14 +59,14 @@ struct TimerQueue {
         }
     }
 
-    /// The number of timers in memory, including cancelled ones.
+    /// The number of timers in memory, including canceled timers.
     var capacityInUse: Int { heap.count }
 
-    /// Identifies the newest timer, for `popDue`.
+    /// The number of the newest timer, for `popDue`.
     var newest: UInt64 { lastGeneration }
 
-    /// Removes and returns the next due action. Timers newer than `newest` wait for the next iteration: a timer that
-    /// reschedules itself without delay cannot block the loop.
+    /// Removes and returns the next due action. Timers newer than `newest` wait for the next iteration, so that a
+    /// timer that reschedules itself without delay cannot block the loop.
     mutating func popDue(until now: MonotonicTime, newest: UInt64) -> (() -> Void)? {
         while let first = heap.first, first.deadline <= now, first.generation <= newest {
             removeHead()

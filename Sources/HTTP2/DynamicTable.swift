@@ -30,10 +30,10 @@ struct DynamicTable {
     private var bytes = 0
     /// Entries, oldest first.
     private var entries: [Entry] = []
-    /// Text of the entries. May start with text of evicted entries.
+    /// Text of the entries. Text of evicted entries may precede it.
     private var text: [UInt8] = []
 
-    /// Returns the index of an entry with this name and value; nil if there is none.
+    /// Returns the index of an entry with this name and value; nil if no entry matches.
     func index(of name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int? {
         StaticHeaderField.index(of: name, value)
             ?? entryIndex { entry, text in
@@ -42,7 +42,7 @@ struct DynamicTable {
             }
     }
 
-    /// Returns the index of an entry with this name; nil if there is none.
+    /// Returns the index of an entry with this name; nil if no entry matches.
     func index(of name: UnsafeRawBufferPointer) -> Int? {
         StaticHeaderField.index(of: name) ?? entryIndex { entry, text in name.isSame(as: entry.name(in: text)) }
     }
@@ -59,7 +59,8 @@ struct DynamicTable {
         }
     }
 
-    /// Whether a field may be inserted. A field that fills more than three quarters of the table would evict the others.
+    /// Whether a field may be inserted. A field that fills more than three quarters of the table would evict the other
+    /// fields.
     func hasRoom(for name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         (name.count + value.count + Self.entryOverhead) * 4 <= bytesMax * 3
     }

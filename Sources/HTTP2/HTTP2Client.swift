@@ -9,7 +9,7 @@ public final class HTTP2Client: HTTP2Session {
     private var delegate: HTTP2ClientDelegate?
     private var encoder = HeaderEncoder()
     private var unsent = UnsentHeaders()
-    /// The peer's settings; nil before its first SETTINGS.
+    /// The peer's settings; nil before the peer's first SETTINGS.
     public private(set) var peerSettings: HTTP2Settings?
 
     /// - Parameter delegate: retained until its `closed` was called.
@@ -22,8 +22,8 @@ public final class HTTP2Client: HTTP2Session {
         super.init(loop: loop, settings: settings, limits: limits, isServer: false)
     }
 
-    /// Number of streams that may be opened now: up to the configured limit and the peer's limit, which is 1 before its
-    /// SETTINGS. 0 if the connection accepts no more requests.
+    /// Number of streams that may be opened now within the configured limit and the peer's limit. The peer's limit is
+    /// 1 before its SETTINGS. The number is 0 if the connection accepts no more requests.
     public var streamsFree: Int {
         guard isOpen, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
         let announced = peerSettings.map { $0.maxConcurrentStreams.map { Int($0) } ?? .max } ?? 1
@@ -37,12 +37,13 @@ public final class HTTP2Client: HTTP2Session {
     ///     parsed differently. If a stream is returned, the fields are consumed, and the block is empty. A request whose
     ///     header block may exceed a frame, 16 KiB, ends unsent.
     ///   - body: retained, not copied, until the stream has ended. Only `range` is sent.
-    /// - Returns: the stream, whose end is reported to the delegate exactly once; nil if none is free (``streamsFree``).
+    /// - Returns: the stream, whose end is reported to the delegate exactly once; nil if no stream is free
+    ///   (``streamsFree``).
     public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
         loop.assertOnLoop()
         guard streamsFree > 0 else { return nil }
         let range = range ?? body.indices
-        precondition(range.upperBound <= body.count, "body range out of bounds")
+        precondition(range.upperBound <= body.count, "the body range is out of bounds")
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)
@@ -59,7 +60,7 @@ public final class HTTP2Client: HTTP2Session {
         if HeaderEncoder.bytesMax(of: headers) <= HeadersFrame.blockBytesMax {
             unsent.add(&headers, streamID: id)
         } else {
-            // Too large for one frame: reset before anything is sent.
+            // The request is too large for one frame. Reset its stream before anything is sent.
             reset(stream, .internalError)
             headers.removeAll()
         }

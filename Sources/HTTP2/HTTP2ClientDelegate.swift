@@ -1,37 +1,39 @@
 public import EventLoop
 
-/// Receives the events of an ``HTTP2Client``. A base class instead of a protocol, so that an event costs one virtual call.
-/// All methods are called on the loop's thread, and may call every method of the client.
+/// The base class of the receivers of an ``HTTP2Client``'s events. An event costs one virtual call. All methods are
+/// called on the loop's thread, and may call every method of the client.
 open class HTTP2ClientDelegate {
     public init() {}
 
-    /// Called when the connection is up. From now on requests may be sent, one at a time until the peer's SETTINGS.
+    /// Handles the opening of the connection. From now on requests may be sent, one at a time until the peer's
+    /// SETTINGS.
     open func connected() {}
 
-    /// Called when the peer has sent SETTINGS.
+    /// Handles SETTINGS of the peer.
     open func settingsReceived(_ settings: HTTP2Settings) {}
 
-    /// Called at the start of a header block: of an interim response, of the response, or of its trailers.
+    /// Handles the start of a header block of an interim response, of the response, or of its trailers.
     open func headersBegan(_ stream: HTTP2Stream) {}
 
-    /// Called with the status of a response. After a status below 200, another one follows.
+    /// Handles the status of a response. After a status below 200, another status follows.
     open func responseStatus(_ stream: HTTP2Stream, _ status: Int) {}
 
-    /// Called with a header or trailer field. The memory is valid during the call.
+    /// Handles a header or trailer field. The memory is valid during the call.
     open func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {}
 
-    /// Called with a part of the response's body. The memory is valid during the call.
+    /// Handles a part of the response's body. The memory is valid during the call.
     open func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// Called exactly once for each stream. Its slot is free afterwards.
+    /// Handles the end of a stream, exactly once for each stream. The slot of the stream is free afterwards.
     open func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {}
 
-    /// Called when the peer accepts no more streams. Streams above `lastStreamID` end as `refusedUnprocessed` right after
-    /// this call; the others continue. May be called more than once. The peer chooses the debug data freely.
+    /// Handles a GOAWAY of the peer, which accepts no more streams. Streams above `lastStreamID` end as
+    /// `refusedUnprocessed` right after this call. The other streams continue. The method may be called more than
+    /// once. The peer chooses the debug data freely.
     open func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
     open func pingAcknowledged(_ number: UInt64) {}
 
-    /// Called exactly once, when the connection and all its streams have ended. `error` is nil after an orderly close.
+    /// Handles the end of the connection and of all its streams, exactly once. `error` is nil after an orderly close.
     open func closed(_ error: TransportError?) {}
 }

@@ -1,4 +1,4 @@
-/// The error code of RST_STREAM and GOAWAY frames (RFC 9113, 7). Preserves unassigned codes.
+/// The error code of RST_STREAM and GOAWAY frames (RFC 9113, 7). Unassigned codes are preserved.
 public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public var rawValue: UInt32
 
@@ -13,7 +13,7 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomString
     public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
     public static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
     public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
-    /// The stream was refused before any of it was processed: the request may be sent again (RFC 9113, 8.7).
+    /// The refusal of a stream before any processing. The request may be sent again (RFC 9113, 8.7).
     public static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
     public static let cancel = HTTP2ErrorCode(rawValue: 0x8)
     public static let compressionError = HTTP2ErrorCode(rawValue: 0x9)

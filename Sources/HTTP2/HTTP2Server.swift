@@ -4,16 +4,17 @@ public import EventLoop
 /// The server side of an HTTP/2 connection. Set it as the handler of an accepted transport.
 ///
 /// nghttp2 answers a client that exceeds the announced number of streams with an error that cannot be configured. The
-/// server therefore hides the announced number from nghttp2. The delegate receives excess streams and decides.
+/// server therefore hides the announced number from nghttp2. The delegate receives excess streams and decides about
+/// them.
 public final class HTTP2Server: HTTP2Session {
     private var delegate: HTTP2ServerDelegate?
     /// Stream limits of SETTINGS frames that are not sent yet; nil for a frame without a limit.
     private var limitsUnsent: [UInt32?] = []
     /// Stream limits of SETTINGS frames that are not acknowledged yet; nil for a frame without a limit.
     private var limitsUnacknowledged: [UInt32?] = []
-    /// The last stream limit sent to the client; nil if none was sent.
+    /// The last stream limit sent to the client; nil if no limit was sent.
     public private(set) var announcedStreamsMax: Int?
-    /// The last stream limit that the client has acknowledged; nil if it has acknowledged none.
+    /// The last stream limit that the client has acknowledged; nil if the client has acknowledged no limit.
     public private(set) var acknowledgedStreamsMax: Int?
     private var isSendingSettings = false
     private var fields = FieldArray()
@@ -22,7 +23,7 @@ public final class HTTP2Server: HTTP2Session {
     private var stall: OutputStall?
     private var isPaused = false
     private var isReadingPaused = false
-    /// nil unless the delegate wants header representations.
+    /// The scanner of header frames; nil unless the delegate wants header representations.
     private(set) var scanner: HeaderFrameScanner?
 
     /// - Parameter delegate: retained until its `closed` was called.
@@ -39,7 +40,8 @@ public final class HTTP2Server: HTTP2Session {
         super.init(loop: loop, settings: Self.withoutStreamLimit(settings), limits: limits, isServer: true)
     }
 
-    /// Announces new settings. Until ``HTTP2ServerDelegate/connected()`` has returned, they replace the initial settings.
+    /// Announces new settings. Until ``HTTP2ServerDelegate/connected()`` has returned, the new settings replace the
+    /// initial settings.
     public func update(_ settings: HTTP2Settings) {
         loop.assertOnLoop()
         guard phase == .open || phase == .connecting else { return }
@@ -57,7 +59,7 @@ public final class HTTP2Server: HTTP2Session {
     ///
     /// - Parameters:
     ///   - status: 200 to 599.
-    ///   - headers: the fields without `:status`. Copied.
+    ///   - headers: the fields without `:status`, which are copied.
     ///   - body: retained, not copied, until the stream has ended.
     public func respond(_ stream: HTTP2Stream, status: Int, headers: HeaderBlock = HeaderBlock(), body: [UInt8] = []) {
         loop.assertOnLoop()
@@ -95,7 +97,8 @@ public final class HTTP2Server: HTTP2Session {
         updateReading()
     }
 
-    /// Pauses or resumes reading. A client that does not read its responses is not read either, which bounds their memory.
+    /// Pauses or resumes reading. Reading also pauses while a client does not read its responses, which bounds their
+    /// memory.
     private func updateReading() {
         let pauses = isReadingPaused || output.isFull
         guard let transport, pauses != isPaused else { return }
@@ -121,7 +124,7 @@ public final class HTTP2Server: HTTP2Session {
         }
     }
 
-    /// Replaces the stream limit in a SETTINGS frame with the announced one.
+    /// Replaces the stream limit in a SETTINGS frame with the announced limit.
     ///
     /// - Parameter bytes: the frame, modified in place.
     private func announce(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -186,7 +189,7 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.requestBegan(stream, excess: excess)
     }
 
-    /// Whether the newest stream exceeds the announced limit.
+    /// The excess of the newest stream over the announced limit.
     private var excess: StreamExcess {
         guard let announced = announcedStreamsMax, openStreams > announced else { return .none }
         guard let acknowledged = acknowledgedStreamsMax, openStreams > acknowledged else { return .unacknowledged }

@@ -1,19 +1,19 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// One HTTP/2 connection over a byte stream: the common part of client and server.
+/// One HTTP/2 connection over a byte stream, as the common part of client and server.
 ///
-/// nghttp2 parses the input, and creates frames once at the end of each event-loop iteration. The frames pass through one
-/// bounded buffer. Delegates are called while input is parsed or frames are created. They may call every method of the
-/// session, since these methods do no input or output: they queue frames and request a flush.
+/// nghttp2 parses the input, and creates frames once at the end of each event-loop iteration. The frames pass through
+/// one bounded buffer. Delegates are called while input is parsed or frames are created. Delegates may call every
+/// method of the session, since these methods only queue frames and request a flush.
 ///
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {
     enum Phase {
-        /// Not connected yet; becomes `open` or `closed`.
+        /// A session that is not connected yet; becomes `open` or `closed`.
         case connecting
         case open
-        /// The transport is closing; becomes `closed`.
+        /// A session whose transport is closing; becomes `closed`.
         case closing
         case closed
     }
@@ -32,7 +32,7 @@ public class HTTP2Session: ByteStreamHandler {
     final private(set) var output: OutputBuffer
     /// Number of bytes of the frames created so far.
     final private(set) var outputPosition: UInt64 = 0
-    /// The error for which this side ends the connection. Takes precedence over the transport's error.
+    /// The error for which this side ends the connection, which takes precedence over the transport's error.
     private var failure: TransportError?
     private var goAwaySent = false
     /// The last of the peer's streams that is served. Later streams are ignored, even if they arrived before GOAWAY was
@@ -62,7 +62,7 @@ public class HTTP2Session: ByteStreamHandler {
     }
 
     deinit {
-        // Only frees memory, and calls no callbacks.
+        // The function only frees memory, and calls no callbacks.
         nghttp2_session_del(session)
     }
 
@@ -83,7 +83,7 @@ public class HTTP2Session: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    /// Sends a PING. Its acknowledgement contains the same number.
+    /// Sends a PING. The peer's acknowledgement contains the same number.
     public final func ping(_ number: UInt64) {
         loop.assertOnLoop()
         guard phase == .open else { return }
@@ -95,8 +95,8 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Sends a GOAWAY. Streams up to `lastStreamID` (default: the last one received) continue. The connection closes when
-    /// they have ended.
+    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. The connection
+    /// closes when these streams have ended.
     ///
     /// - Parameters:
     ///   - lastStreamID: a stream ID of the peer, or 0. Limited to the value of an earlier GOAWAY.
@@ -285,48 +285,48 @@ public class HTTP2Session: ByteStreamHandler {
         position <= outputPosition - UInt64(output.count)
     }
 
-    /// Called with input before nghttp2 parses it.
+    /// Handles input before nghttp2 parses it.
     func inputArrived(_ bytes: UnsafeRawBufferPointer) {}
 
-    /// Called after nghttp2 has parsed the input.
+    /// Handles the end of nghttp2's parsing of the input.
     func inputWasRead() {}
 
     func sessionOpened() {}
 
     func sessionClosed(_ error: TransportError?) {}
 
-    /// Appends output of nghttp2. Subclasses may modify it.
+    /// Appends output of nghttp2. Subclasses may modify the output.
     func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) { output.append(bytes) }
 
-    /// Called when the header of a frame of any type has arrived.
+    /// Handles the arrival of the header of a frame of any type.
     func frameBegan() {}
 
-    /// Called when this side has sent END_STREAM.
+    /// Handles the sending of END_STREAM by this side.
     func endSent(slot: Int) {}
 
-    /// Called after output was created or written.
+    /// Handles output that was created or written.
     func outputChanged() {}
 
-    /// `slot` is -1 for an unknown stream.
+    /// Handles the start of a header block. `slot` is -1 for an unknown stream.
     func headersBegan(streamID: Int32, slot: Int) {}
 
-    /// Called with a header field. Returns false if the stream must be reset.
+    /// Handles a header field. Returns false if the stream must be reset.
     func headerReceived(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
     ) -> Bool { true }
 
-    /// Called with a malformed field. Returns true to ignore the field, or false to reset the stream.
+    /// Handles a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// Called with the reason for which nghttp2 resets the stream whose header block it parses.
+    /// Handles the reason for which nghttp2 resets the stream whose header block it parses.
     func messageRefused(_ text: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// Called when the peer has ended its request or response. `slot` is -1 for an unknown stream.
+    /// Handles the end of the peer's request or response. `slot` is -1 for an unknown stream.
     func messageEnded(slot: Int) {}
 
-    /// Called with each table size in a SETTINGS frame: first the smallest, then the final one, as nghttp2 reports them.
+    /// Handles a table size in a SETTINGS frame. nghttp2 reports the smallest size first, then the final size.
     func headerTableLimited(to bytes: UInt32) {}
 
     func settingsReceived(isAcknowledgement: Bool) {}

@@ -8,7 +8,7 @@ public struct HTTP2Settings: Sendable, Hashable {
     public var headerTableBytes: UInt32?
     /// Maximum size of a frame's payload, 16,384 to 16,777,215.
     public var maxFrameBytes: UInt32?
-    /// Maximum size of the uncompressed header fields of one message. Advisory.
+    /// Maximum size of the uncompressed header fields of one message. The limit is advisory.
     public var maxHeaderListBytes: UInt32?
 
     public init(
@@ -25,22 +25,23 @@ public struct HTTP2Settings: Sendable, Hashable {
 
 /// Limits that a session enforces locally.
 public struct HTTP2Limits: Sendable, Hashable {
-    /// Maximum number of open streams, regardless of SETTINGS. A client opens no more; a server refuses further streams.
+    /// Maximum number of open streams, regardless of SETTINGS. A client opens no more streams. A server refuses
+    /// further streams.
     public var streamsMax: Int
-    /// Maximum size of the header fields of one incoming message, names and values. Beyond it, a server resets the stream,
-    /// and a client ignores the fields.
+    /// Maximum size of the header fields of one incoming message, names and values. Beyond this size, a server resets
+    /// the stream, and a client ignores the fields.
     public var headerBytesMax: Int
     /// Maximum size of a response body that a client passes to its delegate. The client ignores the rest. A server passes on
     /// the whole request body.
     public var responseBodyBytesMax: Int
-    /// Amount of output not yet accepted by the transport from which no more frames are created.
+    /// Amount of output that the transport has not accepted yet and at which no more frames are created.
     public var outputBytesMax: Int
     /// Flow-control window of the connection for incoming bodies.
     public var connectionWindowBytes: Int32
-    /// Number of frames without a response, such as PING, SETTINGS and streams that the client resets, that a server accepts
-    /// in a burst before it ends the connection. A KiB counts as a frame.
+    /// Number of frames without a response that a server accepts in a burst before it ends the connection. Examples
+    /// are PING, SETTINGS and streams that the client resets. A KiB of input counts as a frame.
     public var idleFramesMax: Int
-    /// Number of such frames that a server accepts per second in addition to the burst.
+    /// Number of frames without a response that a server accepts per second in addition to the burst.
     public var idleFramesPerSecondMax: Int
     /// Maximum time for which a client may stop reading before a server ends the connection.
     public var outputStallSecondsMax: Int

@@ -1,6 +1,6 @@
-/// A handle of one request and its response on one connection. Has no effect after the stream has ended.
+/// A handle of one request and its response on one connection. The handle has no effect after the stream has ended.
 public struct HTTP2Stream: Sendable, Hashable {
-    /// A small number, reused after the stream has ended. An index for a delegate's array of streams.
+    /// A small number, reused after the stream has ended. A delegate may use it as an index for its array of streams.
     public let slot: Int
     /// The stream identifier of the protocol, unique on the connection.
     public let id: Int32
@@ -8,13 +8,13 @@ public struct HTTP2Stream: Sendable, Hashable {
 
 /// The end of a client's stream, which determines whether the request may have been processed (RFC 9113, 8.7).
 public enum StreamEnd: Sendable, Hashable {
-    /// The whole response has arrived.
+    /// A stream whose whole response has arrived.
     case complete
-    /// The peer did not process the request: it refused the stream, sent a GOAWAY with a lower stream ID, or never received
-    /// the whole request. The request can be sent again safely.
+    /// A request that the peer did not process. The peer refused the stream, sent a GOAWAY with a lower stream ID, or
+    /// never received the whole request. The request can be sent again safely.
     case refusedUnprocessed
-    /// Either side reset the stream, or the stream violated the protocol. The request may have been processed.
+    /// A reset by either side, or a protocol violation on the stream. The request may have been processed.
     case reset(HTTP2ErrorCode)
-    /// The connection ended before the response. The request may have been processed.
+    /// The end of the connection before the response. The request may have been processed.
     case connectionLost
 }

@@ -3,10 +3,11 @@
 public struct HeaderBlock: Sendable {
     /// The HPACK representation of a field (RFC 7541, 6.2).
     public enum Indexing: Sendable {
-        /// May enter the peer's table, after which the field takes about one byte. For values that rarely change.
+        /// A field that may enter the peer's table and then needs about one byte. This case suits values that rarely
+        /// change.
         case indexed
-        /// Literal, never indexed. For secrets (RFC 7541, 7.1.3), and for values that differ with each request, which would
-        /// only evict other entries.
+        /// A literal that is never indexed. This case suits secrets (RFC 7541, 7.1.3), and values that differ with
+        /// each request and would only evict other entries.
         case never
     }
 
@@ -70,7 +71,7 @@ public struct HeaderBlock: Sendable {
         fields.append(Field(name: .constant(name), value: .constant(value), indexing: indexing))
     }
 
-    /// Adds a field whose name is not a constant. Not for hot paths.
+    /// Adds a field whose name is not a constant. This function allocates memory and is not for hot paths.
     public mutating func append(name: String, value: String, indexing: Indexing = .indexed) {
         let start = bytes.count
         bytes.append(contentsOf: name.utf8)
@@ -122,14 +123,15 @@ public struct HeaderBlock: Sendable {
             span.withUnsafeMutableBufferPointer { room, initialized in
                 let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<countMax]))
                 initialized = write(room)
-                precondition(initialized >= 0 && initialized <= countMax, "more bytes written than reserved")
+                precondition(initialized >= 0 && initialized <= countMax, "write wrote more bytes than reserved")
             }
         }
         return .stored(start: start, count: bytes.count - start)
     }
 
-    /// Whether the bytes are a valid field value: no control characters except tab, no white space at the ends (RFC 9113,
-    /// 8.2.1). Check external values before sending them, since a peer resets the stream for an invalid one.
+    /// Whether the bytes are a valid field value (RFC 9113, 8.2.1), without control characters except tab, and without
+    /// white space at the ends. Check external values before sending them, since a peer resets the stream for an
+    /// invalid value.
     public static func isWellFormedValue(_ value: UnsafeRawBufferPointer) -> Bool {
         let space = UInt8(ascii: " ")
         let tab = UInt8(ascii: "\t")

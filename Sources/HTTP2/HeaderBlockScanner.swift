@@ -1,5 +1,5 @@
-/// Determines the representation of each field of a header block (RFC 7541, 6) without decoding the fields. The scan needs
-/// only lengths, so it keeps no table. The block may arrive in parts, cut anywhere.
+/// A scanner that determines the representation of each field of a header block (RFC 7541, 6) without decoding the
+/// fields. The scan needs only lengths, so the scanner keeps no table. The block may arrive in parts of any length.
 ///
 /// A syntax error stops the scan. The decoder of the block finds the same error and ends the connection.
 struct HeaderBlockScanner {

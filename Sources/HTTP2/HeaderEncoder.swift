@@ -1,5 +1,5 @@
-/// Encodes header blocks with HPACK (RFC 7541). Blocks must be encoded in the order of sending, since the peer's decoder
-/// maintains the same table.
+/// An encoder of header blocks with HPACK (RFC 7541). Blocks must be encoded in the order of sending, since the peer's
+/// decoder maintains the same table.
 ///
 /// Strings are not Huffman-coded. Coding the path, the token and the ID of each request was a third of the cost of HTTP/2
 /// (decision 27).
@@ -16,7 +16,7 @@ struct HeaderEncoder {
     private static let integerBytesMax = 6
 
     private var table = DynamicTable()
-    /// Changes of the table size since the last block: the smallest size, and the current one (RFC 7541, 4.2).
+    /// The smallest and the current table size since the last block; nil if the size has not changed (RFC 7541, 4.2).
     private var newSizes: (least: Int, last: Int)?
 
     /// Applies the table size of the peer's decoder, up to the default size.
@@ -78,7 +78,7 @@ struct HeaderEncoder {
     }
 }
 
-/// Writes HPACK primitives to memory.
+/// A writer of HPACK primitives to memory.
 private struct HeaderWriter {
     private let space: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -98,7 +98,7 @@ private struct HeaderWriter {
         byte(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Writes a string literal (RFC 7541, 5.2). Its first bit is 0: no Huffman code.
+    /// Writes a string literal (RFC 7541, 5.2). The first bit is 0, because the text has no Huffman code.
     mutating func text(_ text: UnsafeRawBufferPointer) {
         integer(text.count, (pattern: 0, bits: 7))
         UnsafeMutableRawBufferPointer(rebasing: space[count...]).copyMemory(from: text)

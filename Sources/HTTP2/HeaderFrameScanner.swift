@@ -1,10 +1,11 @@
-/// Determines the representations of a client's header fields, which nghttp2 does not report. Finds the header blocks in
-/// the incoming frames (RFC 9113, 4.1, 6.2, 6.10), and stores the representations until nghttp2 reports the fields.
+/// A scanner that determines the representations of a client's header fields, which nghttp2 does not report. The
+/// scanner finds the header blocks in the incoming frames (RFC 9113, 4.1, 6.2, 6.10). It stores the representations
+/// until nghttp2 reports the fields.
 ///
 /// For each part of the input, call ``scan(_:)`` before nghttp2 parses the part, ``blockBegan(streamID:)`` and ``next()``
 /// from its callbacks, and ``pieceEnded()`` afterwards. Blocks that nghttp2 ignores are skipped by stream ID.
 struct HeaderFrameScanner {
-    /// Maximum number of stored representations per block. Those of further fields are unknown.
+    /// Maximum number of stored representations per block. The representations of further fields are unknown.
     static let fieldsPerBlockMax = 1024
     /// Maximum number of representations whose memory is retained between parts of the input.
     private static let fieldsKeptMax = 4096
@@ -163,7 +164,7 @@ struct HeaderFrameScanner {
         return fields[nextField]
     }
 
-    /// Discards all blocks except an incomplete one. Call after nghttp2 has parsed the part.
+    /// Discards all blocks except an incomplete block. Call this function after nghttp2 has parsed the part.
     mutating func pieceEnded() {
         guard let last = blocks.last else { return }
         guard openBlock != nil else {

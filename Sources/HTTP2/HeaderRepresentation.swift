@@ -3,11 +3,11 @@ public struct HeaderRepresentation: RawRepresentable, Sendable, Hashable {
     public enum Form: UInt8, Sendable, CaseIterable {
         /// Name and value from a table (6.1).
         case indexed = 1
-        /// Literal, and added to the table (6.2.1).
+        /// A literal that is added to the table (6.2.1).
         case incremental
-        /// Literal, and not added to the table (6.2.2).
+        /// A literal that is not added to the table (6.2.2).
         case withoutIndexing
-        /// Literal, and not to be added to a table by any intermediary (6.2.3).
+        /// A literal that no intermediary may add to a table (6.2.3).
         case neverIndexed
     }
 
@@ -31,7 +31,7 @@ public struct HeaderRepresentation: RawRepresentable, Sendable, Hashable {
         if isValueHuffman { rawValue |= Self.valueHuffmanBit }
     }
 
-    /// nil if unknown. nghttp2 reports only ``Form/neverIndexed``; the other forms need
+    /// The form; nil if unknown. nghttp2 reports only ``Form/neverIndexed``. The other forms need
     /// ``HTTP2ServerDelegate/wantsHeaderRepresentations``.
     public var form: Form? { Form(rawValue: rawValue & Self.formMask) }
 

@@ -11,7 +11,7 @@ enum HeadersFrame {
     private static let streamPlace = 5
     private static let flagsPlace = 4
     private static let headersType: UInt8 = 1
-    /// PADDED and PRIORITY, which add fields to the payload.
+    /// The flags PADDED and PRIORITY, which add fields to the payload.
     private static let flagsOfMore: UInt8 = 0x28
 
     /// Returns the stream ID of a HEADERS frame; nil for other frames, and for the client's preface, whose fourth byte is a
@@ -29,7 +29,7 @@ enum HeadersFrame {
         assert(frame[flagsPlace] & flagsOfMore == 0)
         output.append(upTo: headerBytes + bytesMax) { space in
             let count = write(UnsafeMutableRawBufferPointer(rebasing: space[headerBytes...]))
-            // Writes the length of three bytes. The fourth byte is overwritten by the type.
+            // Write the length of three bytes. The type overwrites the fourth byte.
             space.storeBytes(of: UInt32(truncatingIfNeeded: count << 8).bigEndian, as: UInt32.self)
             for place in typePlace..<headerBytes { space[place] = frame[place] }
             return headerBytes + count

@@ -1,16 +1,18 @@
 import EventLoop
 
-/// The budget for input of a client that leads to no response: PING, SETTINGS, PRIORITY, requests that the client resets,
-/// endless bodies, unknown frames. Such input is cheap to send and costs work. Each response adds to the budget, which
-/// pays for the frames of its request.
+/// The budget for input of a client that leads to no response. Examples are PING, SETTINGS, PRIORITY, requests that
+/// the client resets, endless bodies and unknown frames. Such input is cheap to send but expensive to process. Each
+/// response adds to the budget and so covers the frames of its request.
 struct InputBudget {
     /// Number of bytes that cost as much as a frame.
     private static let bytesPerFrame = 1024
     /// Number of frames that a request and its response may need: header block, body, window updates, a PING.
     private static let framesPerAnswer = 32
-    /// Cost of a request that the client resets immediately, or that is too large: more work than one frame.
+    /// Cost, in frames, of a request that the client resets immediately or that is too large. Such a request needs
+    /// more work than one frame.
     private static let framesPerWastedRequest = 20
-    /// Age from which a stream without a response does not count as wasted: the client waited for the response.
+    /// Age from which a stream without a response does not count as wasted, because the client waited for the
+    /// response.
     private static let answerWaitSecondsMin: Int64 = 1
 
     private let framesMax: Int
@@ -46,7 +48,7 @@ struct InputBudget {
         return left < 0
     }
 
-    /// Credits a stream with a response, or charges a wasted one.
+    /// Credits a stream with a response, or charges a wasted stream.
     ///
     /// - Parameters:
     ///   - wasAnswered: whether this side sent a complete response.

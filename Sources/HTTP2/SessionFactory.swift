@@ -1,7 +1,7 @@
 internal import CNGHTTP2
 
-/// Creates nghttp2 sessions. The callbacks get the Swift session from nghttp2's user data and only forward the event.
-/// nghttp2 forbids callbacks to read, write or delete the session.
+/// A factory of nghttp2 sessions. The callbacks get the Swift session from nghttp2's user data and only forward the
+/// event. nghttp2 forbids callbacks to read, write or delete the session.
 enum SessionFactory {
     /// Number of unsent acknowledgements of PING and SETTINGS from which nghttp2 treats a peer as flooding.
     private static let acknowledgementsWaitingMax = 1000
@@ -103,7 +103,7 @@ enum SessionFactory {
         }
     }
 
-    /// Copies the next part of a stream's body into a DATA frame.
+    /// The callback that copies the next part of a stream's body into a DATA frame.
     static let bodySource: nghttp2_data_source_read_callback = { _, _, space, count, flags, source, userData in
         guard let source, let slot = source.pointee.ptr.map({ Int(bitPattern: $0) - 1 }) else {
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)

@@ -6,14 +6,16 @@ import Glibc
 /// request ends. Free lists by size are faster than the heap, which spends half a microsecond per request on splitting and
 /// merging blocks when a thousand requests are open.
 ///
-/// A class, since nghttp2 stores a pointer to it. Used only on the session's loop. Must outlive the session.
+/// The allocator is a class, since nghttp2 stores a pointer to it. It is used only on the session's loop and must
+/// outlive the session.
 final class SessionMemory {
-    /// Sizes are rounded up to multiples of this. Sizes without a free list use the heap.
+    /// Unit to which sizes are rounded up. Sizes without a free list use the heap.
     private static let granuleBytes = 64
-    /// Size of the header of each block, which contains the number of its list. Preserves the heap's alignment.
+    /// Size of the header of each block, which contains the number of its list. The size preserves the heap's
+    /// alignment.
     private static let headerBytes = 16
 
-    /// Free blocks by size. A free block starts with the address of the next one.
+    /// Free blocks by size. A free block starts with the address of the next free block.
     private var lists = InlineArray<16, UnsafeMutableRawPointer?>(repeating: nil)
 
     deinit {

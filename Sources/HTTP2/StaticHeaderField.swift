@@ -2,7 +2,7 @@ import Glibc
 
 /// The subset of HPACK's static table that requests to APNs use (RFC 7541, appendix A).
 enum StaticHeaderField {
-    /// Returns the index of an entry with this name and value; nil if there is none.
+    /// Returns the index of an entry with this name and value; nil if no entry matches.
     static func index(of name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int? {
         guard name.first == UInt8(ascii: ":") else { return nil }
         if name.isSame(as: ":method") { return value.isSame(as: "POST") ? 3 : value.isSame(as: "GET") ? 2 : nil }
@@ -10,7 +10,7 @@ enum StaticHeaderField {
         return nil
     }
 
-    /// Returns the index of an entry with this name; nil if there is none.
+    /// Returns the index of an entry with this name; nil if no entry matches.
     static func index(of name: UnsafeRawBufferPointer) -> Int? {
         guard name.first == UInt8(ascii: ":") else { return name.isSame(as: "authorization") ? 23 : nil }
         if name.isSame(as: ":path") { return 4 }

@@ -3,7 +3,7 @@ import EventLoop
 /// The state of each open stream, in reusable slots. A stream needs no allocation once the table has grown.
 struct StreamTable {
     struct Entry {
-        /// 0 in a free slot.
+        /// The stream identifier; 0 in a free slot.
         var id: Int32 = 0
         /// The body to send, shared with the caller.
         var body: [UInt8] = []

@@ -8,7 +8,7 @@ struct UnsentHeaders {
     /// Indices of the waiting blocks. Blocks before and after this range are unused.
     private var waiting = 0..<0
 
-    /// Stores the block, and replaces the caller's block with an empty one.
+    /// Stores the block, and replaces the caller's block with an empty block.
     mutating func add(_ block: inout HeaderBlock, streamID: Int32) {
         if waiting.isEmpty { removeAll() }
         if waiting.upperBound == blocks.count { makeRoom() }
@@ -25,7 +25,7 @@ struct UnsentHeaders {
             waiting = waiting.dropFirst()
             if blocks[next].streamID == streamID { return body(blocks[next].block) }
         }
-        preconditionFailure("request without header fields")
+        preconditionFailure("a request has no header fields")
     }
 
     /// Discards all blocks.

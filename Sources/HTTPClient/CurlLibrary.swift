@@ -4,11 +4,11 @@ import Glibc
 /// libcurl, loaded on first use of a request or URL. Many workers use neither, and libcurl loads 17 other libraries
 /// (decision 30).
 public enum CurlLibrary {
-    /// The error of loading libcurl; nil if it was loaded. Also ignores SIGPIPE in the process, since libcurl may write to a
-    /// closed connection on any thread.
+    /// The error of loading libcurl; nil if it was loaded. Loading also ignores SIGPIPE in the process, since libcurl
+    /// may write to a closed connection on any thread.
     private static let failure: HTTPError? = {
         signal(SIGPIPE, SIG_IGN)
-        return martlet_curl_load().map { HTTPError(.unavailable, "libcurl cannot be loaded: \(String(cString: $0))") }
+        return martlet_curl_load().map { HTTPError(.unavailable, "cannot load libcurl: \(String(cString: $0))") }
     }()
 
     static func load() throws(HTTPError) {

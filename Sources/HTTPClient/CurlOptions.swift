@@ -1,6 +1,6 @@
 import CCURL
 
-/// Sets the options of one transfer, and stores the first error of libcurl.
+/// The options of one transfer, and the first error of libcurl.
 struct CurlOptions {
     private let handle: UnsafeMutableRawPointer
     private(set) var code = CURLE_OK
@@ -18,7 +18,7 @@ struct CurlOptions {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // Ignores the proxy variables of the environment.
+        // Ignore the proxy variables of the environment.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
@@ -67,7 +67,7 @@ struct CurlOptions {
                 }, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
-    /// Frees the header list. Call when the transfer has ended.
+    /// Frees the header list. Call this function when the transfer has ended.
     mutating func end() {
         check(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, nil))
         martlet_curl_slist_free_all(headers)
@@ -92,8 +92,8 @@ struct CurlOptions {
     }
 }
 
-/// Passes a part of the response to the transfer. Returns the number of accepted bytes; any other number than `count` ends
-/// the transfer.
+/// Passes a part of the response to the transfer. Returns the number of accepted bytes. Any other number than `count`
+/// ends the transfer.
 private func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ transfer: UnsafeMutableRawPointer?,
     _ body: (HTTPTransfer, UnsafeRawBufferPointer) -> Bool

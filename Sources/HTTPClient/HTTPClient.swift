@@ -89,7 +89,7 @@ public final class HTTPClient {
         HTTPError(.connectionLost, "\(request.place): connection closed before the response was complete")
     }
 
-    /// Returns libcurl's detailed error text, or its generic one.
+    /// Returns libcurl's detailed error text, or its generic text.
     private func detail(_ code: CURLcode) -> String {
         let text = String(cString: errorText.pointee == 0 ? martlet_curl_easy_strerror(code) : UnsafePointer(errorText))
         return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })

@@ -1,28 +1,28 @@
-/// The reason for which a request has no response. A response with any status is not an error.
+/// The reason why a request has no response. A response with any status is not an error.
 public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// The request or its URL is invalid.
+        /// An invalid request or URL.
         case invalidRequest
-        /// The host name has no address.
+        /// A host name without an address.
         case cannotResolve
-        /// The server refused the connection or is unreachable.
+        /// A server that refused the connection or is unreachable.
         case cannotConnect
-        /// TLS failed, usually because the certificate is not trusted or is for another host.
+        /// A TLS failure, usually because the certificate is not trusted or is for another host.
         case tls
-        /// The response was not complete in time.
+        /// A response that was not complete in time.
         case timedOut
-        /// The connection ended before the response was complete.
+        /// The end of the connection before the response was complete.
         case connectionLost
-        /// The header or the body exceeds the limits of the request.
+        /// A header or body that exceeds the limits of the request.
         case tooLarge
-        /// The server does not speak HTTP/1.1.
+        /// A server that does not speak HTTP/1.1.
         case notHTTP
-        /// libcurl cannot be loaded, is out of memory, or lacks a required feature.
+        /// A libcurl that cannot be loaded, is out of memory, or lacks a required feature.
         case unavailable
     }
 
     public let code: Code
-    /// The host and the problem, for an operator. Contains no credentials.
+    /// The host and the problem, for an operator, without credentials.
     public let message: String
 
     init(_ code: Code, _ message: String) {

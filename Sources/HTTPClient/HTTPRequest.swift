@@ -15,7 +15,7 @@ public struct HTTPRequest: Sendable {
     public var body: [UInt8] = []
     /// The path of a Unix socket to connect to instead of the URL's host, at most ``unixSocketPathBytesMax`` bytes.
     public var unixSocketPath: String?
-    /// PEM of the trusted authorities; nil trusts the system's.
+    /// PEM of the trusted authorities; nil trusts the system's authorities.
     public var authoritiesPEM: String?
     public var limits = HTTPLimits()
 
@@ -27,6 +27,8 @@ public struct HTTPRequest: Sendable {
         self.url = url
     }
 
+    /// Checks the headers and the socket path.
+    ///
     /// - Throws: `invalidRequest` for an invalid header or socket path.
     func check() throws(HTTPError) {
         for (name, value) in headers {

@@ -11,7 +11,7 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// Returns the value of the first field with this name; nil if there is none.
+    /// Returns the value of the first field with this name; nil if no field matches.
     ///
     /// - Parameter name: a name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }

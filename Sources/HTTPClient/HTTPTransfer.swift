@@ -1,10 +1,10 @@
-/// The received part of a response. libcurl calls it on the thread of the request.
+/// The received part of a response. libcurl calls the transfer on the thread of the request.
 final class HTTPTransfer {
     private let limits: HTTPLimits
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private var headerBytes = 0
-    /// Whether the end of the header was received. libcurl does not require it.
+    /// Whether the end of the header was received. libcurl does not require the end of the header.
     private(set) var isHeadComplete = false
     /// Whether the response exceeded a limit.
     private(set) var isTooLarge = false
@@ -17,7 +17,7 @@ final class HTTPTransfer {
         guard headerBytes <= limits.headerBytesMax else { return refuse() }
         let text = String(decoding: line, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
-            // Discards the fields of an interim response.
+            // Discard the fields of an interim response.
             headers = []
             isHeadComplete = false
         } else if text == "\r\n" || text == "\n" {

@@ -1,7 +1,7 @@
 import CCURL
 
-/// An `http` or `https` URL: the target of a request, or a base for paths. Its description contains neither the user nor
-/// the password.
+/// An `http` or `https` URL, which is the target of a request or a base for paths. The description contains neither
+/// the user nor the password.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// User and password of the Basic scheme (RFC 7617). Descriptions omit the password.
     public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -33,6 +33,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     public static let bytesMax = 8192
 
+    /// Parses a URL.
+    ///
     /// - Throws: `invalidRequest`. The message does not quote the text, which may contain a password.
     public init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else { throw Self.invalid }

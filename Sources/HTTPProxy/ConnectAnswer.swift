@@ -1,11 +1,11 @@
-/// Parser of a proxy's answer to CONNECT: the head of an HTTP/1 response. After a successful one, bytes of the target
-/// follow.
+/// A parser of a proxy's answer to CONNECT, which is the head of an HTTP/1 response. After a successful answer, bytes
+/// of the target follow.
 struct ConnectAnswer {
     enum Progress: Equatable {
         case incomplete
-        /// The tunnel is open. `rest` contains bytes of the target that arrived with the head.
+        /// An open tunnel. `rest` contains bytes of the target that arrived with the head.
         case open(rest: [UInt8])
-        /// The proxy refused. `logins` are the schemes of `Proxy-Authenticate`, such as `Basic`.
+        /// A refusal by the proxy. `logins` are the schemes of `Proxy-Authenticate`, such as `Basic`.
         case refused(status: Int, logins: [String])
         case malformed
     }
@@ -43,7 +43,7 @@ struct ConnectAnswer {
         }
     }
 
-    /// Returns the offset after the empty line; nil if the head is incomplete. Does not search bytes again.
+    /// Returns the offset after the empty line; nil if the head is incomplete. Searches no byte twice.
     private mutating func findEndOfHead() -> Int? {
         while searchStart + Self.endOfHead.count <= bytes.count {
             let end = searchStart + Self.endOfHead.count

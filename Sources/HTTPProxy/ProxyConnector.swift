@@ -1,12 +1,13 @@
 public import EventLoop
 
-/// Opens byte streams through an HTTP proxy with CONNECT (RFC 9110, section 9.3.6). With TLS on top, the proxy sees only
-/// host and port.
+/// A connector that opens byte streams through an HTTP proxy with CONNECT (RFC 9110, section 9.3.6). With TLS on top,
+/// the proxy sees only host and port.
 ///
 /// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy limits
 /// the earlier steps.
 public final class ProxyConnector: ByteConnector {
-    /// Maximum time from the open connection to the proxy until its answer. Includes the proxy's connect to the target.
+    /// Maximum time from the open connection to the proxy until its answer, including the proxy's connect to the
+    /// target.
     public static let answerSecondsMax = 6
 
     private let proxy: ByteConnector
@@ -14,7 +15,7 @@ public final class ProxyConnector: ByteConnector {
 
     /// - Parameters:
     ///   - proxy: opens streams to the proxy, with or without TLS.
-    ///   - authorization: value of `proxy-authorization`. A secret, sent only to the proxy.
+    ///   - authorization: the secret value of `proxy-authorization`, sent only to the proxy.
     public init(to endpoint: Endpoint, through proxy: ByteConnector, authorization: String? = nil) {
         self.proxy = proxy
         self.authorization = authorization
@@ -33,7 +34,7 @@ public final class ProxyConnector: ByteConnector {
     }
 }
 
-/// Handles the stream until the tunnel is open, then passes the stream to the next handler.
+/// A handler that owns the stream until the tunnel is open, and then passes the stream to the next handler.
 private final class TunnelHandler: ByteStreamHandler {
     private let next: ByteStreamHandler
     private let target: Endpoint
@@ -43,7 +44,7 @@ private final class TunnelHandler: ByteStreamHandler {
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
     private var failure: TransportError?
-    /// The timer runs from the open connection until the proxy has answered.
+    /// The cancellation of the timer, which runs from the open connection until the proxy has answered.
     private var cancelTimer: () -> Void = {}
 
     init(_ next: ByteStreamHandler, request: [UInt8], hasLogin: Bool, target: Endpoint, proxy: Endpoint) {

@@ -7,7 +7,7 @@ public import EventLoop
 public struct ProxyExemptions: Sendable, Hashable {
     private struct Entry: Sendable, Hashable {
         var host: String
-        /// nil means every port.
+        /// The exempt port; nil means every port.
         var port: UInt16?
     }
 

@@ -11,7 +11,7 @@ enum SessionBIO {
         return bio
     }
 
-    /// Immutable after creation, never freed.
+    /// The functions of the BIO, immutable after creation and never freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "martlet session") else {
             return nil

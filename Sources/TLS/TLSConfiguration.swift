@@ -8,9 +8,9 @@ public enum TLSTrust: Sendable {
 
 /// A certificate, its chain to the authority, and its private key.
 public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// PEM, the certificate of the private key first.
+    /// The chain in PEM, with the certificate of the private key first.
     public var certificateChainPEM: String
-    /// PEM, without a passphrase. A secret.
+    /// The secret private key in PEM, without a passphrase.
     public var privateKeyPEM: String
 
     public init(certificateChainPEM: String, privateKeyPEM: String) {
@@ -18,7 +18,7 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
         self.privateKeyPEM = privateKeyPEM
     }
 
-    /// Omits the key, as do `debugDescription` and `customMirror`.
+    /// A text without the key. `debugDescription` and `customMirror` omit the key, too.
     public var description: String { "a certificate and its private key" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["certificateChainPEM": certificateChainPEM]) }
@@ -27,7 +27,7 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
 /// The TLS configuration of a client. The server's chain and host name are always verified.
 public struct TLSClientConfiguration: Sendable {
     public var trust: TLSTrust
-    /// Presented to a server that requests a certificate.
+    /// The certificate for a server that requests a certificate; nil presents none.
     public var identity: TLSIdentity?
     /// ALPN names in the order of preference, such as `h2`.
     public var applicationProtocols: [String]
@@ -52,14 +52,14 @@ public struct TLSClientConfiguration: Sendable {
 /// The TLS configuration of a server.
 public struct TLSServerConfiguration: Sendable {
     public var identity: TLSIdentity
-    /// ALPN names in the order of preference. The server selects the first one that the client offers.
+    /// ALPN names in the order of preference. The server selects the first name that the client offers.
     public var applicationProtocols: [String]
     /// Whether a client that offers no ALPN names is refused. A client that offers only other names is always refused.
     public var requiresApplicationProtocol: Bool
-    /// The authorities of client certificates; nil requests none.
+    /// The authorities of client certificates; nil requests no certificate.
     public var clientTrust: TLSTrust?
-    /// Whether to request a client certificate and accept any, or none, regardless of its issuer. The caller of
-    /// ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.
+    /// Whether to request a client certificate, and to accept a missing certificate or a certificate of any issuer.
+    /// The caller of ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.
     public var requestsAnyClientCertificate = false
     /// Whether a client without a certificate is refused.
     public var requiresClientCertificate: Bool

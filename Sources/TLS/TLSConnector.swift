@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// Opens TLS connections to one endpoint.
+/// A connector that opens TLS connections to one endpoint.
 public final class TLSConnector: ByteConnector {
     private let below: ByteConnector
     private let context: TLSContext
@@ -8,12 +8,13 @@ public final class TLSConnector: ByteConnector {
 
     /// - Parameters:
     ///   - context: a client context.
-    ///   - serverName: the host name or address that the certificate must be for; nil means the endpoint's host.
+    ///   - serverName: the host name or address for which the certificate must be valid; nil means the endpoint's
+    ///     host.
     public convenience init(loop: EventLoop, endpoint: Endpoint, context: TLSContext, serverName: String? = nil) {
         self.init(over: ByteConnector(loop: loop, endpoint: endpoint), context: context, serverName: serverName)
     }
 
-    /// Creates a connector that speaks TLS over the streams of `below`.
+    /// Creates a connector that uses TLS over the streams of `below`.
     public init(over below: ByteConnector, context: TLSContext, serverName: String? = nil) {
         precondition(!context.isServer, "a server's context cannot open connections")
         self.below = below
@@ -31,7 +32,7 @@ public final class TLSConnector: ByteConnector {
     }
 }
 
-/// A stream that could not be opened. Calls `closed` with the error in the next event-loop iteration.
+/// A stream that could not be opened. The stream calls `closed` with the error in the next event-loop iteration.
 private final class FailedTransport: ByteTransport {
     init(loop: EventLoop, handler: ByteStreamHandler, error: TransportError) {
         super.init(loop: loop, handler: handler)

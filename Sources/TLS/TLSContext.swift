@@ -8,7 +8,7 @@ public import Crypto
 public final class TLSContext: @unchecked Sendable {
     /// Only cipher suites with forward secrecy and authenticated encryption, as HTTP/2 requires (RFC 9113, 9.2.2).
     private static let ciphersOfTLS12 = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    /// AES-128 first: as secure in practice as AES-256, and a quarter faster.
+    /// Cipher suites in the order of preference. AES-128 is as secure in practice as AES-256, and a quarter faster.
     private static let ciphersOfTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
     let isServer: Bool
@@ -20,7 +20,7 @@ public final class TLSContext: @unchecked Sendable {
     /// The argument of the ALPN callback, which must live as long as this object.
     private let protocolChoice: ProtocolChoice
 
-    /// Creates a client context. May read files, so do not call it on a lane.
+    /// Creates a client context. The call may read files and must not happen on a lane.
     ///
     /// - Parameter trust: replaces the configuration's trust unless nil.
     /// - Throws: `CryptoError` for an invalid certificate or key.
@@ -41,7 +41,7 @@ public final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Creates a server context. May read files, so do not call it on a lane.
+    /// Creates a server context. The call may read files and must not happen on a lane.
     ///
     /// - Throws: `CryptoError` for an invalid certificate or key.
     public convenience init(server configuration: TLSServerConfiguration) throws(CryptoError) {
@@ -145,8 +145,9 @@ private final class ProtocolChoice {
     }
 }
 
-/// Selects the server's first ALPN name that the client offers. Refuses a client that offers only other names (RFC 7301,
-/// 3.2). `chosen` may point into the client's list, which OpenSSL keeps during this call and copies from.
+/// Selects the server's first ALPN name that the client offers. Refuses a client that offers only other names (RFC
+/// 7301, 3.2). `chosen` may point into the client's list, which OpenSSL keeps during this call. OpenSSL then copies
+/// the name.
 private func chooseProtocol(
     _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,
@@ -156,7 +157,7 @@ private func chooseProtocol(
     let choice = Unmanaged<ProtocolChoice>.fromOpaque(argument).takeUnretainedValue()
     var name: UnsafeMutablePointer<UInt8>?
     let status = choice.wireFormat.withUnsafeBufferPointer { ours in
-        // On success, `name` points into the client's list, or into this one, which outlives the call.
+        // On success, `name` points into the client's list or into `ours`, which outlives the call.
         SSL_select_next_proto(&name, chosenLength, ours.baseAddress, UInt32(ours.count), offered, offeredLength)
     }
     guard status == OPENSSL_NPN_NEGOTIATED, let name else { return SSL_TLSEXT_ERR_ALERT_FATAL }

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Crypto
 internal import EventLoop
 
-/// Converts OpenSSL's errors to messages for operators.
+/// The conversion of OpenSSL's errors to messages for operators.
 enum TLSFailure {
     /// Returns the error of a failed certificate verification.
     ///
@@ -30,7 +30,7 @@ enum TLSFailure {
     /// Returns the error of a failed OpenSSL call.
     ///
     /// - Parameters:
-    ///   - error: the entry of OpenSSL's error queue; nil if it was empty.
+    ///   - error: the entry of OpenSSL's error queue; nil if the queue was empty.
     ///   - hasCertificate: whether this side has a certificate, which the peer may refuse.
     ///   - showsCertificate: whether this side is a client with a certificate. Alerts without a specific cause then count
     ///     as a refusal of the certificate.

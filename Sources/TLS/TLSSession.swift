@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Crypto
 internal import EventLoop
 
-/// One side of a TLS connection without I/O. Converts between ciphertext and plaintext.
+/// One side of a TLS connection without I/O. The session converts between ciphertext and plaintext.
 final class TLSSession {
     /// Amount of pending ciphertext from which no more plaintext is accepted.
     static let ciphertextBytesMax = 128 * 1024
@@ -14,7 +14,7 @@ final class TLSSession {
 
     enum Progress {
         case done
-        /// More ciphertext is required.
+        /// The need for more ciphertext.
         case needsInput
         case failed(TransportError)
     }
@@ -34,7 +34,8 @@ final class TLSSession {
     /// Whether no ciphertext follows the bytes in `input`.
     private(set) var hasInputEnded = false
 
-    /// Decides about a client's certificate in DER if the context accepts any. False refuses the certificate as revoked.
+    /// The function that decides about a client's certificate in DER if the context accepts any. The result false
+    /// refuses the certificate as revoked.
     var admits: ([UInt8]) -> Bool = { _ in true }
 
     private let context: TLSContext
@@ -42,7 +43,7 @@ final class TLSSession {
     private let name: String?
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// - Parameter name: the host name or address that a server's certificate must be for; nil on a server.
+    /// - Parameter name: the host name or address for which a server's certificate must be valid; nil on a server.
     /// - Throws: `resources`, or `tls` for an invalid name.
     init(_ context: TLSContext, name: String?, place: String) throws(TransportError) {
         self.context = context
@@ -50,11 +51,11 @@ final class TLSSession {
         self.name = name
         OpenSSLErrors.clear()
         guard let ssl = SSL_new(context.pointer) else {
-            throw TransportError(.resources, "\(place): no memory for TLS")
+            throw TransportError(.resources, "\(place): cannot set up TLS: out of memory")
         }
         self.ssl = ssl
         guard let bio = SessionBIO.make(for: self) else {
-            throw TransportError(.resources, "\(place): no memory for TLS")
+            throw TransportError(.resources, "\(place): cannot set up TLS: out of memory")
         }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_ex_data(ssl, Self.sessionIndex, Unmanaged.passUnretained(self).toOpaque())
@@ -78,7 +79,7 @@ final class TLSSession {
         SSL_get_ex_data(ssl, sessionIndex).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Returns the DER form of a certificate; nil for nil.
+    /// Returns the DER form of a certificate; nil if there is no certificate.
     static func der(of certificate: OpaquePointer?) -> [UInt8]? {
         guard let certificate else { return nil }
         defer { OpenSSLErrors.clear() }
@@ -89,8 +90,8 @@ final class TLSSession {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// Sets the name that the certificate must be for, and sends a host name, but never an address, in the ClientHello
-    /// (RFC 6066, 3). Returns false for an invalid name.
+    /// Sets the name for which the certificate must be valid. Sends a host name, but never an address, in the
+    /// ClientHello (RFC 6066, 3). Returns false for an invalid name.
     private func expect(_ name: String) -> Bool {
         defer { OpenSSLErrors.clear() }
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 { return true }
@@ -192,7 +193,7 @@ final class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
-    /// The peer's certificate in DER; nil if it presented none.
+    /// The peer's certificate in DER; nil if the peer presented none.
     var peerCertificate: [UInt8]? { Self.der(of: SSL_get0_peer_certificate(ssl)) }
 
     var hasVerifiedPeerCertificate: Bool {

@@ -10,26 +10,26 @@ public final class TLSTransport: ByteTransport {
     public static let handshakeTimeoutSeconds = 10
     /// Maximum time for which `close` waits until the transport below has accepted the pending output.
     public static let closeDeadlineSeconds = 5
-    /// Maximum plaintext passed to one `received`: two full records, or many small ones.
+    /// Maximum plaintext passed to one `received`: two full records, or many small records.
     private static let plaintextBytesMax = 2 * TLSSession.recordBytesMax
 
     private enum State {
-        /// The transport below is not open yet; becomes `handshaking` or `ended`.
+        /// A stream whose transport below is not open yet; becomes `handshaking` or `ended`.
         case connecting
-        /// The handshake runs; becomes `open` or `ended`.
+        /// A stream during the handshake; becomes `open` or `ended`.
         case handshaking
-        /// Becomes `closing` or `ended`.
+        /// An open stream; becomes `closing` or `ended`.
         case open
-        /// `close` was called, and ciphertext is pending; becomes `ended`.
+        /// A stream with pending ciphertext after `close`; becomes `ended`.
         case closing
-        /// The transport below is closing. Its `closed` is the last event.
+        /// A stream whose transport below is closing. The transport's `closed` is the last event.
         case ended
     }
 
     private let session: TLSSession
     private let handshakeSecondsMax: Int
     private var state = State.connecting
-    /// Set before the first event.
+    /// The transport below, set before the first event.
     private var below: ByteTransport?
     private var failure: TransportError?
     private var timer: TimerToken?
@@ -40,7 +40,8 @@ public final class TLSTransport: ByteTransport {
     private var hasFinishedWriting = false
     private var hasPeerFinished = false
     private var hasInputEnded = false
-    /// Ciphertext that arrived before reading was paused and is not decrypted yet. At most one read of the transport below.
+    /// Ciphertext that arrived before reading was paused and is not decrypted yet, at most one read of the transport
+    /// below.
     private var backlog: [UInt8] = []
     private let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: plaintextBytesMax, alignment: 16)
 
@@ -66,12 +67,12 @@ public final class TLSTransport: ByteTransport {
         return transport
     }
 
-    /// Starts TLS as a server on an accepted connection. Call it from the closure passed to `listen`.
+    /// Starts TLS as a server on an accepted connection. Call this function from the closure passed to `listen`.
     ///
     /// - Parameters:
     ///   - handler: nil if the handler is set later, before the closure returns.
-    ///   - admits: decides about a client's certificate in DER if the context accepts any. If it returns false, the
-    ///     certificate is refused as revoked. Called during the handshake.
+    ///   - admits: decides about a client's certificate in DER if the context accepts any. The result false refuses
+    ///     the certificate as revoked. The function is called during the handshake.
     /// - Throws: `resources`. The connection was then reset.
     @discardableResult
     public static func accept(
@@ -100,7 +101,8 @@ public final class TLSTransport: ByteTransport {
 
     public override var peerAddress: [UInt8] { below?.peerAddress ?? [] }
 
-    /// The peer's certificate in DER; nil if it presented none. May be unverified: see ``hasVerifiedPeerCertificate``.
+    /// The peer's certificate in DER; nil if the peer presented none. The certificate may be unverified; see
+    /// ``hasVerifiedPeerCertificate``.
     public var peerCertificate: [UInt8]? { session.peerCertificate }
 
     /// Whether the peer presented a valid certificate. Always true on a connected client.
@@ -191,7 +193,7 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    /// Passes one buffer of plaintext to the handler. Returns whether more may follow.
+    /// Passes one buffer of plaintext to the handler. Returns whether more plaintext may follow.
     private func deliver() -> Bool {
         var count = 0
         var end = TLSSession.ReadProgress.bytes(0)
@@ -224,8 +226,8 @@ public final class TLSTransport: ByteTransport {
         loop.assertOnLoop()
         guard !isReading else { return }
         isReading = true
-        // Delivers the data in OpenSSL and in the backlog first, but not within the handler's call. Reading below resumes
-        // only if the handler has not paused again; otherwise, the backlog would grow with each pause.
+        // Deliver the data in OpenSSL and in the backlog first, but not within the handler's call. Resume reading
+        // below only if the handler has not paused again. Otherwise, the backlog would grow with each pause.
         guard !isResumeScheduled else { return }
         isResumeScheduled = true
         loop.schedule(after: .zero) { [self] in
@@ -250,7 +252,7 @@ public final class TLSTransport: ByteTransport {
         return taken
     }
 
-    /// Writes pending ciphertext to the transport below. Returns whether all was accepted.
+    /// Writes pending ciphertext to the transport below. Returns whether all ciphertext was accepted.
     @discardableResult
     private func sendCiphertext() -> Bool {
         guard let below, session.output.write(to: below) else { return false }
@@ -265,7 +267,7 @@ public final class TLSTransport: ByteTransport {
         return true
     }
 
-    /// Calls `writable` once the output is empty. Never called within a call of the handler.
+    /// Calls `writable` once the output is empty, but never within a call of the handler.
     private func notifyWritable() {
         guard isWaitingForRoom, session.output.isEmpty, case .open = state else { return }
         isWaitingForRoom = false
@@ -324,7 +326,7 @@ public final class TLSTransport: ByteTransport {
     }
 }
 
-/// The handler of the transport below. Retains the TLS transport until `closed`.
+/// The handler of the transport below. It retains the TLS transport until `closed`.
 private final class CiphertextHandler: ByteStreamHandler {
     private let transport: TLSTransport
 

@@ -8,7 +8,7 @@ public final class TLSTrustStore: @unchecked Sendable {
     /// An `X509_STORE`.
     private let pointer: OpaquePointer
 
-    /// Reads the authorities. May read files, so do not call it on a lane.
+    /// Reads the authorities. The call may read files and must not happen on a lane.
     ///
     /// - Throws: `CryptoError` if the authorities cannot be read.
     public init(_ trust: TLSTrust) throws(CryptoError) {

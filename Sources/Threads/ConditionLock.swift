@@ -2,7 +2,8 @@ package import CLinux
 
 /// A pthread mutex with a condition variable.
 ///
-/// `@unchecked Sendable`: both keep their address while the object exists, and pthreads makes them thread-safe.
+/// `@unchecked Sendable`: the mutex and the condition keep their addresses while the object exists, and pthreads makes
+/// them thread-safe.
 package final class ConditionLock: @unchecked Sendable {
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -30,19 +31,19 @@ package final class ConditionLock: @unchecked Sendable {
         return try body()
     }
 
-    /// Wakes all threads in `wait`. Call only within `withLock`.
+    /// Wakes all threads in `wait`. Call this function only within `withLock`.
     package func wakeAll() {
         pthread_cond_broadcast(condition)
     }
 
-    /// Waits until `condition` is true. Releases the lock while it sleeps, and holds it while it evaluates `condition`.
-    /// Call only within `withLock`.
+    /// Waits until `condition` is true. Releases the lock while it sleeps, and holds the lock while it evaluates
+    /// `condition`. Call this function only within `withLock`.
     package func wait(until condition: () -> Bool) {
         while !condition() { pthread_cond_wait(self.condition, mutex) }
     }
 
-    /// Waits until `condition` is true or the timeout has passed, and returns whether `condition` is true. Releases the
-    /// lock while it sleeps. Call only within `withLock`.
+    /// Waits until `condition` is true or the timeout has passed, and returns whether `condition` is true. Releases
+    /// the lock while it sleeps. Call this function only within `withLock`.
     package func wait(atMostMilliseconds milliseconds: Int, until condition: () -> Bool) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

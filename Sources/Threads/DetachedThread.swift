@@ -1,18 +1,18 @@
 import CLinux
 
-/// Operating-system threads outside Swift's pool: for event loops, and for calls that can block.
+/// Operating-system threads outside Swift's pool, for event loops and for calls that can block.
 public enum DetachedThread {
     /// The signals that a new thread can receive.
     public enum Signals {
-        /// The same as those of the starting thread.
+        /// The signals that the starting thread can receive.
         case inherited
-        /// None: a write to a closed pipe fails and raises no SIGPIPE.
+        /// No signals. A write to a closed pipe fails and raises no SIGPIPE.
         case blocked
     }
 
     /// Starts a detached thread that runs `body`.
     ///
-    /// - Throws: if the system cannot start another thread; `body` does not run then.
+    /// - Throws: if the system cannot start another thread. `body` does not run then.
     public static func start(
         signals: Signals = .inherited, _ body: @escaping @Sendable () -> Void
     ) throws(ThreadError) {
@@ -23,7 +23,7 @@ public enum DetachedThread {
         var mask = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &mask)
         if signals == .blocked {
-            // The new thread inherits the mask of this one.
+            // The new thread inherits the mask of this thread.
             var all = sigset_t()
             sigfillset(&all)
             pthread_sigmask(SIG_SETMASK, &all, nil)
@@ -38,13 +38,13 @@ public enum DetachedThread {
         }
     }
 
-    /// Runs `body` on a new thread and returns its result. For blocking calls outside the data path.
+    /// Runs `body` on a new thread and returns its result. Use this function for blocking calls outside the data path.
     public static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
             do {
                 try start { continuation.resume(returning: body()) }
             } catch {
-                // No thread: run on the caller's, which blocks it.
+                // Without a new thread, run `body` on the caller's thread, which blocks it.
                 continuation.resume(returning: body())
             }
         }

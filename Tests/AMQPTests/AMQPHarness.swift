@@ -18,7 +18,7 @@ actor AMQPHarness {
         broker = ScriptedBroker(loop: loop, seed: seed)
     }
 
-    /// Runs `script` on virtual time. It must end within `limit`.
+    /// Runs `script` on virtual time. The script must end within `limit`.
     static func play(
         seed: UInt64 = 1, limit: Duration = .seconds(7200), sourceLocation: SourceLocation = #_sourceLocation,
         _ script: @escaping @Sendable (isolated AMQPHarness) async throws -> Void
@@ -126,7 +126,7 @@ actor AMQPHarness {
         return consumer
     }
 
-    /// The recorded events. Used only on the harness's loop.
+    /// The recorded events, used only on the harness's loop.
     final class EventLog: @unchecked Sendable {
         var count = 0
         var texts: [String] = []
@@ -164,7 +164,7 @@ actor AMQPHarness {
         handler.onStatus = { status in
             if case .waiting(let error, _) = status { log.texts.append("\(error.code): \(error.message)") }
         }
-        // Has no effect if the connection is already started with this handler.
+        // The call has no effect if the connection is already started with this handler.
         connection.start(handler)
         return log
     }
@@ -271,7 +271,7 @@ actor AMQPHarness {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out", again until it is confirmed, and then acknowledges the delivery.
+    /// Publishes each delivery to the queue "out" until the publish is confirmed, and then acknowledges the delivery.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in

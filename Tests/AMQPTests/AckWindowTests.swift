@@ -7,7 +7,7 @@ import Testing
         MonotonicTime(nanoseconds: Int64(milliseconds) * 1_000_000)
     }
 
-    /// A window with deliveries 1 to `count`.
+    /// Returns a window with deliveries 1 to `count`.
     private static func window(_ count: UInt64, expected: Int = 100) -> AckWindow {
         var window = AckWindow(expected: expected, delayMax: .milliseconds(250))
         for tag in 1...count { expect(window.delivered(tag)) }
@@ -34,7 +34,7 @@ import Testing
         #expect(window.unacknowledgedCount(from: 2) == 1)
     }
 
-    /// More deliveries than slots.
+    /// The window has more deliveries than slots.
     @Test func deliveriesWithoutASlotAreCounted() {
         var window = Self.window(1000, expected: 1)
         #expect(window.unacknowledgedCount == 1000)
@@ -62,7 +62,7 @@ import Testing
         expect(window.acknowledge(2, now: Self.time(10)))
         #expect(Self.decide(&window, at: 10) == [])
         #expect(window.deadline == Self.time(260))
-        // Later deliveries do not extend its wait.
+        // Later deliveries do not extend the wait of delivery 2.
         expect(window.acknowledge(3, now: Self.time(200)))
         #expect(window.deadline == Self.time(260))
         #expect(Self.decide(&window, at: 259) == [])
@@ -103,7 +103,7 @@ import Testing
         expect(!window.acknowledge(0, now: Self.time(0)))
     }
 
-    /// With 512, every slot is in use.
+    /// With 512 deliveries, every slot is in use.
     @Test(arguments: [3, 512]) func undeliveredTagsAreRefused(count: UInt64) {
         var window = Self.window(count)
         for tag in count + 1...5000 {
@@ -137,7 +137,7 @@ import Testing
         #expect(window.openCount == 0)
     }
 
-    /// Checks against a model of the broker, which closes the channel on an invalid acknowledgement.
+    /// Compares the window with a model of the broker, which closes the channel on an invalid acknowledgement.
     @Test(arguments: 0..<50)
     func deliveriesAreAcknowledgedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -148,9 +148,9 @@ import Testing
         var now = 0
         func apply(_ acks: [AckWindow.Ack]) {
             for ack in acks {
-                #expect(openAtBroker.contains(ack.tag), "406 unknown delivery tag")
+                #expect(openAtBroker.contains(ack.tag), "an acknowledgement has an unknown delivery tag (406)")
                 let acknowledged = openAtBroker.filter { ack.multiple ? $0 <= ack.tag : $0 == ack.tag }
-                for tag in acknowledged { #expect(!held.contains(tag), "acknowledged while unsettled") }
+                for tag in acknowledged { #expect(!held.contains(tag), "a delivery was acknowledged while unsettled") }
                 openAtBroker.removeAll { acknowledged.contains($0) }
             }
         }
@@ -163,7 +163,7 @@ import Testing
                 held.append(next)
                 next += 1
             case 5..<8 where !held.isEmpty:
-                // The oldest is seldom settled.
+                // The oldest delivery is seldom settled.
                 let index = random.chance(percent: 5) ? 0 : random.below(held.count)
                 expect(window.acknowledge(held.remove(at: index), now: Self.time(now)))
             case 8 where !held.isEmpty:
@@ -191,7 +191,7 @@ import Testing
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
         _ = Self.decide(&window)
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
-        // The third moves to the list when its slot is needed.
+        // The third delivery moves to the list when its slot is needed.
         for tag in UInt64(4)...5000 {
             expect(window.delivered(tag))
             expect(window.acknowledge(tag, now: Self.time(0)))

@@ -31,7 +31,7 @@ import Testing
             (.idle, .idle, .idle), (.idle, .connecting(Self.endpoint), .idle), (.detached, waiting, .disconnected),
             (.detached, .connecting(Self.endpoint), .disconnected), (.opening, open, connecting),
             (.settingUp, blocked, connecting), (.open, open, .ready), (.open, blocked, .blocked(reason: "alarm")),
-            // The channel's own failure comes first.
+            // The channel's own failure has precedence.
             (.interrupted(Self.retry), blocked, Self.waiting), (.reopening(Self.retry), open, Self.waiting),
             (.refused(Self.error), open, .waiting(Self.error, delay: .zero)),
             (.closing(then: .after(Self.retry)), open, Self.waiting), (.closing(then: .atOnce), open, connecting),
@@ -39,7 +39,8 @@ import Testing
             (.unanswered, open, .closed), (.closed, .closing, .closed), (.closed, .closed, .closed),
         ]
         for (channel, connection, status) in statuses {
-            #expect(BrokerStatus(channel, on: connection) == status, "\(channel) on \(connection)")
+            #expect(
+                BrokerStatus(channel, on: connection) == status, "the status of \(channel) on \(connection) is wrong")
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AMQP
 
-/// Several channels on one connection: an error on one does not affect the others.
+/// Several channels on one connection, where an error on one channel does not affect the others.
 @Suite struct ChannelTests {
     @Test func aMissingQueueAffectsNeitherOtherChannelsNorTheConnection() {
         AMQPHarness.play { harness in
@@ -37,7 +37,9 @@ import Testing
             #expect(present.status == .closed)
             #expect(missing.status == .closed)
             #expect(harness.texts(in: "missing") == ["b"])
-            #expect(harness.makeConsumer("in", on: connection).status == .closed, "the connection is closed for good")
+            #expect(
+                harness.makeConsumer("in", on: connection).status == .closed, "a consumer opened on a closed connection"
+            )
         }
     }
 
@@ -165,14 +167,14 @@ import Testing
             var start = harness.loop.now.monotonic
             await detached.close()
             #expect(detached.status == .closed)
-            #expect(harness.loop.now.monotonic == start, "there is no connection")
+            #expect(harness.loop.now.monotonic == start, "the close took time without a connection")
             try harness.broker.start()
             let lost = harness.makeConsumer("missing", on: connection)
             await harness.wait("refusal") { if case .waiting = lost.status { true } else { false } }
             start = harness.loop.now.monotonic
             await lost.close()
             #expect(lost.status == .closed)
-            #expect(harness.loop.now.monotonic == start, "the broker has closed it")
+            #expect(harness.loop.now.monotonic == start, "the close of a channel that the broker had closed took time")
             await connection.close()
         }
     }
@@ -310,7 +312,7 @@ import Testing
             await harness.wait("connecting") { if case .connecting = stuck.status { true } else { false } }
             harness.record("stuck", stuck)
             await harness.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
-            // The answer to the close of the channel arrives before that to the close of the connection.
+            // The answer to the close of the channel arrives before the answer to the close of the connection.
             await connection.close()
             #expect(harness.states == ["stuck waiting: timedOut", "stuck closed"])
         }
@@ -487,7 +489,7 @@ import Testing
                         == "the connection needs 2 channels and the broker allows 1: set channel_max = 2 or more in "
                         + "rabbitmq.conf")
             }
-            #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(1), "waiting does not help")
+            #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(1), "the wait did not end with the error")
             await harness.wait("ready") { first.status == .ready }
             await connection.close()
         }
@@ -507,7 +509,7 @@ import Testing
             let start = harness.loop.now.monotonic
             await consumer.close(deadlineSeconds: 60)
             #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(60))
-            #expect(connection.status == .ready, "it may have other channels")
+            #expect(connection.status == .ready, "the close of a channel affected the connection")
         }
     }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import AMQP
 
-/// Methods of the client compared with those of the scripted broker's writer (AMQP 0-9-1, "Class and method details").
+/// Methods of the client compared with the output of the scripted broker's writer (AMQP 0-9-1, "Class and method
+/// details").
 @Suite struct ClientMethodTests {
     private static func arguments(_ write: (inout WireWriter) -> Void) -> [UInt8] {
         var writer = WireWriter()
@@ -107,7 +108,7 @@ import Testing
         (.confirmSelect, 85, 10, [0]),
     ]
 
-    /// A ticket, which RabbitMQ ignores, and three names.
+    /// Returns a ticket, which RabbitMQ ignores, and three names.
     private static func binding(_ names: String...) -> [[UInt8]] {
         [[0, 0]] + names.map { [UInt8($0.utf8.count)] + Array($0.utf8) }
     }
@@ -175,7 +176,7 @@ import Testing
         #expect(fitting == Array(3900...(fitting.last ?? 0)))
     }
 
-    /// A method that could not be written does not affect the next one.
+    /// A method that could not be written does not affect the next method.
     @Test func aMethodAfterARefusedOneIsComplete() {
         let written = Self.frame { writer in
             expect(

@@ -28,7 +28,7 @@ import Testing
             var outcomes: [(String, PublishOutcome)] = []
             defer {
                 for (name, outcome) in outcomes {
-                    #expect(self.outcomes[name] == nil, "notified twice")
+                    #expect(self.outcomes[name] == nil, "a waiter was notified twice")
                     self.outcomes[name] = outcome
                 }
             }
@@ -114,21 +114,22 @@ import Testing
     func returnsWithTheSameIDAndRouteAreMatchedByContent(inHeaders: Bool) {
         var transcript = Transcript()
         func message(_ name: String) -> MessageFingerprint {
-            // More than sixteen bytes, with the difference in the first ones.
+            // The fingerprints cover more than sixteen bytes and differ in the first bytes.
             MessageFingerprint(
                 exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
                 body: ArraySlice((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))
         }
         for name in ["a", "b", "c"] { _ = transcript.send(name, message(name)) }
         expect(transcript.returns(message("c")))
-        expect(transcript.returns(message("changed in transit")), "the oldest, then")
+        expect(
+            transcript.returns(message("changed in transit")), "the oldest publish was not found for a changed message")
         expect(transcript.confirm(3, multiple: true))
         let returned = PublishOutcome.returned(code: 312, text: "NO_ROUTE")
         #expect(transcript.outcomes == ["a": returned, "b": .confirmed, "c": returned])
     }
 
     /// A message whose confirm is late is published again unchanged. If the broker refuses the first publish and
-    /// returns the second, the message is in no queue.
+    /// returns the second publish, the message is in no queue.
     @Test func aReturnBelongsToTheRepeatedPublishAfterALateConfirm() {
         var transcript = Transcript()
         let message = MessageFingerprint(exchange: "x", routingKey: "k", messageID: "1", body: [1])
@@ -156,7 +157,7 @@ import Testing
 
     @Test func roomIsCountedInMessagesAndBytes() {
         var transcript = Transcript(countMax: 3, bytesMax: 100)
-        #expect(transcript.window.hasRoom(for: 1000), "a large message may be sent alone")
+        #expect(transcript.window.hasRoom(for: 1000), "an empty window has no room for a large message")
         _ = transcript.send("a", size: 60)
         #expect(transcript.window.hasRoom(for: 40))
         #expect(!transcript.window.hasRoom(for: 41))
@@ -164,7 +165,7 @@ import Testing
         _ = transcript.send("c", size: 20)
         #expect(!transcript.window.hasRoom(for: 0))
         expect(transcript.confirm(2))
-        #expect(!transcript.window.hasRoom(for: 0), "numbers are counted from the oldest that is open")
+        #expect(!transcript.window.hasRoom(for: 0), "a confirm behind an open publish released its number")
         expect(transcript.confirm(1))
         #expect(transcript.window.hasRoom(for: 80))
     }
@@ -185,7 +186,8 @@ import Testing
         #expect(transcript.window.isEmpty)
         #expect(transcript.window.oldestAwaitedSentAt() == nil)
         _ = transcript.send("c")
-        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5), "searched again")
+        #expect(
+            transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5), "the new publish was not found")
     }
 
     @Test func theOldestPublishWithAWaiterIsFound() {
@@ -260,7 +262,7 @@ import Testing
         #expect(confirm(7, multiple: true) == ["f is confirmed", "g is confirmed"])
     }
 
-    /// Checks with a broker that confirms in any order, sometimes with `multiple`.
+    /// Compares the window with a broker that confirms in any order, sometimes with `multiple`.
     @Test(arguments: 0..<20)
     func eachWaiterIsNotifiedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -229,7 +229,7 @@ import Testing
         var (isRetryArmed, isDeadlineArmed, isStreamOpen, isStreamEnding, releases) = (false, false, false, false, 0)
         for step in 0..<400 {
             let isLast = step > 300 && random.below(20) == 0
-            // Events of a stream arrive only while it exists, and those of a timer only while it is armed.
+            // Events of a stream arrive only while the stream exists, and events of a timer only while it is armed.
             var events: [ConnectionMachine.Event] = [.start]
             if isRetryArmed { events.append(.retryDue) }
             if isDeadlineArmed { events.append(.deadlinePassed) }

@@ -44,7 +44,7 @@ import Testing
             await harness.pass(.seconds(120))
             let held = harness.deliveries.count
             #expect(held >= 5 && held < 20, "\(held)")
-            #expect(consumer.status == .ready, "a connection that is not read does not count as silent")
+            #expect(consumer.status == .ready, "a connection with paused reading counted as silent")
             var settled = 0
             while settled < 100 {
                 await harness.wait("delivery") { harness.deliveries.count > settled }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The bodies are larger than what one read returns, so the limit stops the connection exactly.
+    /// The bodies are larger than one read, so the limit stops the connection exactly.
     @Test func readingResumesAtThreeQuartersOfTheLimit() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -181,7 +181,9 @@ import Testing
             await harness.wait("ack") { harness.broker.queue("in")?.unsettled == 1 }
             harness.loop.network.connections[0].cut()
             await harness.wait("redelivery") { harness.deliveries.count == 3 }
-            #expect(consumer.bodyBytesInFlight > Int(harness.deliveries[2].tag.bytes), "the first is still kept")
+            #expect(
+                consumer.bodyBytesInFlight > Int(harness.deliveries[2].tag.bytes),
+                "the bytes of the first delivery were released")
             consumer.acknowledge(harness.deliveries[1].tag)
             #expect(consumer.bodyBytesInFlight == Int(harness.deliveries[2].tag.bytes))
             consumer.acknowledge(harness.deliveries[2].tag)

@@ -45,7 +45,7 @@ import Testing
             await harness.pass(.seconds(60))
             #expect(harness.deliveries.count == count)
             #expect(harness.texts(in: "in").count == 30 - count)
-            // It stays stopped, also on a new connection.
+            // The consumer stays stopped, also on a new connection.
             harness.broker.closeConnections()
             await harness.pass(.seconds(60))
             #expect(consumer.status == .ready)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// The answer to `basic.cancel` does not cover settlements that were sent after it.
+    /// The answer to `basic.cancel` does not cover settlements that were sent after the method.
     @Test func waitingCoversSettlementsAfterTheCancel() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Regression: settlements of one event-loop iteration waited for the next delivery.
+    /// In a regression, settlements of one event-loop iteration waited for the next delivery.
     @Test func aClosedConsumerIsReleasedImmediately() {
         AMQPHarness.play { harness in
             try harness.broker.start()

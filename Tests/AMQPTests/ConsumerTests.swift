@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// After many settlements, RabbitMQ holds further ones until the earlier ones are applied.
+    /// After many settlements, RabbitMQ holds further settlements until the earlier settlements are applied.
     @Test(arguments: ["reject", "requeue"]) func manySettlementsNeedTimeToBeApplied(how: String) {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -65,7 +65,9 @@ import Testing
             for tag in harness.deliveries.map(\.tag) {
                 if how == "reject" { consumer.reject(tag, requeue: false) } else { consumer.requeue(tag) }
             }
-            #expect(await !consumer.waitUntilSettled(by: start + .seconds(1)), "RabbitMQ may still hold some")
+            #expect(
+                await !consumer.waitUntilSettled(by: start + .seconds(1)),
+                "settlements that RabbitMQ may still hold counted as applied")
             #expect(await consumer.waitUntilSettled(by: start + .seconds(2)))
             #expect(start.duration(to: harness.loop.now.monotonic) >= .seconds(2))
             await consumer.close()
@@ -136,7 +138,7 @@ import Testing
             consumer.acknowledge(harness.deliveries[0].tag)
             harness.loop.network.connections[0].cut()
             await harness.wait("redeliveries") { harness.deliveries.count >= 4 }
-            #expect(harness.deliveredTexts == ["a", "b", "a", "b"], "the acknowledgement was not on the wire yet")
+            #expect(harness.deliveredTexts == ["a", "b", "a", "b"], "the broker did not redeliver both messages")
             // The first deliveries of both connections have the same number.
             consumer.acknowledge(harness.deliveries[1].tag)
             consumer.reject(harness.deliveries[1].tag, requeue: false)
@@ -173,13 +175,13 @@ import Testing
             try harness.broker.start()
             let consumer = harness.makeConsumer()
             await harness.wait("refusal") { harness.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.status else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.status else { return fail("the consumer is not waiting") }
             #expect(error.replyCode == 404)
             #expect(error.message == "queue in is missing")
             harness.broker.declareQueue("in")
             harness.fill(["a"])
             await harness.wait("delivery") { harness.deliveries.count == 1 }
-            #expect(harness.loop.network.connections.count == 1, "only the channel was opened again")
+            #expect(harness.loop.network.connections.count == 1, "the connection was opened again")
             await consumer.close()
         }
     }
@@ -211,7 +213,9 @@ import Testing
                 await #expect(throws: AMQPError.self) { try await consumer.waitUntilReady(deadlineSeconds: 600) }
             }
             #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(1))
-            guard case .waiting(let error, let delay) = consumer.connection.status else { return fail("not waiting") }
+            guard case .waiting(let error, let delay) = consumer.connection.status else {
+                return fail("the connection is not waiting")
+            }
             #expect(error.code == .accessRefused)
             #expect(!error.isRetriable)
             #expect(error.message.contains("Login was refused"))
@@ -229,7 +233,9 @@ import Testing
             try harness.broker.start()
             let consumer = harness.makeConsumer()
             await harness.wait("refusal") { harness.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.connection.status else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.connection.status else {
+                return fail("the connection is not waiting")
+            }
             #expect(error.replyCode == 530)
             #expect(error.message.contains("elsewhere"))
             await consumer.close()
@@ -271,7 +277,7 @@ import Testing
             let consumer = harness.makeConsumer()
             await harness.wait("ready") { consumer.status == .ready }
             await harness.pass(.seconds(3600))
-            #expect(harness.loop.network.connections.count == 1, "heartbeats keep an idle connection")
+            #expect(harness.loop.network.connections.count == 1, "an idle connection was lost")
             let start = harness.loop.now.monotonic
             harness.broker.setSilent(true)
             await harness.wait("loss") { harness.states.contains("consumer waiting: timedOut") }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Like `#expect`, but also for calls of mutating methods, which the macro does not support.
+/// Checks a condition like `#expect`, but also supports calls of mutating methods, which the macro does not support.
 func expect(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(condition, comment, sourceLocation: sourceLocation)
 }

@@ -52,6 +52,6 @@ import Testing
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(1, 0, [1], end: 0xCD)]) }
         // The answer of a broker with another protocol version.
         let error = #expect(throws: AMQPError.self) { try Self.split([Array("AMQP".utf8) + [0, 1, 0, 0]]) }
-        #expect(error?.isRetriable == false, "a retry does not change the version")
+        #expect(error?.isRetriable == false, "another protocol version counted as retriable")
     }
 }

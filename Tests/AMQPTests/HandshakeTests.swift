@@ -73,7 +73,7 @@ import Testing
         var last: Handshake.Action?
         for event in events { last = handshake.handle(event) }
         guard case .fail(let error) = last else {
-            Issue.record("not refused")
+            Issue.record("the handshake was not refused")
             return
         }
         #expect(error.code == .protocolViolation)

@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Input from a broker is untrusted: invalid bytes close the connection with an error, and have no other effect.
+/// Untrusted input from a broker. Invalid bytes close the connection with an error, and have no other effect.
 @Suite struct HostilePeerTests {
     /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
     final class Player: ByteStreamHandler {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The bytes of a broker from the first one until a message was delivered.
+    /// The bytes of a broker from the first byte until a message was delivered.
     static let session: [[UInt8]] = [
         method(0, 10, 10) { writer in
             writer.octet(0)
@@ -193,7 +193,7 @@ import Testing
         #expect(record.bytes == Self.answers.flatMap { $0 })
     }
 
-    /// The bytes of the consumer from the first one until it has closed the connection.
+    /// The bytes of the consumer from the first byte until it has closed the connection.
     private static let answers: [[UInt8]] = [
         Array("AMQP".utf8) + [0, 0, 9, 1],
         method(0, 10, 11) { writer in
@@ -311,7 +311,7 @@ import Testing
         }
     }
 
-    /// If the return were attributed to another message, the returned one would count as confirmed.
+    /// If the return were attributed to another message, the returned message would count as confirmed.
     @Test(arguments: [nil, "other"] as [String?]) func aReturnOfAnUnknownMessageEndsTheConnection(messageID: String?) {
         AMQPHarness.play { harness in
             let returned =
@@ -367,13 +367,15 @@ import Testing
             let states = Self.play(without.flatMap { $0 }).states
             // Without the answer to basic.consume, or without a part of the body, the client waits.
             if ![5, 9, 10].contains(index) {
-                #expect(states.contains("consumer waiting: protocolViolation"), "without frame \(index)")
+                #expect(
+                    states.contains("consumer waiting: protocolViolation"),
+                    "a session without frame \(index) was accepted")
             }
             var twice = Self.session
             twice.insert(twice[index], at: index)
             #expect(
                 Self.play(twice.flatMap { $0 }).states.contains("consumer waiting: protocolViolation"),
-                "frame \(index) twice")
+                "a session with frame \(index) twice was accepted")
         }
     }
 

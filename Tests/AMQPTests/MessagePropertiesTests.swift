@@ -24,7 +24,7 @@ import Testing
         + short("user") + short("app") + short("cluster")
 
     @Test func allPropertiesAreRead() {
-        // With bytes in front of the list, as in a delivery.
+        // Bytes precede the list, as in a delivery.
         let properties = MessageProperties(storage: [1, 2, 3] + Self.all, start: 3)
         #expect(properties.contentType == "application/json")
         #expect(properties.contentEncoding == "utf-8")
@@ -121,7 +121,7 @@ import Testing
             default: deep = nil
             }
         }
-        #expect(depth == 7, "within the table of headers")
+        #expect(depth == 7, "the nesting within the table of headers has another depth")
     }
 
     @Test(arguments: 0..<200)

@@ -8,7 +8,7 @@ import Testing
 struct PublishReceiverTests {
     private static let count = 100
 
-    /// Publishes another message after each outcome, up to a number.
+    /// A receiver that publishes another message after each outcome, up to a number.
     private final class Repeater: PublishReceiver {
         private let publisher: Publisher
         private(set) var outcomes: [PublishOutcome] = []
@@ -46,7 +46,7 @@ struct PublishReceiverTests {
         }
     }
 
-    /// One confirm may cover many messages: with nested calls, the stack would grow with each.
+    /// One confirm may cover many messages. With nested calls, the stack would grow with each message.
     @Test func receiversOfOneConfirmAreNotNested() {
         AMQPHarness.play { harness in
             try harness.broker.start()

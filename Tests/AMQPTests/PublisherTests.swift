@@ -229,7 +229,7 @@ import Testing
                 #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
                 await harness.pass(.seconds(5))
             }
-            #expect(harness.broker.logins == 1, "heartbeats were still sent")
+            #expect(harness.broker.logins == 1, "the connection was lost without heartbeats")
             await publisher.close()
         }
     }
@@ -403,7 +403,7 @@ import Testing
             harness.closeWithoutWaiting(publisher)
             await harness.pass(.seconds(1))
             guard case .notSent(let error) = await publisher.publish(AMQPHarness.message("late")) else {
-                return fail("sent")
+                return fail("the message was sent")
             }
             #expect(error.code == .closed)
         }
@@ -426,10 +426,10 @@ import Testing
             }
             let closedAt = harness.loop.now.monotonic
             guard case .notSent(let error) = await publisher.publish(AMQPHarness.message("late")) else {
-                return fail("sent")
+                return fail("the message was sent")
             }
             #expect(error.code == .closed)
-            #expect(harness.loop.now.monotonic == closedAt, "immediately")
+            #expect(harness.loop.now.monotonic == closedAt, "the outcome took time")
         }
     }
 }

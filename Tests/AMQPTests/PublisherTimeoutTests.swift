@@ -90,7 +90,7 @@ import Testing
             _ = await publisher.publish(AMQPHarness.message("a"))
             await harness.wait("blocked") { publisher.status == .blocked(reason: "low on disk") }
             guard case .notSent(let error) = await publisher.publish(AMQPHarness.message("b")) else {
-                return fail("sent")
+                return fail("the message was sent")
             }
             #expect(error.message.contains("low on disk"))
             await publisher.close()
@@ -110,7 +110,7 @@ import Testing
                 await harness.pass(.seconds(4))
                 #expect(await publisher.publish(AMQPHarness.message("\(number)")) == .confirmed)
             }
-            guard case .unknown(let error) = harness.outcomes["a"] else { return fail("confirmed") }
+            guard case .unknown(let error) = harness.outcomes["a"] else { return fail("the message was confirmed") }
             #expect(error.code == .timedOut)
             #expect(publisher.unconfirmedCount == 1)
             #expect(publisher.status == .ready)
@@ -128,8 +128,10 @@ import Testing
             harness.publish(AMQPHarness.message("before"), publisher)
             await harness.pass(.milliseconds(500))
             harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
-            // Sent before the previous message is confirmed.
-            guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else { return fail("confirmed") }
+            // The message is sent before the previous message is confirmed.
+            guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else {
+                return fail("the message was confirmed")
+            }
             #expect(harness.outcomes["before"] == .confirmed)
             harness.broker.behaviour.confirmDelayMilliseconds = 0...0
             await harness.expectAnotherChannel(of: publisher, within: .seconds(1))
@@ -146,7 +148,8 @@ import Testing
             let publisher = try await harness.readyPublisher()
             harness.broker.behaviour.opensRefusingChannels = false
             for number in 0..<40 { harness.publish(AMQPHarness.message("\(number)"), publisher) }
-            // Refused after 7, 14 and 21 s, so for more than 10 s. The close is not answered in time.
+            // The broker refuses messages after 7, 14 and 21 s, and thus for more than 10 s. It does not answer the
+            // close in time.
             await harness.wait("all outcomes", limit: .seconds(22)) { harness.outcomes.count == 40 }
             #expect(harness.outcomes.values.count { $0 == .nacked } == 3)
             await harness.wait("another connection", limit: .seconds(5)) { harness.broker.logins == 2 }

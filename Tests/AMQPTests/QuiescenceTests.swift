@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// A pause causes no failed delivery: the consumer is canceled while no delivery is in transit.
+/// Pauses without failed deliveries. The consumer is canceled while no delivery is in transit.
 @Suite struct QuiescenceTests {
     @Test(arguments: [false, true]) func aPauseUnderLoadRequeuesNothing(isDrain: Bool) {
         AMQPHarness.play { harness in
@@ -18,7 +18,9 @@ import Testing
             let start = harness.loop.now.monotonic
             if isDrain { await consumer.stopConsuming(deadlineSeconds: 1) } else { consumer.pause() }
             await harness.wait("cancel", limit: .seconds(1)) { harness.broker.queue("in")?.consumerCount == 0 }
-            #expect(start.duration(to: harness.loop.now.monotonic) < .milliseconds(100), "the prefetch was full")
+            #expect(
+                start.duration(to: harness.loop.now.monotonic) < .milliseconds(100),
+                "the stop waited although the prefetch was full")
             await harness.wait("acks", limit: .seconds(1)) { harness.broker.queue("in")?.unsettled == 0 }
             #expect(returned.count == 0)
             consumer.resume()
@@ -66,7 +68,7 @@ import Testing
             #expect(count > 20 && count < 25)
             await harness.pass(.seconds(5))
             #expect(harness.deliveries.count == count)
-            #expect(harness.broker.queue("in")?.unsettled == 0, "withheld settlements were sent")
+            #expect(harness.broker.queue("in")?.unsettled == 0, "withheld settlements were not sent")
             await consumer.close()
         }
     }
@@ -99,7 +101,7 @@ import Testing
             consumer.acknowledge(harness.deliveries[2].tag)
             consumer.requeue(harness.deliveries[3].tag)
             await harness.pass(.milliseconds(40))
-            #expect(harness.broker.queue("in")?.unsettled == 4, "withheld")
+            #expect(harness.broker.queue("in")?.unsettled == 4, "a withheld settlement was sent")
             #expect(consumer.unsettledCount == 0)
             consumer.resume()
             await harness.wait("redelivery") { harness.deliveries.count == 5 }

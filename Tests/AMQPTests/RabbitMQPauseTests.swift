@@ -75,8 +75,8 @@ import Testing
             }
             await bench.wait("all") { Set(bench.deliveries.map(\.properties.messageID)).count == count }
             #expect(pauses >= 3)
-            // A broker that is busy for longer than a quiescence may have some in transit. Without quiescence, each
-            // pause counted hundreds.
+            // A broker that is busy for longer than a quiescence may have some deliveries in transit. Without
+            // quiescence, each pause counted hundreds of failed deliveries.
             #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 100)
             #expect(bench.deliveries.count == count)
             await consumer.close()

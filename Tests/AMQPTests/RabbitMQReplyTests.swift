@@ -16,7 +16,7 @@ import Testing
                 } catch {
                     return (error as? AMQPError)?.detail
                 }
-                Issue.record("not refused")
+                Issue.record("the operation was not refused")
                 return nil
             }
             try await admin.declareQueue("replies", arguments: ["x-queue-type": "classic"])

@@ -23,7 +23,7 @@ import Threads
             connection = ConnectionConfiguration(url)
         }
 
-        /// For `amqps`.
+        /// The context for `amqps`; nil without TLS.
         var tls: TLSContext?
 
         var connectors: [ByteConnector] {
@@ -94,7 +94,7 @@ import Threads
             await publisher?.publish(message)
         }
 
-        /// Publishes small messages concurrently, and returns once each is confirmed.
+        /// Publishes small messages concurrently, and returns once each message is confirmed.
         func publish(_ count: Int, to queue: String) async {
             await withTaskGroup(of: PublishOutcome?.self) { group in
                 for number in 0..<count {
@@ -174,7 +174,9 @@ import Threads
             var nowhere = OutgoingMessage(exchange: "amqp.whole", routingKey: "z", body: [1], messageID: "x")
             #expect(await publisher.publish(nowhere) == .returned(code: 312, text: "NO_ROUTE"))
             nowhere.exchange = "amqp.missing"
-            guard case .unknown(let error) = await publisher.publish(nowhere) else { return fail("not unknown") }
+            guard case .unknown(let error) = await publisher.publish(nowhere) else {
+                return fail("the outcome is not unknown")
+            }
             #expect(error.code == .notFound)
 
             let consumer = bench.makeConsumer("amqp.whole")
@@ -188,7 +190,7 @@ import Threads
                 #expect(delivery.properties.timestampSeconds == 1234)
                 #expect(delivery.properties.priority == 7)
                 #expect(delivery.properties.deliveryMode == 2)
-                // RabbitMQ 4 sorts them.
+                // RabbitMQ 4 sorts the headers.
                 #expect(
                     delivery.properties.headers?.entries.sorted { $0.name < $1.name }
                         == headers.entries.sorted { $0.name < $1.name })
@@ -253,7 +255,7 @@ import Threads
                 held += bench.deliveries[seen...].map(\.tag)
                 seen = bench.deliveries.count
                 for _ in 0..<min(held.count, 1 + random.below(20)) {
-                    // The oldest one stays unsettled.
+                    // The oldest delivery stays unsettled.
                     let index = held.count == 1 ? 0 : 1 + random.below(held.count - 1)
                     consumer.acknowledge(held.remove(at: index))
                     acknowledged += 1
@@ -271,8 +273,8 @@ import Threads
         }
     }
 
-    /// The quorum queue's client in the broker holds settlements that follow 32 unapplied ones, and loses them with the
-    /// channel.
+    /// The quorum queue's client in the broker holds settlements that follow 32 unapplied settlements, and loses them
+    /// with the channel.
     @Test func theLastAcknowledgedMessagesAreNotRedelivered() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
@@ -414,7 +416,7 @@ import Threads
             await bench.wait("delivery") { bench.deliveries.count == 1 }
             try await admin.declareQueue("amqp.late", arguments: ["x-queue-type": "quorum"])
             await bench.wait("ready") { missing.status == .ready }
-            #expect(present.holds(bench.deliveries[0].tag), "its channel and connection are unaffected")
+            #expect(present.holds(bench.deliveries[0].tag), "the missing queue affected another channel")
             present.acknowledge(bench.deliveries[0].tag)
             await missing.close()
             #expect(missing.status == .closed)

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// For any settlements and pauses: the channel stays open, no message is lost, and at most one and a quarter
+    /// For any settlements and pauses, the channel stays open, no message is lost, and at most one and a quarter
     /// prefetches are unsettled.
     @Test(arguments: UInt64(1)...40) func unsettledDeliveriesAreBounded(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in

@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// The scripted broker behaves like RabbitMQ where the worker relies on it.
+/// The behavior of RabbitMQ on which the worker relies, as the scripted broker reproduces it.
 @Suite struct ScriptedBrokerTests {
     @Test func aRetryQueueReturnsMessagesAfterItsDelay() {
         AMQPHarness.play { harness in
@@ -24,7 +24,7 @@ import Testing
             #expect(message.properties.header("push-attempt") == 1)
             #expect(message.properties.header("x-first-death-queue") == "retry.5s")
             guard case .array(let deaths) = message.properties.header("x-death"), case .table(let death) = deaths.first
-            else { return fail("no x-death") }
+            else { return fail("the message has no x-death header") }
             #expect(death["queue"] == "retry.5s")
             #expect(death["reason"] == "expired")
             #expect(death["count"] == 1)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ's quorum queues requeue them in front of all waiting messages.
+    /// RabbitMQ's quorum queues requeue these deliveries in front of all waiting messages.
     @Test func deliveriesInTransitToACanceledConsumerAreRequeuedAndCounted() {
         AMQPHarness.play { harness in
             try harness.broker.start()

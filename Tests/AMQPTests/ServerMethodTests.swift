@@ -146,11 +146,12 @@ import Testing
         }
         #expect(read(deliver[...]) == "4 false  push.requests")
         for count in deliver.indices { #expect(read(deliver[..<count]) == nil) }
-        #expect(read(Self.methods[12].payload[...]) == nil, "basic.get-ok")
-        #expect(Self.text(deliver) == nil, "read only by Delivery")
+        #expect(read(Self.methods[12].payload[...]) == nil, "basic.get-ok was read as a delivery")
+        #expect(Self.text(deliver) == nil, "a delivery was read as another method")
     }
 
-    /// Includes `basic.publish` of a client, and `basic.recover-ok` of a broker, which Martlet never requests.
+    /// The arguments include `basic.publish` of a client, and `basic.recover-ok` of a broker, which Martlet never
+    /// requests.
     @Test(arguments: [(60, 40), (60, 111), (50, 10), (0, 0), (90, 31)] as [(UInt16, UInt16)])
     func aMethodThatNoBrokerSendsIsNotRead(classID: UInt16, id: UInt16) {
         #expect(Self.text(Self.payload(classID, id) { $0.raw(Array(repeating: 0, count: 100)) }) == nil)

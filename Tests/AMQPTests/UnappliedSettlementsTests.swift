@@ -24,7 +24,7 @@ import Testing
         recent.sent(1, at: time(14_200))
         #expect(recent.safeAt == nil)
         recent.sent(31, at: time(16_000))
-        // The settlements of 14.2 s are four seconds old, and the others at least two.
+        // The settlements of 14.2 s are four seconds old, and the other settlements at least two seconds.
         recent.sent(2, at: time(18_200))
         #expect(recent.safeAt == nil)
     }

@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// The property `user-id`: the messages that carry it, and the consequences of its refusal by the broker.
+/// The property `user-id`, the messages that carry it, and the consequences of its refusal by the broker.
 @Suite struct UserIDTests {
     private static func signed(_ text: String) -> OutgoingMessage {
         var message = AMQPHarness.message(text)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// The broker derives the user from the certificate and does not report it.
+    /// The broker derives the user from the certificate and does not report the user.
     @Test func withACertificateNoUserIDIsSent() {
         AMQPHarness.play { harness in
             harness.broker.behaviour.mechanisms = "PLAIN EXTERNAL"

@@ -18,7 +18,7 @@ import Threads
         var typeOfService: Int32 = 0
         var trafficClass: Int32 = 0
         var localHost: [UInt8] = []
-        /// As seen by the listener.
+        /// The client's address, as seen by the listener.
         var peerHost: [UInt8] = []
 
         init() {}
@@ -70,7 +70,7 @@ import Threads
             loop.post {
                 let listener = try? loop.listen(on: Endpoint(host: host, port: 0)) { transport in
                     seen.peerHost = transport.peerAddress
-                    // Stays open until the client resets the connection.
+                    // The connection stays open until the client resets it.
                     transport.handler = ByteStreamHandler()
                 }
                 guard let listener else { return loop.stop() }
@@ -153,7 +153,7 @@ import Threads
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")
         guard case .failure(let error) = await Self.connect(to: "127.0.0.1", options) else {
-            Issue.record("connected from an address of another machine")
+            Issue.record("the client connected from an address of another machine")
             return
         }
         #expect(error.message.contains("cannot connect from 192.0.2.7: "))
@@ -164,7 +164,7 @@ import Threads
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("::1")
         guard case .failure(let error) = await Self.connect(to: "127.0.0.1", options) else {
-            Issue.record("connected over another version of IP")
+            Issue.record("the client connected over another version of IP")
             return
         }
         #expect(error.message.hasSuffix("no address of the IP version of the source address ::1"))

@@ -13,7 +13,7 @@ import Testing
         var race = race(3)
         #expect(race.start(at(0)) == [.connect(0), .arm(at(250))])
         #expect(race.timerFired(at(250)) == [.connect(1), .arm(at(500))])
-        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the other attempts continue")
+        #expect(race.timerFired(at(500)) == [.connect(2), .arm(at(8000))], "the other attempts did not continue")
         #expect(race.connected(1) == [.cancel(0), .cancel(2), .finish(.connected(1))])
         #expect(race.triedCount == 3)
     }
@@ -24,7 +24,7 @@ import Testing
         #expect(race.failed(0, at(10)) == [.connect(1), .arm(at(260))])
         #expect(race.timerFired(at(260)) == [.connect(2), .arm(at(510))])
         #expect(race.failed(1, at(300)) == [.connect(3), .arm(at(8000))])
-        #expect(race.failed(3, at(310)) == [], "another attempt is open")
+        #expect(race.failed(3, at(310)) == [], "the race ended although another attempt is open")
         #expect(race.connected(2) == [.finish(.connected(2))])
     }
 
@@ -63,7 +63,7 @@ import Testing
         _ = race.start(at(0))
         for number in 1..<ConnectRace.attemptsMax { _ = race.timerFired(at(Int64(number) * 250)) }
         #expect(race.timerFired(at(2000)) == [.cancel(0), .connect(8), .arm(at(8000))])
-        #expect(race.connected(0) == [], "it was cancelled")
+        #expect(race.connected(0) == [], "a canceled attempt won the race")
         #expect(race.failed(8, at(2001)) == [])
     }
 
@@ -95,7 +95,7 @@ import Testing
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
     private static func address(_ host: String) -> SocketAddress {
-        // Numbers only, so the name service is not queried.
+        // The host is an address, so the name service is not queried.
         Resolver.numeric(Endpoint(host: host, port: 443))![0]
     }
 
@@ -106,7 +106,7 @@ import Testing
         var memory = AddressMemory()
         #expect(memory.ordered(v6 + v4, of: Self.place, start) == [v6[0], v4[0], v6[1], v4[1], v4[2]])
         #expect(memory.ordered(v4 + v6, of: Self.place, start) == [v4[0], v6[0], v4[1], v6[1], v4[2]])
-        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "no address twice")
+        #expect(memory.ordered([v4[0], v4[0]], of: Self.place, start) == [v4[0]], "an address occurs twice")
         #expect(memory.ordered([], of: Self.place, start) == [])
     }
 
@@ -117,7 +117,7 @@ import Testing
         let other = Endpoint(host: "other.example.com", port: 443)
         #expect(memory.ordered(v4, of: other, start) == v4)
         let orderWithoutIt = memory.ordered([v4[0], v4[1]], of: Self.place, start)
-        #expect(orderWithoutIt == [v4[0], v4[1]], "the name no longer has the address")
+        #expect(orderWithoutIt == [v4[0], v4[1]], "the order contains an address that the name no longer has")
     }
 
     @Test func resolverOrderIsKeptWhileTheFirstAddressWorks() {

@@ -50,7 +50,7 @@ import Testing
                 values.append("c\(await list.wait(on: loop, for: .seconds(1)) { -1 })")
             }
             loop.schedule(after: .seconds(5000)) { list.resume(returning: 7) }
-            // No task waits anymore.
+            // No task waits at this time.
             loop.schedule(after: .seconds(6000)) { list.resume(returning: 8) }
         }
         #expect(loop.run(limit: .seconds(9000), until: { false }) == .idle)

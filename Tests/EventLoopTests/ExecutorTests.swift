@@ -71,7 +71,7 @@ private actor Owner {
         #expect(try await run(tasks: 2_000, executor: { $0 }) == 0)
     }
 
-    /// A lane's tasks have no preference: jobs that the runtime would resume on its global pool stay on the thread
+    /// A lane's tasks have no preference. Jobs that the runtime would resume on its global pool stay on the thread
     /// (decision 20).
     @Test func tasksWithoutThePreferenceNeverLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: nil) == 0)
@@ -81,7 +81,7 @@ private actor Owner {
         #expect(try await run(tasks: 2_000, executor: { _ in globalConcurrentExecutor }) >= 2_000)
     }
 
-    /// Its jobs run only on the pool.
+    /// Jobs outside of loops run only on the pool.
     @Test func jobsOutsideOfLoopsRunOnTheGlobalPool() async throws {
         let loop = try EpollLoop()
         let before = loop.jobsFromOtherThreads
@@ -105,7 +105,7 @@ private actor Owner {
         }
     }
 
-    /// The work may hold the loop, which would keep both alive forever.
+    /// The work may retain the loop, and both would stay alive forever.
     @Test func anEndedLoopReleasesPostedWork() async throws {
         final class Held: Sendable {}
         let loop = try EpollLoop()
@@ -116,7 +116,7 @@ private actor Owner {
             before = held
             loop.post { _ = held }
         }
-        #expect(before != nil, "what is posted before it begins waits for it")
+        #expect(before != nil, "the loop released work that was posted before its start")
         loop.stop()
         await DetachedThread.run { loop.run() }
         do {

@@ -9,7 +9,7 @@ import Threads
 @Suite struct ManyAddressesTests {
     private static let place = Endpoint(host: "push.example.com", port: 443)
 
-    /// A listener with a full queue: the kernel drops further connects, like a network that forwards nothing.
+    /// A listener with a full queue. The kernel drops further connects, like a network that forwards nothing.
     private final class BlackHole {
         private var descriptors: [Int32] = []
 
@@ -30,7 +30,7 @@ import Threads
         }
     }
 
-    /// Records the outcome of a connection.
+    /// A handler that records the outcome of a connection.
     private final class Client: ByteStreamHandler {
         enum Outcome: Sendable, Equatable {
             case connected([UInt8])
@@ -57,7 +57,7 @@ import Threads
         override func closed(_ error: TransportError?) { ended(outcome ?? .failed(error)) }
     }
 
-    /// Greets accepted clients, or closes the connection immediately.
+    /// A handler that greets accepted clients, or closes the connection immediately.
     private final class Server: ByteStreamHandler {
         private let greets: Bool
         private var transport: ByteTransport?
@@ -86,7 +86,7 @@ import Threads
         var outcomes: [Client.Outcome] = []
         var port: UInt16 = 0
         var addresses: [SocketAddress] = []
-        /// In the order in which the loop would try them next.
+        /// The addresses in the order of the loop's next attempts.
         var order: [SocketAddress] = []
     }
 
@@ -103,7 +103,7 @@ import Threads
         _ prepare: @escaping @Sendable (Network) -> (addresses: [SocketAddress], keep: AnyObject?)
     ) async -> RunResult {
         await DetachedThread.run {
-            // Both stay on this thread, which runs the loop.
+            // The result and the object stay on this thread, which runs the loop.
             nonisolated(unsafe) var result = RunResult()
             nonisolated(unsafe) var kept: AnyObject?
             guard let loop = try? EpollLoop() else { return result }
@@ -147,7 +147,7 @@ import Threads
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
     }
 
-    /// With sequential attempts and equal shares of the time, this took 8 s.
+    /// With sequential attempts and equal shares of the time, the connect took 8 s.
     @Test func silentAddressesAreSkipped() async {
         final class Holes {
             var holes: [BlackHole] = []
@@ -174,7 +174,7 @@ import Threads
         let place = "push.example.com:\(result.port)"
         #expect(
             result.outcomes == [
-                .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))
+                .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses attempted)"))
             ])
     }
 
@@ -183,10 +183,10 @@ import Threads
             ([network.address("127.0.0.2"), network.address("127.0.0.3")], nil)
         }
         guard case .failed(let error?) = outcomes.first else {
-            Issue.record("connected")
+            Issue.record("the client connected")
             return
         }
-        #expect(error.code == .refused && error.message.hasSuffix("Connection refused (2 addresses tried)"))
+        #expect(error.code == .refused && error.message.hasSuffix("Connection refused (2 addresses attempted)"))
     }
 
     @Test func anAddressThatEndsConnectionsWithoutAByteIsTriedLast() async {

@@ -64,7 +64,7 @@ import Threads
         for ticket in tickets { lookups.cancel(ticket) }
         for _ in 0..<100 {
             guard case .failure(let error) = await found(lookups, "more.example.com") else {
-                Issue.record("looked up")
+                Issue.record("the name was looked up")
                 continue
             }
             #expect(error.code == .resolve && error.isRetriable)
@@ -74,7 +74,7 @@ import Threads
         gate.open()
         while lookups.threadCount > 0 { await Task.yield() }
         guard case .success = await found(lookups, "more.example.com") else {
-            Issue.record("not looked up")
+            Issue.record("the name was not looked up")
             return
         }
     }
@@ -91,7 +91,7 @@ import Threads
         }
         let errors = await DetachedThread.run { () -> [TransportError?] in
             guard let loop = try? EpollLoop() else { return [] }
-            // Used only on this thread, by the loop that runs on it.
+            // The array is used only on this thread, by the loop that runs on it.
             nonisolated(unsafe) var errors: [TransportError?] = []
             loop.post {
                 loop.nameLookups = lookups

@@ -5,7 +5,7 @@ import Testing
 @Suite struct GuestLoopTests {
     private static let place = Endpoint(host: "server", port: 1)
 
-    /// QosRoundTrips received bytes, and records whether the guest ran at that time.
+    /// A handler that echoes received bytes, and records whether the guest ran at that time.
     private final class Echo: ByteStreamHandler {
         var events: [String] = []
         let bytesMax: Int
@@ -82,7 +82,7 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
     }
 
-    /// `@unchecked Sendable`: used on the thread that runs the loop.
+    /// The observations of a task. `@unchecked Sendable`: used on the thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var time: MonotonicTime?
         var isOnGuest = false

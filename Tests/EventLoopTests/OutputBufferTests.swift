@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct OutputBufferTests {
-    /// Accepts a limited number of bytes.
+    /// A transport that accepts a limited number of bytes.
     private final class LimitedTransport: ByteTransport {
         var written: [UInt8] = []
         var allowance = 0

@@ -5,7 +5,7 @@ import Threads
 @testable import EventLoop
 
 @Suite struct TCPTests {
-    /// QosRoundTrips received bytes; closes when the peer does.
+    /// A handler that echoes received bytes, and closes when the peer does.
     private final class Echo: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: 1 << 20)
@@ -31,7 +31,7 @@ import Threads
         }
     }
 
-    /// Sends `count` bytes, closes its direction and collects the answer.
+    /// A handler that sends `count` bytes, closes its direction and collects the answer.
     private final class Sender: ByteStreamHandler {
         var transport: ByteTransport?
         var output = OutputBuffer(bytesMax: .max)
@@ -139,7 +139,7 @@ import Threads
     @Test func aChangedAddressIsUsedAtTheNextConnect() async throws {
         let hosts = await DetachedThread.run { () -> [Int] in
             guard let loop = try? EpollLoop() else { return [] }
-            // Used only on this thread, by the loop that runs on it.
+            // The array is used only on this thread, by the loop that runs on it.
             nonisolated(unsafe) var accepted: [Int] = []
             loop.post {
                 let listeners = (0..<2).compactMap { number in

@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct VirtualLoopTests {
-    /// Greets, counts received bytes, and answers each piece with its length until it is stopped.
+    /// A handler that greets, counts received bytes, and answers each piece with its length until it is stopped.
     private final class Talker: ByteStreamHandler {
         var transport: ByteTransport?
         var received = 0
@@ -46,7 +46,7 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    /// Actions that are added meanwhile run after the others, and none is kept.
+    /// Actions that are added meanwhile run after the other actions, and no action is kept.
     @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
@@ -114,7 +114,7 @@ import Testing
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
 
-    /// A process that creates thousands of worlds needs their memory back.
+    /// A process that creates thousands of virtual loops needs their memory again.
     @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []

@@ -64,7 +64,7 @@ final class Harness {
     }
 }
 
-/// Records all events of a client.
+/// A delegate that records all events of a client.
 final class RecordingClient: HTTP2ClientDelegate {
     struct Response: Equatable {
         var headerBlocks = 0
@@ -119,7 +119,7 @@ final class RecordingClient: HTTP2ClientDelegate {
     override func closed(_ error: TransportError?) { closes.append(error) }
 }
 
-/// Records requests, and answers them as the test specifies.
+/// A delegate that records requests, and answers them as the test specifies.
 final class ScriptedServer: HTTP2ServerDelegate {
     struct Request: Equatable {
         var headers: [String] = []
@@ -159,7 +159,7 @@ final class ScriptedServer: HTTP2ServerDelegate {
     override func closed(_ error: TransportError?) { closes.append(error) }
 }
 
-/// Forwards input one byte at a time.
+/// A handler that forwards input one byte at a time.
 final class ByteByByte: ByteStreamHandler {
     private let inner: ByteStreamHandler
 
@@ -174,7 +174,7 @@ final class ByteByByte: ByteStreamHandler {
     override func closed(_ error: TransportError?) { inner.closed(error) }
 }
 
-/// A peer that need not speak HTTP/2. Sends given bytes and records its input.
+/// A peer that need not use HTTP/2. It sends given bytes and records its input.
 final class RawPeer: ByteStreamHandler {
     var transport: ByteTransport?
     var received: [UInt8] = []

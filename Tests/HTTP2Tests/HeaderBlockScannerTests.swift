@@ -47,8 +47,10 @@ import Testing
     }
 
     @Test func emptyTextsAndLongIntegers() throws {
-        #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of another")
-        #expect(read([[0x0F, 0x80, 0x00, 0x00]]) == "without name", "an index of 15, written in three bytes")
+        #expect(
+            read([try bytes("00000000")]) == "without",
+            "an empty field and the start of another field were read wrongly")
+        #expect(read([[0x0F, 0x80, 0x00, 0x00]]) == "without name", "an index of 15 in three bytes was read wrongly")
         #expect(read([[0xFF, 0x80, 0x80, 0x80, 0x80, 0x00]]) == "indexed name")
         let long = [UInt8](repeating: 0x61, count: 300)
         #expect(read([[0x00, 0x01, 0x61, 0x7F, 0xAD, 0x01] + long + [0x82]]) == "without, indexed name")
@@ -58,7 +60,9 @@ import Testing
     @Test func integersWithoutEndStopTheScan() {
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 100) + [0x82]]) == "indexed name")
         #expect(read([[0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 10) + [0x00, 0x82]]) == "indexed name")
-        #expect(read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name", "only zeros")
+        #expect(
+            read([[0x82, 0xFF, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 0x82]]) == "indexed name",
+            "a long integer of zeros was accepted")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x82]]) == "indexed name")
         #expect(read([[0x82, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0x82]]) == "indexed name")
     }

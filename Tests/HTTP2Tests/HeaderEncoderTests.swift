@@ -37,13 +37,13 @@ import Testing
         #expect(write(block(("custom-key", "x", .never)), &encoder) == [0x1F, 62 - 15, 1, UInt8(ascii: "x")])
     }
 
-    /// RFC 7541, 4.2, with the integer of C.1.2: the smallest size since the last block, then the current size.
+    /// The smallest size since the last block precedes the current size (RFC 7541, 4.2, with the integer of C.1.2).
     @Test func theTableFollowsThePeersSize() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 4096)
         encoder.limitTable(to: .max)
         let method = block((":method", "POST", .indexed))
-        #expect(write(method, &encoder) == [0x83], "nothing has changed")
+        #expect(write(method, &encoder) == [0x83], "an unchanged size was written")
         encoder.limitTable(to: 1337)
         #expect(write(method, &encoder) == [0x3F, 0x9A, 0x0A, 0x83])
         encoder.limitTable(to: 0)
@@ -52,7 +52,7 @@ import Testing
         #expect(write(method, &encoder) == [0x83])
     }
 
-    /// RFC 7541, 4.4: a field may refer to the name of an entry that its insertion evicts.
+    /// A field may refer to the name of an entry that its insertion evicts (RFC 7541, 4.4).
     @Test func aFieldMayEvictTheEntryOfItsName() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 100)
@@ -61,14 +61,14 @@ import Testing
         let second = write(block(("name", value + "2", .indexed)), &encoder)
         #expect(second.prefix(2) == [0x40 | 62, 31])
         #expect(write(block(("name", value + "2", .indexed)), &encoder) == [0x80 | 62])
-        #expect(write(block(("name", value + "1", .indexed)), &encoder).count > 30, "the entry was evicted")
+        #expect(write(block(("name", value + "1", .indexed)), &encoder).count > 30, "the entry was not evicted")
         encoder.limitTable(to: 1)
         encoder.limitTable(to: 100)
         #expect(write(block(("name", value + "1", .indexed)), &encoder).prefix(5) == [0x21, 0x3F, 69, 0x40, 4])
     }
 
-    /// Against nghttp2's decoder: fields that evict each other, repeated changes of the table size, requests that are reset
-    /// before they are sent, and a transport that accepts no output for a while.
+    /// nghttp2 decodes the blocks. Fields evict each other, and the table size changes repeatedly. Some requests are
+    /// reset before they are sent, and the transport accepts no output for a while.
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerDecodesTheEncodedBlocks(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
@@ -110,7 +110,8 @@ import Testing
         #expect(harness.server.requests.mapValues(\.headers) == sent)
     }
 
-    /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that sets the size to 0 and back empties the peer's table.
+    /// A SETTINGS frame that sets the size to 0 and back empties the peer's table (RFC 7541, 4.2, and RFC 9113,
+    /// 6.5.3).
     @Test func aTableThatThePeerEmptiedIsEmptiedHere() throws {
         let loop = VirtualLoop(seed: 1)
         let peer = RawPeer(HTTP2Frame.settings().bytes)
@@ -137,7 +138,7 @@ import Testing
         settle()
         let blocks = headerBlocks(in: peer.received.dropFirst(HTTP2Frame.preface.count))
         try #require(blocks.count == 3)
-        #expect(blocks[1].contains(0x80 | 62), "the index of an added field")
+        #expect(blocks[1].contains(0x80 | 62), "the second block does not use the added field")
         #expect(blocks[2].prefix(5) == [0x20, 0x3F, 0xE1, 0x1F, 0x83])
         #expect(!blocks[2].contains(0x80 | 62))
         loop.enter {

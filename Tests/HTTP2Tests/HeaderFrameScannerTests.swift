@@ -56,8 +56,12 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             #expect(read(frame(1, 0, stream: 1, [0x82]) + wrong, streams: [1]) == ["indexed name"])
         }
         #expect(read(frame(9, 4, stream: 1, [0x82]), streams: [1]) == [""])
-        #expect(read(frame(1, 0xC, stream: 1, [5, 0x82]), streams: [1]) == [""], "more padding than frame")
-        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "too short for a priority")
+        #expect(
+            read(frame(1, 0xC, stream: 1, [5, 0x82]), streams: [1]) == [""],
+            "a frame with too much padding was accepted")
+        #expect(
+            read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""],
+            "a frame that is too short for a priority was accepted")
     }
 
     /// nghttp2 reports a block once its prefix is complete, which may be in a later part.
@@ -83,7 +87,9 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 scanner.blockBegan(streamID: 5)
                 while let field = scanner.next() { texts.append(representationText(field)) }
             }
-            #expect(texts.joined(separator: ", ") == Self.expected + ", indexed name", "cut at \(cut)")
+            #expect(
+                texts.joined(separator: ", ") == Self.expected + ", indexed name",
+                "a block cut at \(cut) was read wrongly")
         }
     }
 
@@ -215,14 +221,14 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// Fields in a table are indexed. Others are added unless they are never indexed. The table is large enough for all
-    /// fields.
+    /// Fields in a table are indexed. Other fields are added unless they are never indexed. The table is large enough
+    /// for all fields.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try Harness(
             seed: seed, serverLimits: HTTP2Limits(streamsMax: 3),
             onRequest: { server, stream in
-                // Some streams stay open, so others are refused.
+                // Some streams stay open, so other streams are refused.
                 if stream.id % 10 != 1 { server.server.respond(stream, status: 200) }
             })
         #expect(harness.open())
@@ -250,7 +256,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 }
             }
             harness.settle()
-            // nil if the stream exceeded the limit.
+            // The request is nil if the stream exceeded the limit.
             guard let request = harness.server.requests[stream.id] else { continue }
             #expect(request.representations.map(\.form) == expected)
         }

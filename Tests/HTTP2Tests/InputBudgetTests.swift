@@ -36,7 +36,7 @@ import Testing
         expect(isSpent: false, at: 1)
         spend(frames: 2)
         expect(isSpent: true, at: 1)
-        // Never more than the initial budget.
+        // The budget never exceeds its initial value.
         expect(isSpent: false, at: 86_400)
         spend(frames: 100)
         expect(isSpent: false, at: 86_400)
@@ -44,7 +44,7 @@ import Testing
         expect(isSpent: true, at: 86_400)
     }
 
-    /// Repeated pushes of the maximum size: header block, two frames of body and a window update.
+    /// Repeated pushes of the maximum size need a header block, two frames of body and a window update each.
     @Test mutating func answeredRequestsCostNothing() {
         for _ in 0..<1000 {
             spend(frames: 4)

@@ -144,7 +144,7 @@ import Testing
         #expect(harness.server.requests.count == 5)
     }
 
-    /// A client that sends many requests and reads nothing: the server stops reading, and stores at most one answer more
+    /// The client sends many requests and reads nothing. The server stops reading, and stores at most one answer more
     /// than its limit.
     @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
@@ -190,10 +190,10 @@ import Testing
         try harness.connect(client, to: peer)
         let ending = harness.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
         if bytes.isEmpty {
-            #expect(ending == .idle, "the caller sets the timeout")
+            #expect(ending == .idle, "the client set a timeout")
         } else {
             #expect(client.closes.first??.code == .protocolViolation)
-            #expect(peer.received.contains(7), "GOAWAY, frame type 7")
+            #expect(peer.received.contains(7), "the client sent no GOAWAY (frame type 7)")
         }
     }
 
@@ -223,7 +223,7 @@ import Testing
     }
 }
 
-/// Reads its peer's first bytes, then nothing.
+/// A handler that reads its peer's first bytes, then nothing.
 private final class Deaf: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private var transport: ByteTransport?

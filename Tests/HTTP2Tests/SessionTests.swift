@@ -75,7 +75,7 @@ import Testing
 
     @Test func oneStreamUntilTheSettingsThenTheirLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
-        #expect(harness.request() == nil, "not connected yet")
+        #expect(harness.request() == nil, "a request was sent before the connection")
         #expect(harness.run(until: { harness.client.client.isOpen }) == .done)
         #expect(harness.client.settings.isEmpty)
         #expect(harness.client.connections == 1)
@@ -128,7 +128,7 @@ import Testing
         let excesses = harness.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
         #expect(excesses == [.none, .unacknowledged, .unacknowledged])
         #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
-        #expect(harness.server.closes.isEmpty, "the connection remains open")
+        #expect(harness.server.closes.isEmpty, "the connection was closed")
     }
 
     @Test func refusedStreamsCountAsUnprocessedAndOtherResetsDoNot() throws {
@@ -144,7 +144,7 @@ import Testing
         #expect(harness.client.closes.isEmpty)
     }
 
-    @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
+    @Test func aRequestRefusedAfterItsAnswerBeganMayHaveBeenProcessed() throws {
         var requested: HTTP2Stream?
         let harness = try Harness { server, stream in
             requested = stream
@@ -173,14 +173,14 @@ import Testing
         #expect(streams[5...].allSatisfy { harness.client.responses[$0.id]?.end == .refusedUnprocessed })
         #expect(!harness.client.client.isOpen)
         #expect(harness.request() == nil)
-        // The other streams are answered; then the connection closes.
+        // The other streams are answered. Then the connection closes.
         harness.loop.enter { for stream in streams[..<5] { harness.server.server.respond(stream, status: 200) } }
         #expect(harness.run(until: { harness.client.closes.count == 1 && harness.server.closes.count == 1 }) == .done)
         #expect(streams[..<5].allSatisfy { harness.client.responses[$0.id]?.end == .complete })
         #expect(harness.client.closes == [nil])
     }
 
-    /// Requests that arrived in the same part of the input. The peer may send them again elsewhere.
+    /// The requests arrived in the same part of the input. The peer may send them again elsewhere.
     @Test func noStreamAfterAGoAwayIsServed() throws {
         let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
@@ -334,7 +334,7 @@ import Testing
         #expect(other.closes.count == 1)
         harness.loop.enter { other.client.connect(through: connector) }
         harness.settle()
-        #expect(harness.servers.count == 2, "no further connection")
+        #expect(harness.servers.count == 2, "another connection was opened")
     }
 
     /// The peer receives complete HTTP/2 frames nevertheless.
@@ -349,7 +349,7 @@ import Testing
         }
         harness.settle()
         #expect(other.closes == [nil])
-        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "no protocol violation")
+        #expect(harness.servers.last?.closes.map { $0?.code } == [.reset], "the close was not orderly")
     }
 
     @Test func aClosedPeerImmediatelyStopsNewRequests() throws {
@@ -388,7 +388,7 @@ import Testing
         let position = harness.client.client.outputPosition
         harness.loop.enter { harness.client.client.reset(stream, .cancel) }
         harness.settle()
-        #expect(harness.client.client.outputPosition == position, "no frame for a stream that has ended")
+        #expect(harness.client.client.outputPosition == position, "a frame was sent for a stream that had ended")
         #expect(harness.request() != nil)
     }
 
@@ -557,7 +557,7 @@ import Testing
             harness.client.client.ping(0x0123_4567_89AB_CDEF)
         }
         harness.settle()
-        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer is not an acknowledgement")
+        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer counted as an acknowledgement")
     }
 }
 

@@ -145,7 +145,7 @@ import Threads
     }
 }
 
-/// Answers each connection to a Unix socket with the same bytes, on a separate thread.
+/// A server that answers each connection to a Unix socket with the same bytes, on a separate thread.
 private final class UnixServer: Sendable {
     private let descriptor: Int32
 
@@ -157,7 +157,9 @@ private final class UnixServer: Sendable {
         let isBound = withUnsafeBytes(of: &address) {
             bind(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
         }
-        guard isBound, listen(descriptor, 8) == 0 else { throw ProcessError("no Unix socket at \(path)") }
+        guard isBound, listen(descriptor, 8) == 0 else {
+            throw ProcessError("cannot listen on the Unix socket \(path)")
+        }
         self.descriptor = descriptor
         try DetachedThread.start {
             while case let client = accept(descriptor, nil, nil), client >= 0 {

@@ -31,7 +31,7 @@ import Testing
         "amqp://hunter2@a",
         "http://" + String(repeating: "a", count: 9000),
     ])
-    func whatIsNoURLIsRefusedWithoutBeingQuoted(text: String) {
+    func aTextThatIsNoURLIsRefusedWithoutBeingQuoted(text: String) {
         #expect {
             _ = try HTTPURL(text)
         } throws: { error in

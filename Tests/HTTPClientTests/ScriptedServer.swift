@@ -8,11 +8,11 @@ import Threads
 /// A server that answers all input with scripted bytes.
 enum ScriptedServer {
     enum Ending {
-        /// Closes the connection after the bytes.
+        /// A close of the connection after the bytes.
         case closed
-        /// Sends nothing more.
+        /// Silence after the bytes.
         case silence
-        /// Repeats the bytes.
+        /// A repetition of the bytes.
         case again
     }
 

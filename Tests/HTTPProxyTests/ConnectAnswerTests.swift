@@ -36,7 +36,7 @@ import Testing
                 rest = rest.dropFirst(pieceBytes)
             }
             if case .open(let behind) = progress { progress = .open(rest: behind + rest) }
-            #expect(progress == expected, "in parts of \(pieceBytes) bytes")
+            #expect(progress == expected, "an answer in parts of \(pieceBytes) bytes was parsed wrongly")
         }
     }
 

@@ -2,7 +2,7 @@ import EventLoop
 import TLS
 import Testing
 
-/// Invalid or missing input of a peer is an error of its stream.
+/// Invalid or missing input of a peer, which is an error of its stream.
 @Suite struct BadPeerTests {
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func `A handshake cut off at any byte`(version: TLSVersion, towardsClient: Bool) throws {
@@ -26,10 +26,10 @@ import Testing
                 wire.close()
                 continue
             }
-            #expect(ending == .done, "after \(count) bytes")
+            #expect(ending == .done, "the streams did not end after \(count) bytes")
             let end = towardsClient ? wire.client : wire.server
-            #expect(end.error != nil, "after \(count) bytes")
-            #expect(!end.isConnected || count > length - 12, "after \(count) bytes")
+            #expect(end.error != nil, "the end has no error after \(count) bytes")
+            #expect(!end.isConnected || count > length - 12, "the handshake succeeded after \(count) bytes")
         }
     }
 
@@ -91,7 +91,7 @@ import Testing
         return (client, client.error)
     }
 
-    /// Connects such a client to a TLS server.
+    /// Connects a client to a TLS server. The client sends bytes and closes, or stays silent if `input` is nil.
     private func meet(clientSends input: [UInt8]?) throws -> (End, TransportError?) {
         let loop = VirtualLoop(seed: 1)
         let (client, server) = (End(), End())

@@ -60,7 +60,7 @@ import Testing
         #expect(wire.server.error?.message.contains("does not accept our certificate") == true)
     }
 
-    /// RFC 9525, 2: only alternative names count.
+    /// Only alternative names count (RFC 9525, 2).
     @Test func `A certificate with the name only in its subject is refused`() throws {
         let key = try P256Key.generate()
         let certificate = try X509Certificate(
@@ -203,8 +203,9 @@ import Testing
         #expect(error?.code == .tls && error?.message.contains("no TLS version in common") == true)
     }
 
-    /// Alerts without a specific cause: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And alerts about
-    /// certificates, from bad_certificate to unknown_ca, also sent to a client that presented none.
+    /// The alerts 40 (handshake_failure), 49 (access_denied) and 51 (decrypt_error) have no specific cause. The other
+    /// alerts are about certificates, from bad_certificate to unknown_ca. They are also sent to a client that
+    /// presented no certificate.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
     func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {
         var client = TLSClientConfiguration.trusting
@@ -289,7 +290,7 @@ import Testing
         #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
     }
 
-    /// On both sides. Without the intermediate certificate, the chain does not end at a trusted root.
+    /// Both sides verify the chain. Without the intermediate certificate, the chain does not end at a trusted root.
     @Test(arguments: [true, false])
     func `A chain through an intermediate authority and two roots in one file are accepted`(
         isWhole: Bool

@@ -224,7 +224,7 @@ import Testing
     }
 }
 
-/// Flips one bit of the passing bytes.
+/// A handler that flips one bit of the passing bytes.
 private final class Damage: ByteStreamHandler {
     private let next: ByteStreamHandler
     private var bytesBefore: Int

@@ -33,7 +33,7 @@ import Threads
         let listener = try loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) {
             _ = try? TLSTransport.accept($0, context: serverContext, handler: server)
         }
-        // Both write before they read, so each must receive while it sends.
+        // Both ends write before they read, so each end must receive while it sends.
         client.onConnected = { $0.send(bytes) }
         server.onConnected = { $0.send(bytes) }
         client.onReceived = { if $0.received.count == bytes.count, $0.unsent.isEmpty { $0.transport?.finishWriting() } }

@@ -23,7 +23,7 @@ extension TLSServerConfiguration {
     static var trusted: TLSServerConfiguration { .init(identity: Certificates.server) }
 }
 
-/// One end of a connection. Records its events.
+/// One end of a connection, which records its events.
 final class End: ByteStreamHandler {
     var transport: ByteTransport?
     var isConnected = false
@@ -86,7 +86,7 @@ final class End: ByteStreamHandler {
     }
 }
 
-/// Forwards bytes in parts of a given size, and ends the stream after a given number of bytes.
+/// A handler that forwards bytes in parts of a given size, and ends the stream after a given number of bytes.
 final class Pieces: ByteStreamHandler {
     private let next: ByteStreamHandler
     private let pieceBytes: Int
@@ -107,7 +107,7 @@ final class Pieces: ByteStreamHandler {
         guard bytesLeft > 0 else { return }
         var rest = bytes.prefix(bytesLeft)
         while !rest.isEmpty {
-            // A separate copy, so that the address sanitizer detects a read beyond it.
+            // Pass a separate copy, so that the address sanitizer detects a read beyond it.
             Array(rest.prefix(pieceBytes)).withUnsafeBytes { next.received($0) }
             bytesLeft -= min(pieceBytes, rest.count)
             rest = rest.dropFirst(pieceBytes)
@@ -121,13 +121,13 @@ final class Pieces: ByteStreamHandler {
     override func flush() { next.flush() }
 }
 
-/// Accepts a limited number of bytes, like a transport whose peer reads slowly.
+/// A transport that accepts a limited number of bytes, like a transport whose peer reads slowly.
 final class Valve: ByteTransport {
     var below: ByteTransport?
     private(set) var allowance = Int.max
     private var isWanted = false
 
-    /// Accepts `bytes` more, and notifies the handler.
+    /// Accepts `bytes` more bytes, and notifies the handler.
     func allow(_ bytes: Int) {
         allowance = bytes
         guard isWanted, bytes > 0 else { return }
@@ -149,7 +149,7 @@ final class Valve: ByteTransport {
     override func reset() { below?.reset() }
 }
 
-/// Opens streams whose bytes arrive in parts.
+/// A connector that opens streams whose bytes arrive in parts.
 final class PieceConnector: ByteConnector {
     var pieceBytes = Int.max
     var endAfter = Int.max
@@ -226,7 +226,7 @@ final class Wire {
     var areConnected: Bool { client.isConnected && server.isConnected }
     var areClosed: Bool { client.isClosed && server.isClosed }
 
-    /// Closes the client's end and waits until both are closed.
+    /// Closes the client's end and waits until both ends are closed.
     func close() {
         loop.enter { client.transport?.close() }
         let ending = run { areClosed }

@@ -7,10 +7,10 @@ extension BrokerAdmin {
             .exchangeDeclare(name, type: kind.rawValue, isPassive: false, arguments: arguments))
     }
 
-    /// Whether the broker supports consistent-hash exchanges. Nothing is declared.
+    /// Whether the broker supports consistent-hash exchanges. Creates no exchange.
     ///
-    /// The call declares an exchange that hashes by both a header and a property, which the plugin refuses. Without the
-    /// plugin, the broker closes the connection, which then reconnects.
+    /// The call sends the declaration of an exchange that hashes by both a header and a property. The plugin refuses
+    /// this declaration. Without the plugin, the broker closes the connection, which then reconnects.
     ///
     /// - Parameter name: the name in the declaration. The exchange may exist, and the user needs no permission for it.
     public func hashesConsistently(_ name: String) async throws(AMQPError) -> Bool {

@@ -1,15 +1,15 @@
 extension BrokerAdmin {
     /// An exchange that exists on every broker.
     private static let predeclaredExchange = "amq.direct"
-    /// The name of the default exchange in permissions. Its name in AMQP is empty.
+    /// The name of the default exchange in permissions. The exchange's name in AMQP is empty.
     public static let defaultExchange = "amq.default"
 
     /// Whether this user may publish to an exchange. Nothing is published.
     ///
-    /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write permission
-    /// for the exchange, as for a publish, and then the read permission for `amq.direct`
-    /// (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have bindings: its
-    /// error shows whether the user may publish to it.
+    /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write
+    /// permission for the exchange, as for a publish, and then the read permission for `amq.direct`
+    /// (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have bindings. Its
+    /// error shows whether the user may publish to the default exchange.
     ///
     /// Throws `notFound` if the broker checks for the exchange first and the exchange does not exist.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
@@ -25,8 +25,8 @@ extension BrokerAdmin {
         }
     }
 
-    /// Whether this user may consume from a queue. Nothing is consumed: the call asks for an invalid priority, which
-    /// the broker refuses after the permission check.
+    /// Whether this user may consume from a queue. Nothing is consumed, because the call requests an invalid priority.
+    /// The broker refuses the priority after the permission check.
     ///
     /// Throws `notFound` if the queue does not exist.
     public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {

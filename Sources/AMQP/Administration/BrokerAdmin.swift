@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// Declares, inspects, purges and deletes exchanges and queues.
+/// A client that declares, inspects, purges and deletes exchanges and queues.
 ///
 /// A refused operation throws and does not affect later operations. Operations wait for the connection.
 public final class BrokerAdmin: ChannelHandler {
@@ -25,7 +25,7 @@ public final class BrokerAdmin: ChannelHandler {
     private var pending = FIFO<Call>()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
-    /// - Parameter deadlineSeconds: the timeout of an operation for the connection, and again for the answer.
+    /// - Parameter deadlineSeconds: the timeout of an operation, for the connection and again for the answer.
     public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
         self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
     }
@@ -51,13 +51,13 @@ public final class BrokerAdmin: ChannelHandler {
         channel.start(self)
     }
 
-    /// The broker answered with a method that the operation does not expect.
+    /// The error of a reply that the operation does not expect.
     static let wrongReply = AMQPError(.protocolViolation, "the broker sent an unexpected reply")
 
     /// - Parameter queue: the queue of `basic.get`.
     func call(_ method: ClientMethod, _ queue: String = "") async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
-        guard channel.isUsable else { throw AMQPError(.connectionLost, "not connected") }
+        guard channel.isUsable else { throw AMQPError(.connectionLost, "the connection to the broker is not open") }
         guard channel.send(method) else {
             throw AMQPError(
                 .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",

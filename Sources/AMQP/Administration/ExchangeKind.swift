@@ -1,7 +1,7 @@
-/// The exchange types of every broker, and one that needs a plugin.
+/// The type of an exchange. All types except `consistentHash` exist on every broker.
 public enum ExchangeKind: String, Sendable, Hashable {
     case direct, fanout, topic, headers
-    /// Routes each message to one of the bindings by a hash of a header or property. Needs the plugin
-    /// `rabbitmq_consistent_hash_exchange`.
+    /// The type that routes each message to one of the bindings by a hash of a header or property. This type needs the
+    /// plugin `rabbitmq_consistent_hash_exchange`.
     case consistentHash = "x-consistent-hash"
 }

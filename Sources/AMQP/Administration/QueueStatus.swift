@@ -1,7 +1,7 @@
 /// The depth and the consumers of a queue.
 public struct QueueStatus: Sendable, Hashable {
     public var name: String
-    /// The number of ready messages, without unacknowledged ones.
+    /// The number of ready messages. Unacknowledged messages do not count.
     public var messages: Int
     public var consumers: Int
 

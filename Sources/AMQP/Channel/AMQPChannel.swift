@@ -1,8 +1,10 @@
 public import EventLoop
 
-/// One channel of a connection. It reopens after its own loss and after a loss of the connection, until `close`.
+/// One channel of a connection. The channel reopens after its own loss and after a loss of the connection, until
+/// `close`.
 ///
-/// An error on a channel closes only this channel. `ChannelMachine` decides its state; a `ChannelHandler` uses it.
+/// An error on a channel closes only this channel. `ChannelMachine` decides the state of the channel. A
+/// `ChannelHandler` uses the channel.
 public final class AMQPChannel {
     public let connection: BrokerConnection
     public let loop: EventLoop
@@ -49,7 +51,7 @@ public final class AMQPChannel {
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
         let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
-            failure ?? AMQPError(.timedOut, "not connected to the broker within \(deadlineSeconds) seconds")
+            failure ?? AMQPError(.timedOut, "no connection to the broker within \(deadlineSeconds) seconds")
         }
         if let error { throw error }
     }
@@ -62,7 +64,8 @@ public final class AMQPChannel {
         if status != .closed { await closeWaiters.wait() }
     }
 
-    /// The failure that keeps the channel from opening; nil if no attempt failed.
+    /// The failure that keeps the channel from opening; nil if neither the channel nor its connection waits after a
+    /// failure.
     var failure: AMQPError? {
         if case .waiting(let error, _) = status { error } else { connection.failure }
     }
@@ -78,7 +81,7 @@ public final class AMQPChannel {
 
     // MARK: - For the handler
 
-    /// Sends a method, unless the channel is not open. Returns false if its arguments cannot be encoded.
+    /// Sends a method if the channel is open. Returns false if the arguments of the method cannot be encoded.
     @discardableResult
     func send(_ method: ClientMethod) -> Bool {
         guard machine.isOpen, let frames = connection.frames else { return true }
@@ -99,10 +102,11 @@ public final class AMQPChannel {
         connection.frames?.flushAfterIteration()
     }
 
-    /// The handler has set the channel up, or has resumed its operation after an interruption.
+    /// Reports that the handler has set the channel up, or has resumed its operation after an interruption.
     func setupCompleted() { handle(.setupCompleted) }
 
-    /// The broker ended the handler's operation. Returns when to retry; nil if the channel is not open.
+    /// Reports that the broker ended the handler's operation. Returns the time of the retry; nil if the channel is not
+    /// open.
     func interrupted(_ error: AMQPError) -> MonotonicTime? {
         handle(.interrupted(error))
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
@@ -132,7 +136,7 @@ public final class AMQPChannel {
 
     func connectionLost(_ error: AMQPError) {
         handle(.connectionLost(error))
-        // Waiting does not help: only a change of the configuration does.
+        // Only a change of the configuration can help, so waiting tasks must not wait longer.
         if !error.isRetriable { readyWaiters.resume(returning: error) }
     }
 
@@ -175,7 +179,8 @@ public final class AMQPChannel {
         announced(delivery.exchange, delivery.routingKey) { $0.received(delivery) }
     }
 
-    /// Expects content if the handler accepts the method that announces it.
+    /// Expects content if the handler accepts the method that announces the content. Returns false if the method is
+    /// out of order.
     private func announced(
         _ exchange: UnsafeRawBufferPointer, _ routingKey: UnsafeRawBufferPointer, _ accept: (ChannelHandler) -> Bool
     ) -> Bool {

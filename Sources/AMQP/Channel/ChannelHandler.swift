@@ -1,9 +1,9 @@
 public import EventLoop
 
-/// The user of one channel: a consumer, a publisher or administration. A base class, so an event costs one virtual
+/// The base class of the users of one channel: consumer, publisher and administration. An event costs one virtual
 /// call.
 ///
-/// Passed to `AMQPChannel.start` and released after `closed` was reported.
+/// The channel retains its handler from `AMQPChannel.start` until `closed` was reported.
 public class ChannelHandler {
     public final let channel: AMQPChannel
     public final let loop: EventLoop
@@ -13,24 +13,25 @@ public class ChannelHandler {
         loop = channel.loop
     }
 
-    /// A new channel is open. Set it up, then call `setupCompleted`.
+    /// Sets up a channel that has opened. The handler calls `setupCompleted` at the end of the setup.
     func opened() {}
 
-    /// The channel is lost, with everything in flight on it.
+    /// Handles the loss of the channel and of everything in flight on the channel.
     func lost(_ error: AMQPError) {}
 
     /// Handles a method on the open channel. Returns false if the method is out of order.
     func received(_ method: ServerMethod) -> Bool { false }
 
-    /// Handles a delivery on the open channel; its content follows. Returns false if the delivery is out of order.
+    /// Handles a delivery on the open channel. The content of the delivery follows. Returns false if the delivery is
+    /// out of order.
     func received(_ delivery: ServerMethod.Delivery) -> Bool { false }
 
     /// Handles the content that the last method announced. Returns false if the content is invalid.
     func received(_ content: consuming MessageContent) -> Bool { false }
 
-    /// Sends what is due at the end of an event-loop iteration.
+    /// Sends all due methods at the end of an event-loop iteration.
     ///
-    /// - Parameter isLast: the channel is about to close: send everything that waits.
+    /// - Parameter isLast: whether the channel is about to close. The handler then sends everything that waits.
     func flush(isLast: Bool) {}
 
     func statusChanged(_ status: BrokerStatus) {}
@@ -39,7 +40,7 @@ public class ChannelHandler {
 extension ChannelHandler {
     public var connection: BrokerConnection { channel.connection }
     public var status: BrokerStatus { channel.status }
-    /// The broker's properties: see `BrokerConnection`.
+    /// The broker's properties (see `BrokerConnection`).
     public var serverProperties: FieldTable { connection.serverProperties }
 
     /// Waits until the channel is ready.
@@ -50,8 +51,8 @@ extension ChannelHandler {
         try await channel.waitUntilReady(deadlineSeconds: deadlineSeconds)
     }
 
-    /// Closes the channel gracefully: sends everything handed over before. Also closes the connection if this handler
-    /// owns it. Returns after `deadlineSeconds` at the latest, even if the broker has not answered.
+    /// Sends all pending output, then closes the channel, and the connection if this handler owns it. Returns after
+    /// `deadlineSeconds` at the latest, even if the broker has not answered.
     public func close(deadlineSeconds: Int = 5) async {
         await channel.close(deadlineSeconds: deadlineSeconds)
     }

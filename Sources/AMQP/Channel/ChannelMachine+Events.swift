@@ -3,10 +3,10 @@ import EventLoop
 extension ChannelMachine {
     enum Event {
         case connectionOpened
-        /// The connection opened, but the broker allows too few channels on it.
+        /// An open connection on which the broker allows too few channels.
         case connectionRefused(AMQPError)
         case connectionLost(AMQPError)
-        /// The connection is closed for good.
+        /// The final close of the connection.
         case connectionReleased
         /// `channel.open-ok`
         case openAnswered
@@ -15,15 +15,15 @@ extension ChannelMachine {
         case closedByBroker(AMQPError)
         /// `channel.close-ok`
         case closeAnswered
-        /// The broker ended the handler's operation.
+        /// The end of the handler's operation by the broker.
         case interrupted(AMQPError)
-        /// The broker misbehaves on the channel. The channel reopens after a delay.
+        /// Misbehavior of the broker on the channel. The channel reopens after a delay.
         case abandon(AMQPError)
-        /// Replaces an open channel immediately.
+        /// The immediate replacement of an open channel.
         case renew(AMQPError)
-        /// The broker did not answer in time.
+        /// The deadline of an answer from the broker.
         ///
-        /// - Parameter isPaused: the connection is not being read, so an unread answer may exist.
+        /// - Parameter isPaused: whether reading is paused on the connection, so that an unread answer may exist.
         case deadlinePassed(isPaused: Bool)
         case retryDue
         case close(deadlineSeconds: Int)
@@ -37,11 +37,11 @@ extension ChannelMachine {
         case armRetry(MonotonicTime)
         case cancelRetry
         case failConnection(AMQPError)
-        /// Notifies the handler that everything in flight on the channel is lost.
+        /// A notification of the handler that everything in flight on the channel is lost.
         case lose(AMQPError)
-        /// The status may have changed.
+        /// A report of the status if it has changed.
         case report
-        /// Releases the channel number.
+        /// The release of the channel number.
         case detach
     }
 }

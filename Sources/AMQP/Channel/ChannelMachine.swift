@@ -1,37 +1,38 @@
 import EventLoop
 
-/// Decides how one channel of a connection opens, fails, reopens and closes. Pure.
+/// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
-/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` may run a user's
-/// code, which may close the channel: they are the last actions.
+/// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` are the last
+/// actions, because they may run a user's code that closes the channel.
 struct ChannelMachine {
     enum State: Equatable {
-        /// The connection has not opened yet. To: opening, refused, detached, closed.
+        /// A channel whose connection has not opened yet. To: opening, refused, detached, closed.
         case idle
-        /// The connection is lost. To: opening, refused, closed.
+        /// A channel whose connection is lost. To: opening, refused, closed.
         case detached
-        /// `channel.open` was sent. To: settingUp, closing, detached.
+        /// The wait for the answer to `channel.open`. To: settingUp, closing, detached.
         case opening
-        /// The handler sets the channel up. To: open, interrupted, reopening, closing, detached.
+        /// The setup of the channel by the handler. To: open, interrupted, reopening, closing, detached.
         case settingUp
-        /// To: interrupted, reopening, closing, detached.
+        /// An open channel whose setup is complete. To: interrupted, reopening, closing, detached.
         case open
-        /// The channel is open, but the broker ended the handler's operation. The handler retries. To: open, reopening,
-        /// closing, detached.
+        /// An open channel on which the broker ended the handler's operation. The handler retries. To: open,
+        /// reopening, closing, detached.
         case interrupted(Retry)
-        /// The broker closed the channel; the connection is open. To: opening, detached, closed.
+        /// A channel that the broker closed on an open connection. To: opening, detached, closed.
         case reopening(Retry)
-        /// The broker allows fewer channels than the connection needs. To: detached, closed.
+        /// A channel beyond the number that the broker allows. To: detached, closed.
         case refused(AMQPError)
-        /// `channel.close` was sent. Every frame before its answer is ignored. To: opening, reopening, unanswered,
-        /// detached, closed.
+        /// The wait for the answer to `channel.close`. Every frame before the answer is ignored. To: opening,
+        /// reopening, unanswered, detached, closed.
         case closing(then: Reopen)
-        /// Closed for its user. The broker has not answered, so the channel number stays in use. To: closed.
+        /// A channel that is closed for its user. The broker has not answered, so the channel number stays in use. To:
+        /// closed.
         case unanswered
         case closed
     }
 
-    /// Whether and when the channel reopens after the answer to `channel.close`.
+    /// The choice whether and when the channel reopens after the answer to `channel.close`.
     enum Reopen: Equatable {
         case never
         case atOnce
@@ -80,7 +81,7 @@ struct ChannelMachine {
         }
     }
 
-    /// - Parameter reopens: false while the connection closes for good.
+    /// - Parameter reopens: whether the channel may reopen; false while the connection closes for good.
     mutating func handle(
         _ event: Event, reopens: Bool, now: MonotonicTime, random: () -> UInt64
     ) -> [Action] {
@@ -136,7 +137,7 @@ struct ChannelMachine {
     private mutating func retryDue() -> [Action] {
         switch state {
         case .reopening: return open()
-        // While closing, the answer to `channel.close` reopens the channel.
+        // In `closing`, the answer to `channel.close` reopens the channel.
         case .idle, .detached, .opening, .settingUp, .open, .interrupted, .refused, .closing, .unanswered, .closed:
             return []
         }

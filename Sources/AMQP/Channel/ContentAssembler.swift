@@ -1,5 +1,5 @@
-/// Assembles messages from frames: a method that announces content, a content header, and any number of body frames
-/// (AMQP 0-9-1, section 4.2.6).
+/// An assembler of messages from frames. A message consists of a method that announces content, a content header, and
+/// any number of body frames (AMQP 0-9-1, section 4.2.6).
 ///
 ///     idle ─▶ awaitingHeader ─▶ collecting or dropping ─▶ idle
 ///
@@ -7,9 +7,9 @@
 package struct ContentAssembler {
     package enum Step: Equatable {
         case incomplete
-        /// The content is complete: call `removeContent`.
+        /// Complete content, which `removeContent` returns.
         case complete
-        /// The frame is out of order.
+        /// A frame out of order.
         case violation
     }
 
@@ -21,12 +21,12 @@ package struct ContentAssembler {
         case complete
     }
 
-    /// A larger envelope buffer is released after its message.
+    /// The size in bytes above which an envelope buffer is released after its message.
     private static let keptEnvelopeBytesMax = 4096
 
     package let bodyBytesMax: Int
     private var state = State.idle
-    /// Exchange, routing key and property list, kept until the body is complete.
+    /// The exchange, routing key and property list, kept until the body is complete.
     private var envelope: [UInt8] = []
     private var exchangeBytes = 0
     private var routingKeyBytes = 0
@@ -36,7 +36,7 @@ package struct ContentAssembler {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// Whether content frames are due. A method before them is a violation.
+    /// Whether content frames are due. A method is then a violation.
     package var isBusy: Bool {
         switch state {
         case .idle: false
@@ -101,7 +101,7 @@ package struct ContentAssembler {
         return removed
     }
 
-    /// Discards everything after the loss of the channel.
+    /// Discards an incomplete message after the loss of the channel.
     package mutating func reset() {
         state = .idle
         envelope.removeAll()

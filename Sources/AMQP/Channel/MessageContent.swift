@@ -1,9 +1,9 @@
 /// The body, exchange, routing key and property list of a message, in one array. A received message thus needs one
 /// allocation. The parts are decoded on access.
 package struct MessageContent: Sendable {
-    /// The body comes first, so an offset into the body is an offset into this array.
+    /// The body, followed by the envelope. An offset into the body is thus an offset into this array.
     package private(set) var bytes: [UInt8] = []
-    /// 0 if `isOversized`.
+    /// The end of the body in `bytes`; 0 if `isOversized`.
     package private(set) var bodyEnd = 0
     private var exchangeEnd = 0
     private var routingKeyEnd = 0
@@ -14,7 +14,8 @@ package struct MessageContent: Sendable {
 
     package init() {}
 
-    /// - Parameter envelope: exchange, routing key and property list, concatenated; by default, an empty property list.
+    /// - Parameter envelope: exchange, routing key and property list, concatenated. The default is an empty property
+    ///   list.
     package init(body: [UInt8], envelope: [UInt8] = [0, 0], exchangeBytes: Int = 0, routingKeyBytes: Int = 0) {
         bytes.reserveCapacity(body.count + envelope.count)
         bytes += body

@@ -1,13 +1,13 @@
 package import EventLoop
 
-/// The delay before the next attempt: exponential, with jitter over the whole range above the least delay, so that many
-/// workers do not reconnect at the same time.
+/// The delay before the next attempt. The delay grows exponentially. Its jitter covers the whole range above the least
+/// delay, so that many workers do not reconnect at the same time.
 package struct Backoff {
     package let least: Duration
     package let first: Duration
     package let longest: Duration
     package let healthyAfter: Duration
-    /// The number of failures since the last period of at least `healthyAfter`.
+    /// The number of failures since the last ready period of at least `healthyAfter`.
     package private(set) var failures = 0
     private var readySince: MonotonicTime?
 

@@ -1,14 +1,14 @@
 public import EventLoop
 
-/// A connection to a broker that reconnects after every loss, until it is closed. It carries the channels of consumers,
-/// publishers and administration. An error on one channel does not affect the others.
+/// A connection to a broker that reconnects after every loss, until it is closed. The connection carries the channels
+/// of consumers, publishers and administration. An error on one channel does not affect the others.
 ///
-/// A broker under a memory or disk alarm stops reading from a connection that has published, acknowledgements included.
-/// Publishers therefore use a separate connection.
+/// A broker under a memory or disk alarm stops reading from a connection that has published. Acknowledgements on this
+/// connection then remain unread, too. Publishers therefore use a separate connection.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// A connection belongs to one loop and is used on its thread only.
 public final class BrokerConnection {
-    /// The largest number of channels on one connection: one for each queue that a worker may have, and some for
+    /// The largest number of channels on one connection. A worker needs a channel for each queue, and some for
     /// administration.
     public static let channelsMax = 256
 
@@ -34,7 +34,8 @@ public final class BrokerConnection {
     private let retry: DeadlineTimer
     private let closeWaiters = ContinuationList<Void>()
 
-    /// - Parameter connectors: one for each host of the broker's cluster, at least one. They are used in random order.
+    /// - Parameter connectors: at least one, for each host of the broker's cluster. The connection uses the connectors
+    ///   in random order.
     public init(loop: EventLoop, connectors: [ByteConnector], configuration: ConnectionConfiguration) {
         precondition(!connectors.isEmpty, "a connection needs at least one connector")
         self.loop = loop
@@ -61,8 +62,8 @@ public final class BrokerConnection {
         handle(.start)
     }
 
-    /// Closes the connection and its channels gracefully: sends everything handed over before. Resets the connection if
-    /// the broker does not answer within `deadlineSeconds`.
+    /// Sends all pending output, then closes the channels and the connection. Resets the connection if the broker does
+    /// not answer within `deadlineSeconds`.
     public func close(deadlineSeconds: Int = 5) async {
         loop.assertOnLoop()
         if case .closed = machine.state { return }
@@ -71,7 +72,7 @@ public final class BrokerConnection {
         await closeWaiters.wait()
     }
 
-    /// The failure of the last attempt, while the connection waits for the next one; otherwise nil.
+    /// The failure of the last attempt, while the connection waits for the next attempt; otherwise nil.
     var failure: AMQPError? {
         if case .waiting(let retry) = machine.state { retry.error } else { nil }
     }
@@ -197,7 +198,7 @@ public final class BrokerConnection {
         loop.assertOnLoop()
         guard !isClosing else { return channel.connectionReleased() }
         let index = channels.firstIndex { $0 == nil } ?? channels.count
-        precondition(index < Self.channelsMax, "too many channels on one connection")
+        precondition(index < Self.channelsMax, "a connection has too many channels")
         channel.number = UInt16(index + 1)
         if index == channels.count { channels.append(channel) } else { channels[index] = channel }
         if machine.isOpen, let frames { channel.connectionOpened(frames) }

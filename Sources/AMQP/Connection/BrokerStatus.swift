@@ -2,24 +2,24 @@ public import EventLoop
 
 /// The status of a connection to the broker, or of one of its channels.
 public enum BrokerStatus: Sendable, Hashable {
-    /// `start` has not been called. For a channel, also while its connection opens for the first time.
+    /// The status before `start`. For a channel, also the status while its connection opens for the first time.
     case idle
-    /// A connection connects and logs in; a channel opens and is set up.
+    /// A connection that connects and logs in, or a channel that opens and is set up.
     case connecting(Endpoint)
-    /// Connected and set up.
+    /// A connection or channel that is open and set up.
     case ready
-    /// Connected, but the broker currently accepts no publishes, such as during a memory or disk alarm. The reason is
-    /// the broker's.
+    /// An open connection on which the broker currently accepts no publishes, such as during a memory or disk alarm.
+    /// The reason is the broker's text.
     case blocked(reason: String)
-    /// The connection or channel failed. The next attempt follows after the delay.
+    /// A failed connection or channel. The next attempt follows after the delay.
     case waiting(AMQPError, delay: Duration)
-    /// For a channel: its connection is lost. The connection's status has the reason.
+    /// A channel whose connection is lost. The connection's status has the reason.
     case disconnected
     case closed
 }
 
 extension BrokerStatus {
-    /// Creates the status of a connection; nil while it closes: the previous status stays.
+    /// Creates the status of a connection; nil while the connection closes, because the previous status stays.
     init?(_ connection: ConnectionMachine.State) {
         switch connection {
         case .idle: self = .idle
@@ -31,7 +31,8 @@ extension BrokerStatus {
         }
     }
 
-    /// Creates the status of a channel; nil while it or its connection closes: the previous status stays.
+    /// Creates the status of a channel; nil while the channel or its connection closes, because the previous status
+    /// stays.
     init?(_ channel: ChannelMachine.State, on connection: ConnectionMachine.State) {
         switch (channel, connection) {
         case (.closed, _), (.unanswered, _): self = .closed

@@ -7,25 +7,26 @@ public struct ConnectionConfiguration: Sendable {
     public var virtualHost = "/"
     /// The name of the connection in RabbitMQ's management UI.
     public var connectionName = "martlet"
-    /// The heartbeat timeout. The client sends at least every half of it. The connection counts as dead after two of
-    /// them without a byte from the broker. The broker may lower it. 0 disables heartbeats.
+    /// The heartbeat timeout, which the broker may lower. 0 disables heartbeats. The client sends at least one frame
+    /// in each half of the timeout. The connection counts as dead after two timeouts without a byte from the broker.
     public var heartbeatSeconds = 30
-    /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
+    /// The largest frame in either direction. The broker may lower the limit. RabbitMQ 4.1 and later refuse less than
+    /// 8192.
     public var frameBytesMax = 131_072
-    /// The timeout of the login, from the open stream on, and of opening and setting up a channel. The connector's
-    /// `ConnectOptions` limit the time to open the stream.
+    /// The timeout of the login, and of opening and setting up a channel. The login begins when the stream is open.
+    /// The connector's `ConnectOptions` limit the time to open the stream.
     public var openingDeadlineSeconds = 15
     /// The least delay after a failure.
     public var retryDelayMillisecondsMin = 100
-    /// The largest delay after the first failure. It doubles with each further failure. The actual delay is random,
-    /// between the least and the largest.
+    /// The largest delay after the first failure. The largest delay doubles with each further failure. The actual
+    /// delay is random, between the least and the largest delay.
     public var retryDelayMilliseconds = 500
-    /// The largest delay. After a refused login or a configuration error, the delay is between half of it and all of
-    /// it.
+    /// The largest delay after any failure. After a refused login or a configuration error, the delay is random
+    /// between half of this limit and the limit.
     public var retryDelayMillisecondsMax = 30_000
-    /// The lifetime of a connection after which the delays start from the first one again.
+    /// The lifetime of a connection after which the delays restart from the first delay.
     public var healthyAfterSeconds = 60
-    /// The limit of output that the socket has not accepted. A broker that leaves more unread is disconnected.
+    /// The limit of output that the socket has not accepted. Above the limit, the connection is reset.
     public var outputBytesMax = 64 << 20
 
     /// The longest string property, in bytes.

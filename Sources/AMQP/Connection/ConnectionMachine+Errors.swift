@@ -32,7 +32,7 @@ extension ConnectionMachine {
         reason.with(message, code: reason.code == .connectionLost ? .cannotConnect : reason.code)
     }
 
-    /// Returns the message without the endpoint, with which messages of stream errors begin.
+    /// Returns the error's message without the endpoint, which begins the messages of stream errors.
     private static func text(of reason: AMQPError, _ endpoint: Endpoint) -> Substring {
         let place = "\(endpoint): "
         return reason.message.hasPrefix(place) ? reason.message.dropFirst(place.count) : reason.message[...]

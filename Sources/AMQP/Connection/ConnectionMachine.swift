@@ -1,32 +1,32 @@
 import EventLoop
 
-/// Decides how a connection to a broker opens, logs in, retries and closes. Pure.
+/// A pure state machine that decides when a connection to a broker opens, logs in, retries and closes.
 ///
 /// After a loss, the connection opens again at the next endpoint, until it is closed. Actions that may run a user's
-/// code come after all actions that depend on the state.
+/// code follow all actions that depend on the state.
 struct ConnectionMachine {
     enum State {
-        /// Before `start`. To: connecting, closed.
+        /// The state before `start`. To: connecting, closed.
         case idle
-        /// The stream opens. To: loggingIn, waiting, closing.
+        /// The opening of the stream. To: loggingIn, waiting, closing.
         case connecting(Endpoint)
-        /// To: open, waiting, closing.
+        /// The login on an open stream. To: open, waiting, closing.
         case loggingIn(Endpoint, Handshake)
-        /// `blocked` is the reason for which the broker accepts no publishes; nil if it accepts them. To: waiting,
-        /// closing.
+        /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if it accepts
+        /// publishes. To: waiting, closing.
         case open(Endpoint, blocked: String?)
-        /// Closed by this side; the stream has not ended yet. To: closed.
+        /// A connection that this side closed and whose stream has not ended yet. To: closed.
         case closing
-        /// Failed. To: connecting, closed.
+        /// A failed connection before the next attempt. To: connecting, closed.
         case waiting(Retry)
         case closed
     }
 
     enum Event {
         case start
-        /// The stream is open in both directions.
+        /// The opening of the stream in both directions.
         case streamOpened
-        /// A step of the login arrived.
+        /// A step of the login.
         case login(Handshake.Event)
         /// `connection.blocked`, or nil for `connection.unblocked`.
         case blocked(String?)
@@ -34,7 +34,7 @@ struct ConnectionMachine {
         case closedByBroker(AMQPError)
         /// `connection.close-ok`
         case closeAnswered
-        /// The stream has ended. No other event of this stream follows.
+        /// The end of the stream. No other event of this stream follows.
         case streamEnded(AMQPError)
         case deadlinePassed
         case retryDue
@@ -42,30 +42,30 @@ struct ConnectionMachine {
     }
 
     enum Action: Equatable {
-        /// Opens a stream to the endpoint with this index.
+        /// A connection attempt at the endpoint with this index.
         case connect(Int)
         case send(ClientMethod)
-        /// Applies the agreed limits of frames, channels and heartbeats.
+        /// The application of the agreed limits of frames, channels and heartbeats.
         case agree(Handshake.Tuning)
-        /// The login is over.
+        /// The opening of the channels after the login.
         case openChannels
-        /// Reports a change of whether the broker accepts publishes.
+        /// A status report of each channel, because the broker accepts, or no longer accepts, publishes.
         case reviewChannels
-        /// Sends the remaining output of the channels.
+        /// The remaining output of the channels before a close.
         case flushChannels
         case loseChannels(AMQPError)
-        /// Resumes reading, although channels have paused it.
+        /// The resumption of reading, although channels have paused it.
         case resumeReading
-        /// Closes the stream after all output was sent.
+        /// The close of the stream after all output was sent.
         case finish(AMQPError)
-        /// Resets the stream immediately.
+        /// The immediate reset of the stream.
         case reset(AMQPError)
         case armDeadline(seconds: Int)
         case armRetry(MonotonicTime)
         case cancelTimers
-        /// The status may have changed.
+        /// A report of the status if it has changed.
         case report
-        /// Reports the close, then releases the channels, the handler and the tasks that wait for the close.
+        /// A report of the close, and the release of the channels, the handler and the tasks that wait for the close.
         case release
     }
 

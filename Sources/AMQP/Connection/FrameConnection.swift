@@ -1,31 +1,31 @@
 import EventLoop
 
-/// Reads and writes the frames of one stream to a broker, and sends heartbeats. `ConnectionMachine` handles the methods
-/// of the connection.
+/// A stream of frames to and from a broker, with heartbeats. `ConnectionMachine` handles the methods of the
+/// connection.
 final class FrameConnection: ByteStreamHandler {
     private enum State {
-        /// To: ending, ended.
+        /// An open or opening stream. To: ending, ended.
         case active
-        /// The stream was closed or reset; the transport has not reported its end yet. To: ended.
+        /// A stream that was closed or reset and whose end the transport has not reported yet. To: ended.
         case ending(AMQPError)
         case ended
     }
 
-    /// The largest frame before the login agrees on a length.
+    /// The largest frame before the login agrees on a limit.
     private static let openingFrameBytesMax = 16 * 1024
-    /// The largest frame after the login, or the agreed length if that is larger. A broker sends the headers of a
-    /// message in one frame, even if its own headers (`x-delivery-count`, `x-death`) exceed the agreed length. Refusing
-    /// the frame would close the connection, and the broker would redeliver the message.
+    /// The largest frame that is read after the login. A larger agreed limit replaces this limit. A broker sends the
+    /// headers of a message in one frame, even if its own headers (`x-delivery-count`, `x-death`) exceed the agreed
+    /// limit. Refusing the frame would close the connection, and the broker would redeliver the message.
     private static let readFrameBytesMax = 1 << 20
-    /// The size at which output is written before the end of the event-loop iteration, while it is in the processor's
-    /// cache.
+    /// The size at which output is written before the end of the event-loop iteration, because it is still in the
+    /// processor's cache.
     private static let burstBytesMax = 64 * 1024
 
     /// The highest channel number that both sides agreed on.
     private(set) var channelMax = UInt16(BrokerConnection.channelsMax)
     private(set) var isPaused = false
     private let loop: EventLoop
-    /// nil after the end of the stream.
+    /// The connection that uses the stream; nil after the end of the stream.
     private var owner: BrokerConnection?
     private var transport: ByteTransport?
     private var state = State.active
@@ -48,7 +48,7 @@ final class FrameConnection: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    /// Whether the stream is open or opening: frames are read and sent.
+    /// Whether the stream is open or opening, so that frames are read and sent.
     var isActive: Bool {
         if case .active = state { true } else { false }
     }

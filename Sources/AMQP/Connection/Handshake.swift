@@ -3,13 +3,13 @@
 /// An event out of order fails the login.
 package struct Handshake {
     package enum State: Equatable {
-        /// To: awaitingTune, failed.
+        /// The wait for `connection.start`. To: awaitingTune, failed.
         case awaitingStart
-        /// To: awaitingOpenOK, failed.
+        /// The wait for `connection.tune`. To: awaitingOpenOK, failed.
         case awaitingTune
-        /// To: open, failed.
+        /// The wait for `connection.open-ok`. To: open, failed.
         case awaitingOpenOK
-        /// To: failed.
+        /// The state after a successful login. To: failed.
         case open
         case failed
     }
@@ -36,7 +36,7 @@ package struct Handshake {
         case fail(AMQPError)
     }
 
-    /// The limits that one side offers, or both agreed on. 0 means no limit, or no heartbeat.
+    /// The limits that one side offers, or on which both sides agreed. 0 means no limit, or no heartbeat.
     package struct Tuning: Equatable {
         package var channelMax: UInt16
         package var frameBytesMax: UInt32
@@ -67,7 +67,7 @@ package struct Handshake {
         switch (state, event) {
         case (.awaitingStart, .start(let major, let minor, let mechanisms)):
             guard major == 0, minor == 9 else {
-                return fail("the broker speaks AMQP \(major)-\(minor), not 0-9-1")
+                return fail("the broker uses AMQP \(major)-\(minor), not 0-9-1")
             }
             let offered = mechanisms.split(separator: " ")
             let choice = (prefersExternal ? [.external, .plain] : [Mechanism.plain]).first {

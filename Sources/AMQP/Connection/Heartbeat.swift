@@ -1,19 +1,19 @@
 package import EventLoop
 
-/// Decides when to send a heartbeat on an open connection, and when the broker counts as dead (AMQP 0-9-1,
-/// section 4.2.7). Pure. Call `beat` every `interval`.
+/// The rules that decide when to send a heartbeat on an open connection, and when the broker counts as dead (AMQP
+/// 0-9-1, section 4.2.7). The caller calls `beat` every `interval`.
 package struct Heartbeat {
     package enum Action: Equatable {
         case none
-        /// A heartbeat is due: nothing was sent for an interval.
+        /// A heartbeat that is due because nothing was sent for an interval.
         case send
-        /// The broker was silent for `silenceMax`.
+        /// The failure of the connection after the broker was silent for `silenceMax`.
         case fail
     }
 
-    /// The longest silence of the broker: two heartbeats.
+    /// The longest silence of the broker, which is two heartbeats.
     package let silenceMax: Duration
-    /// Half a heartbeat.
+    /// The time between two calls of `beat`, which is half a heartbeat.
     package let interval: Duration
 
     /// - Parameter agreed: the heartbeat timeout that both sides agreed on.

@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// Decides which log lines an outage of one connection or channel causes. Pure.
+/// The choice of the log lines that an outage of one connection or channel causes.
 public struct OutageLog: Sendable {
     public enum Line: Sendable, Hashable {
-        /// A warning.
+        /// A warning about a new outage.
         case began(AMQPError)
-        /// A warning: the outage has lasted for this time.
+        /// A warning that the outage has lasted for this time.
         case lasts(AMQPError, Duration)
-        /// The outage ended after this time.
+        /// The end of the outage after this time.
         case ended(after: Duration)
     }
 
@@ -15,7 +15,7 @@ public struct OutageLog: Sendable {
 
     public init() {}
 
-    /// Returns the line to log after a change of the state or another failure; nil: none.
+    /// Returns the line to log after a change of the status or another failure; nil if no line is due.
     public mutating func changed(to state: BrokerStatus, now: MonotonicTime) -> Line? {
         switch state {
         case .waiting(let error, _):

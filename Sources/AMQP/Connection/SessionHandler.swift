@@ -1,13 +1,14 @@
-/// Receives the events of a connection, or of a user of one of its channels. A base class, so an event costs one
-/// virtual call.
+/// The base class of the receivers of the events of a connection, or of a user of one of its channels. An event costs
+/// one virtual call.
 ///
-/// Passed to `start` and released after `closed` was reported. Every method is called on the loop's thread.
+/// The connection or channel retains its handler from `start` until `closed` was reported. Every method is called on
+/// the loop's thread.
 open class SessionHandler {
     public init() {}
 
-    /// The status has changed. `closed` is the last one.
+    /// Handles a change of the status. `closed` is the last status.
     open func statusChanged(_ status: BrokerStatus) {}
 
-    /// For a publisher: the broker refused the user ID of messages. Later messages carry none.
+    /// Handles the broker's refusal of the user ID of a publisher's messages. Later messages carry no user ID.
     open func userIDRefused(_ error: AMQPError) {}
 }

@@ -1,14 +1,15 @@
 package import EventLoop
 
-/// Decides which acknowledgements to send for deliveries that are settled in any order.
+/// The choice of the acknowledgements to send for deliveries that are settled in any order.
 ///
 /// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries from the
-/// oldest on becomes one `multiple` acknowledgement. While the oldest stays open, later deliveries are acknowledged
-/// individually, once `doneBehindMax` of them wait or one has waited for `delayMax`. An acknowledgement names only a
-/// delivery that is open at the broker: any other tag closes the channel (406, unknown delivery tag).
+/// oldest on becomes one `multiple` acknowledgement. While the oldest delivery stays open, later deliveries wait for
+/// it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries wait, or one delivery
+/// has waited for `delayMax`. An acknowledgement names only a delivery that is open at the broker. Any other tag would
+/// close the channel (406, unknown delivery tag).
 ///
-/// Memory is bounded by the number of unsettled deliveries, not by the range of their tags: old open tags move to a
-/// list.
+/// Memory is bounded by the number of unsettled deliveries, not by the range of their tags, because old open tags move
+/// to a list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
@@ -22,24 +23,24 @@ package struct AckWindow {
     }
 
     private enum Slot: UInt8 {
-        /// Delivered and unsettled.
+        /// An unsettled delivery.
         case open
-        /// Settled; an acknowledgement is due.
+        /// A settled delivery whose acknowledgement is due.
         case done
-        /// Acknowledged or rejected.
+        /// An acknowledged or rejected delivery.
         case settled
     }
 
     private static let slotsMin = 64
-    /// The largest prefetch that gets slots of its own. A larger one causes more individual acknowledgements.
+    /// The largest prefetch for which slots are reserved. A larger prefetch causes more individual acknowledgements.
     private static let expectedMax = 1 << 20
 
-    /// The number of settled deliveries behind an open one at which they are acknowledged individually.
+    /// The number of settled deliveries behind an open delivery at which they are acknowledged individually.
     package let doneBehindMax: Int
-    /// The longest wait of a settled delivery behind an open one.
+    /// The longest wait of a settled delivery behind an open delivery.
     package let delayMax: Duration
 
-    /// The acknowledgements to send now, in order. The sender empties it.
+    /// The acknowledgements to send now, in order. The sender empties the list.
     package var acks: [Ack] = []
     /// The number of deliveries that are neither acknowledged nor rejected.
     package private(set) var openCount = 0
@@ -54,7 +55,7 @@ package struct AckWindow {
     private var doneCount = 0
     private var oldestDoneAt = MonotonicTime.distantFuture
 
-    /// - Parameter expected: the usual number of open deliveries: the prefetch.
+    /// - Parameter expected: the usual number of open deliveries, which is the prefetch.
     package init(expected: Int, delayMax: Duration) {
         var capacity = Self.slotsMin
         while capacity < 4 * min(max(expected, 1), Self.expectedMax) { capacity *= 2 }
@@ -73,8 +74,8 @@ package struct AckWindow {
     package var hadDeliveries: Bool { next > 1 }
     /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
-    /// The number of deliveries that are unacknowledged at the broker: open, or with an acknowledgement that was not
-    /// sent.
+    /// The number of deliveries that are unacknowledged at the broker, including those whose acknowledgement has not
+    /// been sent.
     package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
 
     /// Returns the number of unacknowledged deliveries from `tag` on.
@@ -89,7 +90,7 @@ package struct AckWindow {
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
     }
 
-    /// Adds a delivery. Returns false if its tag does not follow the last one, which violates the protocol.
+    /// Adds a delivery. Returns false if its tag does not follow the last tag, which violates the protocol.
     package mutating func delivered(_ tag: UInt64) -> Bool {
         guard tag == next else { return false }
         if next - head > mask { makeRoom() }
@@ -114,7 +115,7 @@ package struct AckWindow {
         return true
     }
 
-    /// Settles a delivery for which a method of its own rejects or requeues it. Returns false if it is not open.
+    /// Settles a delivery that a separate method rejects or requeues. Returns false if the delivery is not open.
     package mutating func settle(_ tag: UInt64) -> Bool {
         guard tag >= head else { return removeLeftBehind(tag) }
         guard tag < next, self[tag] == .open else { return false }
@@ -152,10 +153,10 @@ package struct AckWindow {
         doneCount = 0
     }
 
-    /// Frees slots when all are in use: moves the oldest open tags to `leftBehind`.
+    /// Frees slots when all are in use, by moving the oldest open tags to `leftBehind`.
     private mutating func makeRoom() {
         acknowledgeOneByOne()
-        // A quarter of the slots each time, to keep this rare.
+        // Free a quarter of the slots each time, so that calls of this function stay rare.
         let target = head + UInt64(slots.count / 4)
         while head < target {
             if self[head] == .open { leftBehind.append(head) }

@@ -7,14 +7,14 @@ extension Consumer {
         case requeue
     }
 
-    /// Acknowledges a delivery: the broker deletes the message from the queue.
+    /// Acknowledges a delivery. The broker then deletes the message from the queue.
     public func acknowledge(_ tag: DeliveryTag) {
         guard isCurrent(tag), settled(tag, window.acknowledge(tag.number, now: loop.now.monotonic)) else { return }
         channel.flushAfterIteration()
     }
 
-    /// Rejects a harmful message. It goes to the queue's dead-letter exchange. With `requeue`, it returns to the queue,
-    /// which counts a failed delivery.
+    /// Rejects a harmful message. The broker sends the message to the queue's dead-letter exchange. With `requeue`,
+    /// the message returns to the queue, which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }
@@ -51,7 +51,7 @@ extension Consumer {
         tag.generation == generation && window.isOpen(tag.number)
     }
 
-    /// Whether the channel of a delivery still exists. If not, this releases the bytes of the delivery.
+    /// Whether the channel of a delivery still exists. If not, the function releases the bytes of the delivery.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
         if tag.generation == generation { return true }
@@ -74,10 +74,10 @@ extension Consumer {
         }
     }
 
-    /// - Parameter all: also send acknowledgements that wait for older deliveries.
+    /// - Parameter all: whether to send also the acknowledgements that wait for older deliveries.
     func sendSettlements(all: Bool) {
         if case .quiescing = subscription { return }
-        // First: a `multiple` acknowledgement could cover these deliveries.
+        // Send withheld settlements first, because a `multiple` acknowledgement could cover their deliveries.
         for (tag, settlement) in withheld { send(settlement, tag) }
         withheld.removeAll(keepingCapacity: true)
         let now = loop.now.monotonic
@@ -89,12 +89,12 @@ extension Consumer {
         acknowledgementTimer.arm(at: deadline, for: self) { $0.channel.flushAfterIteration() }
     }
 
-    /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call it before closing
-    /// the channel: settlements that are not applied are lost with it.
+    /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call this function
+    /// before closing the channel, because the close discards settlements that are not applied.
     ///
-    /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. Without a running consumer,
-    /// an answer shows only that the broker has read them. The queue then counts as done after a time
-    /// (``UnappliedSettlements``).
+    /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. Without a running
+    /// consumer, an answer shows only that the broker has read the settlements. They then count as applied after a
+    /// fixed time (``UnappliedSettlements``).
     ///
     /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {
@@ -115,7 +115,8 @@ extension Consumer {
         return generation == channelBefore
     }
 
-    /// Whether the broker has read everything that was sent. Uses `basic.qos`, which is answered and changes nothing.
+    /// Whether the broker has read everything that was sent. Sends `basic.qos`, which the broker answers and which
+    /// changes nothing.
     private func isEchoed(by deadline: MonotonicTime) async -> Bool {
         let number = qosRoundTrips.sent()
         sendPrefetch()

@@ -1,13 +1,13 @@
 import EventLoop
 
 extension Consumer {
-    /// The divisor of the prefetch that gives the number of deliveries that may be unacknowledged when the next
-    /// consumer starts.
+    /// The divisor of the prefetch. The quotient is the largest number of unacknowledged deliveries with which the
+    /// next consumer starts.
     private static let remainderDivisor = 4
 
     /// Consumes once at most a quarter of the prefetch is unacknowledged. Deliveries to earlier consumers of the
-    /// channel do not count toward the prefetch of a new one. The wait bounds all of them by one and a quarter
-    /// prefetches.
+    /// channel do not count toward the prefetch of a new consumer. The wait thus limits all unacknowledged deliveries
+    /// to one and a quarter prefetches.
     func consumeWhenSettled() {
         if window.unacknowledgedCount <= prefetch / Self.remainderDivisor { sendConsume() }
     }
@@ -49,7 +49,7 @@ extension Consumer {
         }
     }
 
-    /// Resumes before `basic.cancel` was sent.
+    /// Resumes consuming before `basic.cancel` was sent.
     func endQuiescence() {
         quiescenceTimer.cancel()
         subscription = .running
@@ -62,8 +62,8 @@ extension Consumer {
         stopWaiters.resume(returning: ())
     }
 
-    /// Handles the cancellation by the broker: the queue was deleted or lost its leader. The channel stays open, so
-    /// unsettled deliveries can still be settled.
+    /// Handles the cancellation by the broker, after the queue was deleted or lost its leader. The channel stays open,
+    /// so unsettled deliveries can still be settled.
     func brokerEndedConsumer() {
         switch subscription {
         // The answer to this side's `basic.cancel` follows.

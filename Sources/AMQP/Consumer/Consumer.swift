@@ -1,46 +1,47 @@
 public import EventLoop
 
-/// Consumes one queue on its own channel, and consumes again after the loss of the connection, the channel or the
-/// queue.
+/// A consumer of one queue on its own channel. The consumer consumes again after the loss of the connection, the
+/// channel or the queue.
 ///
 /// If the queue does not exist, the consumer retries until it does. Acknowledgements are collected and sent at the end
 /// of the event-loop iteration.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
-    /// Bytes of the bodies and properties of unsettled deliveries.
+    /// The size of the bodies and properties of unsettled deliveries, in bytes.
     public internal(set) var bodyBytesInFlight = 0
-    /// The number of settlements without effect: the channel of the delivery is lost, so the broker redelivers it, or
-    /// the delivery was settled before.
+    /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the
+    /// broker redelivers the message.
     public internal(set) var staleSettlements = 0
-    /// nil before `start` and after `closed` was reported.
+    /// The receiver of the deliveries; nil before `start` and after `closed` was reported.
     package private(set) var handler: ConsumerHandler?
 
     let configuration: ConsumerConfiguration
     var subscription = Subscription.stopped(nil)
-    /// Whether the user wants deliveries; `subscription` is the state at the broker.
+    /// Whether the user wants deliveries. `subscription` is the state at the broker.
     var wantsToConsume = true
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
     let retryTimer: DeadlineTimer
-    /// The number of `basic.consume` methods on all channels. Each gets a new consumer tag: RabbitMQ 3.10 and 3.11
-    /// crash a channel that reuses a tag while deliveries to it are unsettled (rabbitmq-server#5927).
+    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, because RabbitMQ
+    /// 3.10 and 3.11 crash a channel that reuses a tag while deliveries with it are unsettled (rabbitmq-server#5927).
     var consumerNumber = 0
     var consumerTag: String { "martlet-\(consumerNumber)" }
     /// The lowest delivery tag that may belong to the current consumer.
     var firstTag: UInt64 = 1
 
-    /// Increases with each channel that opens or is lost. Each delivery carries the value of its channel.
+    /// The number of the current channel, which increases with each channel that opens or is lost. Each delivery
+    /// carries the number of its channel.
     private(set) var generation: UInt32 = 0
     var window: AckWindow
     var settlements = UnappliedSettlements()
     /// Whether a settlement was sent after the last `basic.cancel`.
     var hasSettledSinceCancel = false
-    /// Settlements withheld during quiescence, at most one for each unsettled delivery.
+    /// The settlements that are withheld during quiescence, at most one for each unsettled delivery.
     var withheld: [(tag: UInt64, settlement: Settlement)] = []
     var hasPausedReading = false
     let acknowledgementTimer: DeadlineTimer
-    /// `basic.qos` methods sent only for their answer.
+    /// The `basic.qos` methods that are sent only for their answer.
     var qosRoundTrips = QosRoundTrips()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
@@ -70,7 +71,7 @@ public final class Consumer: ChannelHandler {
                 ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and consumes once it is open. Later calls do nothing.
+    /// Starts the connection if necessary, and consumes once the connection is open. Later calls do nothing.
     public func start(_ handler: ConsumerHandler) {
         self.handler = self.handler ?? handler
         channel.start(self)
@@ -87,8 +88,8 @@ public final class Consumer: ChannelHandler {
     /// The configured prefetch within the range of `basic.qos`, where 0 would mean no limit.
     var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
 
-    /// The number of open deliveries beyond which the broker violates the prefetch. A correct broker stays below: one
-    /// and a quarter prefetches.
+    /// The number of open deliveries beyond which the broker violates the prefetch. With a correct broker, at most one
+    /// and a quarter prefetches are open.
     private var openMax: Int { prefetch * 2 + Self.openSpare }
 
     func sendPrefetch() {
@@ -113,7 +114,7 @@ public final class Consumer: ChannelHandler {
         }
         stopped(nil)
         qosRoundTrips.reset()
-        // Last: the handler may settle, pause or resume.
+        // Notify the handler last, because it may settle, pause or resume.
         if hadDeliveries { handler?.channelLost() }
     }
 

@@ -3,7 +3,7 @@ public struct ConsumerConfiguration: Sendable {
     public var queue: String
     /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces it.
     public var prefetch: Int
-    /// The largest body in bytes. Larger ones are discarded; see `IncomingMessage.isOversized`.
+    /// The largest body in bytes. Larger bodies are discarded; see `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20
     /// The limit of unsettled bytes of bodies and properties. At this limit, the connection is not read until
     /// deliveries are settled.

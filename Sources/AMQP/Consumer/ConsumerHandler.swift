@@ -1,11 +1,12 @@
-/// Receives the deliveries and events of a consumer. A base class, so a delivery costs one virtual call.
+/// The base class of the receivers of a consumer's deliveries and events. A delivery costs one virtual call.
 ///
-/// Passed to `start` and released after `closed` was reported. Every method is called on the loop's thread.
+/// The consumer retains its handler from `start` until `closed` was reported. Every method is called on the loop's
+/// thread.
 open class ConsumerHandler: SessionHandler {
-    /// A message was delivered. It must be acknowledged, rejected or requeued once.
+    /// Handles a delivery, which must be acknowledged, rejected or requeued once.
     open func delivered(_ message: consuming IncomingMessage) {}
 
-    /// A channel with deliveries was lost. `holds` is now false for all of them, and the broker redelivers the
-    /// unacknowledged ones. Called once for each such channel.
+    /// Handles the loss of a channel with deliveries. `holds` is now false for all of them, and the broker redelivers
+    /// the unacknowledged messages. Called once for each such channel.
     open func channelLost() {}
 }

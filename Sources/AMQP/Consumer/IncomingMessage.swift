@@ -1,9 +1,9 @@
-/// One delivery of a message by the broker. It must be acknowledged, rejected or requeued exactly once.
+/// One delivery of a message by the broker. A delivery must be acknowledged, rejected or requeued exactly once.
 public struct IncomingMessage: Sendable {
     public let tag: DeliveryTag
-    /// The queue from which it was delivered.
+    /// The queue from which the message was delivered.
     public let queue: String
-    /// Whether the broker delivered it before, to this worker or another.
+    /// Whether the broker delivered the message before, to this worker or another.
     public let isRedelivered: Bool
     package let content: MessageContent
 
@@ -33,7 +33,7 @@ public struct IncomingMessage: Sendable {
     public var properties: MessageProperties { content.properties }
 }
 
-/// Identifies a delivery to its consumer, which ignores tags from lost channels.
+/// The identity of a delivery at its consumer. The consumer ignores tags from lost channels.
 public struct DeliveryTag: Sendable, Hashable {
     /// The broker's number of the delivery, counted from 1 on each channel.
     package var number: UInt64

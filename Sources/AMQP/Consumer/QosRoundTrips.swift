@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Counts `basic.qos` methods that a consumer sends only for the answer. The answer shows that the broker has read
-/// everything that was sent before.
+/// A counter of the `basic.qos` methods that a consumer sends only for the answer. The answer shows that the broker
+/// has read everything that was sent before.
 struct QosRoundTrips {
     private var sentCount = 0
     private var answeredCount = 0
-    /// Resumed by each answer, and when the channel is lost.
+    /// The tasks that wait for an answer. Each answer and the loss of the channel resume all tasks.
     let waiters = ContinuationList<Void>()
 
     var isAwaited: Bool { answeredCount < sentCount }

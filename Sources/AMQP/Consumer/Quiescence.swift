@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Decides when no delivery is in transit to a consumer, so that it can be canceled.
+/// The wait before the cancellation of a consumer, until no delivery to it is in transit.
 ///
 /// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to it and count them as
 /// failed (`x-delivery-count`). While acknowledgements are withheld, the broker sends at most the prefetch.
 struct Quiescence {
-    /// The time without a delivery after which none is assumed to be in transit.
+    /// The time without a delivery after which no delivery is assumed to be in transit.
     static let quiet = Duration.milliseconds(50)
     /// The longest time for which acknowledgements are withheld.
     static let longest = Duration.milliseconds(250)

@@ -1,16 +1,17 @@
 import EventLoop
 
-/// Estimates when a queue has applied the settlements that were sent.
+/// An estimate of the time at which a queue has applied the settlements that were sent.
 ///
-/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied, and discards the held ones
-/// when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a settlement is applied.
+/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied. It discards the held
+/// settlements when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a settlement is
+/// applied.
 struct UnappliedSettlements {
     static let unappliedMax = 32
-    /// The assumed time to apply a settlement. A slower queue may lose the settlements behind it.
+    /// The assumed time to apply a settlement. A slower queue may lose later settlements.
     static let applySecondsMax: Int64 = 2
     private static let periodNanoseconds = applySecondsMax * 1_000_000_000
 
-    /// The start of the current period. Settlements are counted in this period and in the previous one.
+    /// The start of the current period. Settlements are counted in this period and in the previous period.
     private var begin = MonotonicTime(nanoseconds: 0)
     private var count = 0
     private var countBefore = 0
@@ -26,7 +27,8 @@ struct UnappliedSettlements {
         last = now
     }
 
-    /// The time at which every settlement counts as applied; nil if there are too few for RabbitMQ to hold any.
+    /// The time at which every settlement counts as applied; nil if there are too few settlements for RabbitMQ to hold
+    /// any.
     var safeAt: MonotonicTime? {
         countBefore + count > Self.unappliedMax ? last + .seconds(Self.applySecondsMax) : nil
     }

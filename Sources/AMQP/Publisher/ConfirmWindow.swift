@@ -3,14 +3,13 @@ package import EventLoop
 /// The unconfirmed publishes of one channel, by sequence number.
 ///
 /// Numbers run from 1 without gaps (RabbitMQ's publisher confirms). A returned message arrives before its confirm and
-/// has no number, so it is identified by its fingerprint. Among identical messages, it does not matter which one is
-/// published again.
+/// has no number, so it is identified by its fingerprint. Of several identical messages, any may be published again.
 ///
-/// `Waiter` receives the outcome. In tests, it is a name.
+/// `Waiter` receives the outcome. In tests, the waiter is a name.
 package struct ConfirmWindow<Waiter> {
-    /// A publish. Holds no counted reference, so that reading an entry needs no reference counting.
+    /// An unconfirmed publish. The entry holds no counted reference, so that reading it needs no reference counting.
     private struct Entry {
-        /// nil after it was notified that the confirm is late.
+        /// The receiver of the outcome; nil after its notification that the confirm is late.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
@@ -23,7 +22,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// The number of confirms before its own at which a waiter is announced, if confirms arrive in order.
+    /// The number of confirms from the announcement of a waiter to its own confirm, if confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
@@ -33,15 +32,15 @@ package struct ConfirmWindow<Waiter> {
     package private(set) var bytes = 0
     package private(set) var count = 0
 
-    /// A ring buffer of the numbers in `head..<next`, at `number & mask`. It grows only when full: in a ring much
-    /// larger than the number of publishes in flight, each entry would have left the processor's cache before its
+    /// A ring buffer of the numbers in `head..<next`, at `number & mask`. The buffer grows only when full. In a buffer
+    /// much larger than the number of publishes in flight, each entry would leave the processor's cache before its
     /// reuse.
     private var entries: [Entry?]
     private var head: UInt64 = 1
     private var next: UInt64 = 1
-    /// Returned messages whose confirm is outstanding, by number. Usually empty.
+    /// The returned messages whose confirm is outstanding, by number; usually empty.
     private var returns: [UInt64: Return] = [:]
-    /// No lower number has a waiter.
+    /// The number below which no publish has a waiter.
     private var lateHead: UInt64 = 1
 
     package init(countMax: Int, bytesMax: Int) {
@@ -71,11 +70,12 @@ package struct ConfirmWindow<Waiter> {
         return number
     }
 
-    /// Records that the broker could not route a message; its confirm follows. Returns false if no such message is
+    /// Records that the broker could not route a message, whose confirm follows. Returns false if no such message is
     /// unconfirmed.
     ///
     /// After a late confirm, a message may be in the window twice. The return then counts for the repeated publish,
-    /// which still has a waiter. Otherwise its confirm could count as success although the message is in no queue.
+    /// which still has a waiter. Otherwise the confirm of the repeated publish could count as success although the
+    /// message is in no queue.
     package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
         guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
         returns[number] = Return(code: code, text: text)
@@ -93,7 +93,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
-    /// publish, and before that `prepare` for some waiters whose publishes complete next.
+    /// publish. Calls `prepare` earlier, for some waiters whose publishes complete next.
     ///
     /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
     package mutating func confirmed(
@@ -137,7 +137,7 @@ package struct ConfirmWindow<Waiter> {
         }
     }
 
-    /// Returns when the oldest publish with a waiter was sent; nil if there is none.
+    /// Returns the send time of the oldest publish with a waiter; nil if no publish has a waiter.
     package mutating func oldestAwaitedSentAt() -> MonotonicTime? {
         lateHead = max(lateHead, head)
         while lateHead < next {
@@ -147,12 +147,12 @@ package struct ConfirmWindow<Waiter> {
         return nil
     }
 
-    /// The time at which the oldest unconfirmed publish was sent, with or without a waiter.
+    /// The send time of the oldest unconfirmed publish, with or without a waiter; nil if the window is empty.
     package var oldestSentAt: MonotonicTime? {
         self[head]?.sentAt
     }
 
-    /// Notifies the waiters of publishes that were sent at `time` or before: their outcome is unknown. The publishes
+    /// Notifies the waiters of publishes that were sent at `time` or before that the outcome is unknown. The publishes
     /// stay in the window until their confirm arrives or the channel is lost.
     package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ notify: (Waiter) -> Void) {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
@@ -161,7 +161,7 @@ package struct ConfirmWindow<Waiter> {
         }
     }
 
-    /// Handles the loss of the channel: notifies all waiters and numbers from 1 again.
+    /// Handles the loss of the channel. Notifies all waiters, and restarts the numbers from 1.
     package mutating func reset(_ notify: (Waiter) -> Void) {
         for number in head..<next {
             if let waiter = self[number]?.waiter { notify(waiter) }

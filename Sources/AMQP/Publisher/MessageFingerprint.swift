@@ -1,6 +1,6 @@
 import Hashing
 
-/// Identifies a returned message by hashes, so that an unconfirmed message need not be kept.
+/// The hashes that identify a returned message, so that an unconfirmed message need not be kept.
 package struct MessageFingerprint: Equatable {
     private static let mixer = SecretMixer()
 

@@ -4,11 +4,11 @@
 /// confirms and are published again. Messages to a missing exchange are therefore sent one at a time, as trials, while
 /// no other message is unconfirmed.
 struct MissingExchanges {
-    /// The limit of remembered exchanges. Further ones are not remembered.
+    /// The largest number of remembered exchanges. Further exchanges are not remembered.
     private static let countMax = 64
 
     private var names: Set<String> = []
-    /// The exchange of the trial message in flight; nil if there is none.
+    /// The exchange of the trial message in flight; nil if no trial message is in flight.
     private var trialExchange: String?
 
     var isEmpty: Bool { names.isEmpty }
@@ -18,13 +18,13 @@ struct MissingExchanges {
 
     mutating func trialSent(to exchange: String) { trialExchange = exchange }
 
-    /// The broker confirmed or refused the trial message, so its exchange exists.
+    /// Handles the confirm or refusal of the trial message, which shows that its exchange exists.
     mutating func trialAnswered() {
         if let trialExchange { names.remove(trialExchange) }
         trialExchange = nil
     }
 
-    /// The channel is lost. Remembers the missing exchange if the error names one.
+    /// Handles the loss of the channel. Remembers the missing exchange if the error names one.
     mutating func channelLost(_ error: AMQPError) {
         trialExchange = nil
         if case .missingExchange(let name) = error.detail, names.count < Self.countMax { names.insert(name) }

@@ -1,12 +1,13 @@
 // `Optional<String>` is written out because a `String?` property is implicitly initialized to nil. The compiler would
 // then build the message elsewhere, copy it and release it.
 // swift-format-ignore: UseShorthandTypeNames
-/// A message to publish. It is always persistent and mandatory.
+/// A persistent and mandatory message to publish.
 public struct OutgoingMessage: Sendable, Hashable {
-    /// At most 255 bytes. The same limit applies to the routing key and to all string properties.
+    /// The name of the exchange, at most 255 bytes. The same limit applies to the routing key and to all string
+    /// properties.
     public var exchange: String
     public var routingKey: String
-    /// The body. If it is a slice of a delivery's content, it keeps all of that content in memory.
+    /// The body. A slice of a delivery's content keeps all of the content in memory.
     @usableFromInline package var content: ArraySlice<UInt8>
     public var messageID: String
     public var correlationID: Optional<String>
@@ -15,21 +16,21 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var type: Optional<String>
     public var replyTo: Optional<String>
     public var appID: Optional<String>
-    /// Seconds since 1970-01-01 UTC.
+    /// The timestamp in seconds since 1970-01-01 UTC; nil means none.
     public var timestampSeconds: Optional<UInt64>
-    /// The priority, for queues with priorities; nil: not set.
+    /// The priority, for queues with priorities; nil means none.
     public var priority: Optional<UInt8>
-    /// Whether the message carries the property `user-id`: the publishing user, which the broker verifies. The
-    /// publisher omits the property if `Publisher.userID` is nil.
+    /// Whether the message carries the property `user-id`, which names the publishing user and which the broker
+    /// verifies. The publisher omits the property if `Publisher.userID` is nil.
     public var carriesUserID: Bool
-    /// The time to live in a queue, in milliseconds; a lower limit of the queue applies instead. nil: only the queue's
-    /// limit applies.
+    /// The time to live in a queue, in milliseconds. A lower limit of the queue applies instead. nil means that only
+    /// the queue's limit applies.
     public var expirationMilliseconds: Optional<Int64>
     /// The headers. Together with the other properties, they must fit one frame. The broker reserves some names that
     /// begin with `x-`.
     public var headers: FieldTable
 
-    /// Inlined, because a call would copy all members.
+    /// Creates a message. The initializer is inlined, because a call would copy all members.
     @inlinable package init(
         exchange: String, routingKey: String, content: ArraySlice<UInt8>, messageID: String,
         correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,

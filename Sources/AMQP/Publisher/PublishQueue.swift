@@ -16,7 +16,7 @@ struct PublishQueue {
     private var missing = MissingExchanges()
 
     var count: Int { waiting.count + waitingAlone.count }
-    /// Whether a new message need not wait for others.
+    /// Whether a new message can be sent without waiting for other messages.
     var isPassable: Bool { waiting.isEmpty && missing.isEmpty }
     /// Whether a message that was sent alone is unanswered. No other message may be sent until its answer.
     var isTrialPending: Bool { missing.isTrialPending }
@@ -24,7 +24,8 @@ struct PublishQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Removes and returns the next message that may be sent now. If it is sent alone, call `trialSent` afterward.
+    /// Removes and returns the next message that may be sent now. If the message is sent alone, call `trialSent`
+    /// afterward.
     ///
     /// - Parameters:
     ///   - isIdle: whether every message that was sent is confirmed.
@@ -46,10 +47,10 @@ struct PublishQueue {
         return first
     }
 
-    /// A message for this exchange was sent alone.
+    /// Records that a message for this exchange was sent alone.
     mutating func trialSent(to exchange: String) { missing.trialSent(to: exchange) }
 
-    /// The broker answered the message that was sent alone, so its exchange exists.
+    /// Handles the answer to the message that was sent alone, which shows that its exchange exists.
     mutating func trialAnswered() {
         missing.trialAnswered()
         while var first = waitingAlone.popFirst() {

@@ -1,15 +1,15 @@
-/// Receives the outcomes of publishes. A base class, so an outcome costs one virtual call.
+/// The base class of the receivers of publish outcomes. An outcome costs one virtual call.
 open class PublishReceiver {
     public init() {}
 
-    /// Called once for each message, on the loop's thread. The receiver may publish.
+    /// Handles the outcome of a message, once for each message, on the loop's thread. The receiver may publish.
     ///
     /// A publisher never nests these calls. A message that is refused immediately has its outcome before `publish`
-    /// returns, unless a receiver calls `publish`: then the call follows after that receiver returns.
+    /// returns. If a receiver calls `publish`, the outcome follows after this receiver returns.
     open func published(_ outcome: PublishOutcome) {}
 }
 
-/// Resumes the waiting task.
+/// A receiver that resumes the waiting task.
 final class ContinuationReceiver: PublishReceiver {
     private let continuation: UnsafeContinuation<PublishOutcome, Never>
 

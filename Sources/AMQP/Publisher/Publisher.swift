@@ -1,8 +1,9 @@
 public import EventLoop
 
-/// Publishes persistent messages with `mandatory` set and reports the outcome of each.
+/// A publisher of persistent messages with `mandatory` set, which reports the outcome of each message.
 ///
-/// Its channel reopens after the loss of the channel or the connection. Messages published in the meantime wait.
+/// The channel reopens after its own loss and after a loss of the connection. Messages that are published in the
+/// meantime wait.
 public final class Publisher: ChannelHandler {
     /// The outcome of a message whose receiver has not been notified yet.
     private struct Completion {
@@ -12,15 +13,15 @@ public final class Publisher: ChannelHandler {
 
     private let configuration: PublisherConfiguration
     private var handler: SessionHandler?
-    /// Retains each receiver once, until it is notified.
+    /// The unconfirmed publishes. The window retains each receiver once, until it is notified.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var queue = PublishQueue()
     private var completions = FIFO<Completion>()
     private var isNotifying = false
     private var returning = (code: UInt16(0), text: "")
     private let timer: DeadlineTimer
-    /// The time at which the broker last confirmed or refused a message, or began to accept messages. While it accepts
-    /// none, such as during an alarm, no confirm is due.
+    /// The time at which the broker last confirmed or refused a message, or began to accept messages. While the broker
+    /// accepts no messages, such as during an alarm, no confirm is due.
     private var answeredAt: MonotonicTime
     /// The time at which the broker began to accept messages.
     private var readyAt: MonotonicTime
@@ -28,8 +29,8 @@ public final class Publisher: ChannelHandler {
     private var refusedSince: MonotonicTime?
     /// The number of channels opened because of refusals since the last confirm.
     private var renewals = 0
-    /// The user ID that messages carry. nil if the login does not contain it, or if the broker refused it because the
-    /// connection has another user there.
+    /// The user ID that messages carry. nil if the login contains no user ID, or if the broker refused the user ID
+    /// because the connection has another user at the broker.
     public private(set) var userID: String?
 
     public convenience init(
@@ -60,7 +61,7 @@ public final class Publisher: ChannelHandler {
         super.init(AMQPChannel(on: connection, options, ownsConnection: ownsConnection))
     }
 
-    /// Starts the connection if necessary, and publishes once it is open. Later calls do nothing.
+    /// Starts the connection if necessary, and publishes once the connection is open. Later calls do nothing.
     public func start(_ handler: SessionHandler? = nil) {
         self.handler = self.handler ?? handler
         channel.start(self)
@@ -73,8 +74,8 @@ public final class Publisher: ChannelHandler {
 
     /// Publishes `message` and returns its outcome.
     ///
-    /// Only `confirmed` means that the message is safe. After `unknown`, publishing the message again may duplicate it.
-    /// The configuration's timeouts limit the wait. Canceling the task does not end it.
+    /// Only `confirmed` means that the message is safe. After `unknown`, publishing the message again may duplicate
+    /// it. The configuration's timeouts limit the wait. Canceling the task does not end the wait.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
         await withUnsafeContinuation { publish(message, ContinuationReceiver($0)) }
     }
@@ -142,7 +143,8 @@ public final class Publisher: ChannelHandler {
         defer { notifyReceivers() }
         let now = loop.now.monotonic
         while let first = queue.popOverdue(now) { complete(first.receiver, .notSent(notSentReason)) }
-        let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
+        let late = AMQPError(
+            .timedOut, "the broker did not confirm within \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { complete($0, .unknown(late)) }
         if let oldest = window.oldestSentAt, status == .ready {
             let dueAt = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
@@ -161,7 +163,8 @@ public final class Publisher: ChannelHandler {
         case .waiting(let error, _): error
         case .blocked(let reason): AMQPError(.timedOut, "the broker accepts no publishes: \(reason)")
         case .closed: ConnectionMachine.closedByUs
-        case .idle, .connecting, .disconnected: channel.failure ?? AMQPError(.timedOut, "not connected")
+        case .idle, .connecting, .disconnected:
+            channel.failure ?? AMQPError(.timedOut, "the connection to the broker is not open")
         case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
         }
     }
@@ -176,9 +179,9 @@ public final class Publisher: ChannelHandler {
         completions.append(Completion(receiver: receiver, outcome: outcome))
     }
 
-    /// Notifies the receivers of `completions`. Call it last: a receiver may call `publish` again.
+    /// Notifies the receivers of `completions`. Call this function last, because a receiver may call `publish` again.
     ///
-    /// Calls are not nested, because one confirm may complete thousands of messages whose receivers all publish: nested
+    /// Calls are not nested. One confirm may complete thousands of messages whose receivers all publish, and nested
     /// calls could exhaust the stack.
     private func notifyReceivers() {
         guard !isNotifying else { return }
@@ -201,8 +204,9 @@ public final class Publisher: ChannelHandler {
         return isOpen
     }
 
-    /// Replaces the channel if the broker has refused everything for long enough. The replacement makes the outcome of
-    /// messages in flight unknown. It therefore waits until the oldest of them has been in flight for the same time.
+    /// Replaces the channel if the broker has refused everything for the configured time. The replacement makes the
+    /// outcome of messages in flight unknown. The oldest of these messages must therefore have been in flight for the
+    /// same time.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
@@ -241,8 +245,8 @@ public final class Publisher: ChannelHandler {
         return true
     }
 
-    /// Handles a returned message. An unidentified one is a protocol violation and resets the connection: otherwise, a
-    /// message that reached no queue would count as confirmed.
+    /// Handles a returned message. An unidentified message is a protocol violation and resets the connection, because
+    /// a message that reached no queue could otherwise count as confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(

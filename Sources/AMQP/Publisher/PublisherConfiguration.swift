@@ -1,25 +1,26 @@
 /// The limits of a publisher.
 public struct PublisherConfiguration: Sendable {
-    /// The largest number of messages from the oldest unconfirmed one to the newest, confirmed ones included.
+    /// The largest number of messages from the oldest unconfirmed message to the newest message, including confirmed
+    /// messages.
     public var unconfirmedMax = 4096
-    /// The limit of their bytes. A larger message is sent when no other message is unconfirmed.
+    /// The limit of unconfirmed bytes. A larger message is sent when no other message is unconfirmed.
     public var unconfirmedBytesMax = 16 << 20
     /// The largest number of messages that wait for room, for a connection, or for the end of an alarm at the broker.
     public var waitingMax = 65_536
-    /// The largest body in bytes. Larger ones are refused.
+    /// The largest body in bytes. Larger bodies are refused.
     public var messageBytesMax = 16 << 20
     /// The longest time that a message waits before it is sent.
     public var publishTimeoutSeconds = 30
     /// The timeout of a confirm. The channel is replaced if the oldest confirm takes twice as long, or if no confirm
-    /// arrives for this time. Observed with RabbitMQ 3.10: channels stopped confirming while a queue's leader was cut
-    /// off from the other nodes.
+    /// arrives for this time. With RabbitMQ 3.10, channels stopped confirming while a queue's leader was disconnected
+    /// from the other nodes.
     public var confirmTimeoutSeconds = 30
-    /// The time after which a channel is reopened if the broker refuses every message on it. The time doubles with each
-    /// reopening, up to 32 times, because the cause may be a full queue. Observed with RabbitMQ 3.10: channels that
-    /// were opened just after the node of a queue's leader died refused everything until the node returned.
+    /// The time after which a channel is reopened if the broker refuses every message on it. The time doubles with
+    /// each reopening, up to 32 times, because the cause may be a full queue. With RabbitMQ 3.10, channels that were
+    /// opened just after the node of a queue's leader died refused everything until the node returned.
     public var refusedSecondsMax = 10
-    /// The timeout of closing a channel that is replaced. After it, the connection is reset. Observed with RabbitMQ
-    /// 3.10: a channel waited 7 s per message for a node that was cut off, and its close waited for all of them.
+    /// The timeout of closing a channel that is replaced. After the timeout, the connection is reset. With RabbitMQ
+    /// 3.10, a channel waited 7 s per message for a disconnected node, and its close waited for all messages.
     public var closeSecondsMax = 3
 
     public init() {}

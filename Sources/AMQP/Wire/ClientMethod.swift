@@ -1,37 +1,38 @@
-/// A method that a client sends, with the arguments that vary. `FrameWriter.write` adds fixed values for the others.
+/// A method that a client sends, with the arguments that vary. `FrameWriter.write` adds fixed values for the other
+/// arguments.
 ///
 /// Acknowledgements and publishes use separate functions: `FrameWriter.acknowledge` and `FrameWriter.publish`.
 enum ClientMethod: Equatable {
     case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
     case connectionTuneOK(Handshake.Tuning)
     case connectionOpen(virtualHost: String)
-    /// Closes the connection with the reply code for success.
+    /// The close of the connection, with the reply code for success.
     case connectionClose
     case connectionCloseOK
     case channelOpen
-    /// Closes the channel with the reply code for success.
+    /// The close of the channel, with the reply code for success.
     case channelClose
     case channelCloseOK
-    /// Declares a durable exchange; a passive declaration only checks that the exchange exists.
+    /// The declaration of a durable exchange. A passive declaration only checks that the exchange exists.
     case exchangeDeclare(String, type: String, isPassive: Bool, arguments: FieldTable)
     case exchangeBind(String, source: String, routingKey: String)
     case exchangeUnbind(String, source: String, routingKey: String)
-    /// Deletes the exchange unless it is the source of a binding.
+    /// The deletion of an exchange, unless it is the source of a binding.
     case exchangeDelete(String)
-    /// Declares a durable queue; a passive declaration only reads its state.
+    /// The declaration of a durable queue. A passive declaration only reads the state of the queue.
     case queueDeclare(String, isPassive: Bool, arguments: FieldTable)
     case queueBind(String, exchange: String, routingKey: String, arguments: FieldTable)
     case queueUnbind(String, exchange: String, routingKey: String)
     case queuePurge(String)
     case queueDelete(String)
-    /// Sets the prefetch of consumers that start after it.
+    /// The prefetch of consumers that start after this method.
     case basicQos(prefetch: UInt16)
     case basicConsume(queue: String, consumerTag: String, arguments: FieldTable)
     case basicCancel(consumerTag: String)
-    /// Fetches one message, which counts as acknowledged.
+    /// The fetch of one message, which counts as acknowledged.
     case basicGet(queue: String)
     case basicReject(deliveryTag: UInt64, requeue: Bool)
-    /// Requeues one delivery (RabbitMQ's `basic.nack`).
+    /// The requeueing of one delivery (RabbitMQ's `basic.nack`).
     case basicNack(deliveryTag: UInt64)
     case confirmSelect
 
@@ -41,7 +42,7 @@ enum ClientMethod: Equatable {
     /// An upper bound for the arguments of fixed size and the length prefixes of strings, for each method.
     private static let fixedBytesMax = 64
 
-    /// Bytes of strings and tables.
+    /// The size of strings and tables, in bytes.
     private var variableBytes: Int {
         switch self {
         case .connectionStartOK(let clientProperties, let mechanism, let response):

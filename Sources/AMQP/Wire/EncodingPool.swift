@@ -31,7 +31,7 @@ final class EncodingPool {
             ?? Array(string.utf8).withUnsafeBytes { bytes($0) }
     }
 
-    /// Returns an empty string for nil. The flag of the property distinguishes the two.
+    /// Returns an empty string for nil. The flag of the property distinguishes nil from an empty string.
     func bytes(_ string: String?) -> amqp_bytes_t {
         string.map { bytes($0) } ?? amqp_bytes_t()
     }
@@ -58,7 +58,8 @@ final class EncodingPool {
         allocate(count * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: count)
     }
 
-    /// Traps if out of memory: without the string, the message would be a different one.
+    /// Allocates memory from the pool. Traps if out of memory, because a message without the string would be another
+    /// message.
     private func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let memory = amqp_pool_alloc(pool, byteCount) else { fatalError("out of memory") }
         return memory

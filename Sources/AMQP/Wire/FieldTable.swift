@@ -1,10 +1,10 @@
 /// A table of named values, such as message headers or the arguments of a queue (AMQP 0-9-1, section 4.2.5.5, in
 /// RabbitMQ's dialect).
 ///
-/// Preserves the order of the entries. If a name occurs more than once, lookups use the first entry.
+/// A table preserves the order of its entries. If a name occurs more than once, lookups use the first entry.
 public struct FieldTable: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public struct Entry: Sendable, Hashable {
-        /// At most 255 bytes.
+        /// The name, at most 255 bytes.
         public var name: String
         public var value: FieldValue
 
@@ -38,15 +38,15 @@ public struct FieldTable: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 /// A value in a `FieldTable`.
 public enum FieldValue: Sendable, Hashable {
     case boolean(Bool)
-    /// Written as a signed 64-bit integer; read from every integer type.
+    /// A signed integer. It is written with 64 bits and read from every integer type.
     case integer(Int64)
     /// Text. Invalid UTF-8 is read with replacement characters.
     case string(String)
     case bytes([UInt8])
-    /// Seconds since 1970-01-01 UTC.
+    /// A time in seconds since 1970-01-01 UTC.
     case timestamp(seconds: UInt64)
     case double(Double)
-    /// `value` × 10^−`scale`.
+    /// The number `value` × 10^−`scale`.
     case decimal(scale: UInt8, value: UInt32)
     case table(FieldTable)
     case array([FieldValue])

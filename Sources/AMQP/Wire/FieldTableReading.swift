@@ -1,6 +1,6 @@
 extension FieldTable {
-    /// The nesting limit of tables and arrays; deeper ones are read as `unreadable`. It bounds the stack: a peer can
-    /// nest 26,000 levels in one frame.
+    /// The nesting limit of tables and arrays. Deeper values are read as `unreadable`. The limit bounds the stack,
+    /// because a peer can nest 26,000 levels in one frame.
     static let depthMax = 8
 
     /// Reads the content of a table, without its length. Returns nil if the bytes are not a table.
@@ -19,7 +19,8 @@ extension FieldTable {
         }
     }
 
-    /// Returns one value of the table's first level, without decoding the others.
+    /// Returns one value of the table's first level without decoding the other values; nil if the name is missing or its
+    /// value cannot be decoded.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
@@ -29,8 +30,8 @@ extension FieldTable {
         return nil
     }
 
-    /// Returns the sum of the hashes of all first-level entries whose names do not begin with `x-`. Brokers change some
-    /// of the others.
+    /// Returns the sum of the hashes of all first-level entries whose names do not begin with `x-`. Brokers change
+    /// some of the other entries.
     static func publishersSum(
         content: UnsafeRawBufferPointer, _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {
@@ -46,7 +47,7 @@ extension FieldTable {
 }
 
 extension FieldValue {
-    /// Returns nil if the value is truncated or its type is unknown.
+    /// Reads a value. Returns nil if the value is truncated or its type is unknown.
     fileprivate init?(from reader: inout WireReader, depth: Int) {
         guard let type = reader.octet(), let content = Self.content(of: type, &reader) else { return nil }
         var inner = WireReader(content)
@@ -93,7 +94,7 @@ extension FieldValue {
         return .array(values)
     }
 
-    /// Skips one value. Returns false if it is truncated or its type is unknown.
+    /// Skips one value. Returns false if the value is truncated or its type is unknown.
     package static func skip(_ reader: inout WireReader) -> Bool {
         guard let type = reader.octet() else { return false }
         return content(of: type, &reader) != nil

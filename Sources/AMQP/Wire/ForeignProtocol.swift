@@ -2,10 +2,11 @@
 enum ForeignProtocol: CaseIterable {
     case tls
     case http
-    /// A broker that refuses version 0-9-1 sends its own protocol header (AMQP 0-9-1, section 4.2.2).
+    /// Another version of AMQP. A broker that refuses version 0-9-1 sends its own protocol header (AMQP 0-9-1, section
+    /// 4.2.2).
     case otherAMQP
 
-    /// Returns nil if the protocol is unknown.
+    /// Recognizes the protocol; nil if it is unknown.
     init?(firstBytes bytes: UnsafeRawBufferPointer) {
         guard let found = Self.allCases.first(where: { bytes.starts(with: $0.firstBytes) }) else { return nil }
         self = found

@@ -17,10 +17,11 @@ package struct Frame {
     package var payload: UnsafeRawBufferPointer
 }
 
-/// Splits a byte stream into frames. A frame that arrives in one piece is not copied.
+/// A splitter of a byte stream into frames. A frame that arrives in one piece is not copied.
 ///
-/// Replaces librabbitmq's `amqp_handle_input`, which copies each frame into memory that only grows, allocates a pool
-/// for every channel number that a peer sends, and decodes header tables recursively without a depth limit.
+/// The splitter replaces librabbitmq's `amqp_handle_input`. That function copies each frame into memory that only
+/// grows, allocates a pool for every channel number that a peer sends, and decodes header tables recursively without a
+/// depth limit.
 package struct FrameSplitter: ~Copyable {
     /// The frame limit in bytes, including the overhead. Longer frames are refused.
     package var frameBytesMax: Int {

@@ -4,7 +4,7 @@ extension FrameWriter {
     /// The size of the arguments of an acknowledgement, in bytes.
     private static let acknowledgementBytes = 9
 
-    /// Writes `basic.ack`. With `multiple`, it covers all deliveries up to this one.
+    /// Writes `basic.ack`. With `multiple`, the acknowledgement covers all deliveries up to this delivery.
     mutating func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         let ack = amqp_basic_ack_t(delivery_tag: deliveryTag, multiple: multiple ? 1 : 0)
         frame(AMQP_BASIC_ACK_METHOD, ack, channel, argumentBytesMax: Self.acknowledgementBytes)

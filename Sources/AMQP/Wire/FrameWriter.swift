@@ -1,11 +1,11 @@
 import CRabbitMQ
 import EventLoop
 
-/// Writes frames directly into the output buffer of the socket.
+/// A writer of frames into the output buffer of the socket.
 struct FrameWriter: ~Copyable {
-    /// Bytes of a method frame before its arguments: frame header and method number.
+    /// The size of a method frame before its arguments, in bytes: frame header and method number.
     private static let methodHeaderBytes = Frame.headerBytes + 4
-    /// Bytes of a content header frame before the property list: frame header, class, weight, body size.
+    /// The size of a content header frame before the property list, in bytes: frame header, class, weight, body size.
     private static let contentHeaderBytes = Frame.headerBytes + 12
     private static let basicClass: UInt16 = 60
     static let protocolHeader: [UInt8] = Array("AMQP".utf8) + [0, 0, 9, 1]
@@ -29,8 +29,8 @@ struct FrameWriter: ~Copyable {
         }
     }
 
-    /// Writes a method whose arguments need at most `argumentBytesMax`. Returns false if they cannot be encoded or do
-    /// not fit one frame.
+    /// Writes a method whose arguments need at most `argumentBytesMax`. Returns false if the arguments cannot be
+    /// encoded or do not fit one frame.
     ///
     /// - Parameter arguments: librabbitmq's structure for the method.
     @discardableResult
@@ -45,7 +45,7 @@ struct FrameWriter: ~Copyable {
         return written > 0
     }
 
-    /// Writes `basic.publish`, the content header and the body. Returns their size in bytes.
+    /// Writes `basic.publish`, the content header and the body. Returns the size of the frames in bytes.
     ///
     /// Throws and writes nothing if the message cannot be published.
     ///
@@ -55,7 +55,7 @@ struct FrameWriter: ~Copyable {
     ) throws(PublishRefusal) -> Int {
         let propertyBytesMax = message.propertyBytesMax + (userID.map { 1 + $0.utf8.count } ?? 0)
         let stringBytesMax = propertyBytesMax + message.exchange.utf8.count + message.routingKey.utf8.count
-        // If all strings together are within the limit, each of them is.
+        // If the sum of all lengths is within the limit, each string is, too.
         guard stringBytesMax <= UInt8.max || message.hasShortStrings else { throw .shortStringTooLong }
         guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
         let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
@@ -162,7 +162,7 @@ extension OutgoingMessage {
             + (expirationMilliseconds == nil ? 0 : Self.expirationBytesMax)
     }
 
-    /// A length byte, and a 64-bit number with its sign as text.
+    /// The size of a length byte and of a 64-bit number with its sign as text.
     private static let expirationBytesMax = 1 + 20
 
     fileprivate func properties(_ pool: EncodingPool) -> amqp_basic_properties_t {

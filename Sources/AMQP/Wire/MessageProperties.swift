@@ -1,8 +1,8 @@
 /// The properties and headers of a message from the broker, decoded on access.
 ///
-/// The publisher sets them: a property that is absent or cannot be decoded is nil.
+/// The publisher sets the properties. A property that is absent or cannot be decoded is nil.
 public struct MessageProperties: Sendable {
-    /// Contains the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
+    /// The bytes that contain the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
     private let storage: [UInt8]
     private let start: Int
 
@@ -13,7 +13,7 @@ public struct MessageProperties: Sendable {
 
     public var contentType: String? { text(.contentType) }
     public var contentEncoding: String? { text(.contentEncoding) }
-    /// 2 means persistent.
+    /// The delivery mode, where 2 means persistent.
     public var deliveryMode: UInt8? { read(.deliveryMode) { $0.octet() } }
     public var priority: UInt8? { read(.priority) { $0.octet() } }
     public var correlationID: String? { text(.correlationID) }
@@ -21,13 +21,13 @@ public struct MessageProperties: Sendable {
     /// The time to live at the broker in milliseconds, as text.
     public var expiration: String? { text(.expiration) }
     public var messageID: String? { text(.messageID) }
-    /// Seconds since 1970-01-01 UTC, as set by the publisher.
+    /// The timestamp in seconds since 1970-01-01 UTC, as the publisher set it.
     public var timestampSeconds: UInt64? { read(.timestamp) { $0.longLong() } }
     public var type: String? { text(.type) }
     public var userID: String? { text(.userID) }
     public var appID: String? { text(.appID) }
 
-    /// Whether the property list has headers. They may be unreadable.
+    /// Whether the property list has headers. The headers may be unreadable.
     public var hasHeaders: Bool {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -35,19 +35,19 @@ public struct MessageProperties: Sendable {
         }
     }
 
-    /// Returns one header without decoding the others.
+    /// Returns one header without decoding the other headers; nil if the header is missing or cannot be decoded.
     public func header(_ name: String) -> FieldValue? {
         read(.headers) { $0.longString().flatMap { FieldTable.value(named: name, content: $0) } }
     }
 
-    /// All headers, with nesting up to `FieldTable.depthMax`; nil if there are none or they cannot be decoded.
+    /// All headers, with nesting up to `FieldTable.depthMax`; nil if there are no headers or they cannot be decoded.
     public var headers: FieldTable? {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
     /// Returns the sum of the hashes of all headers that do not begin with `x-`, and of the encoded properties behind
-    /// the headers (from `delivery-mode` to `cluster-id`). The order of the headers does not matter. 0 if they cannot
-    /// be decoded.
+    /// the headers (from `delivery-mode` to `cluster-id`). The order of the headers does not matter. Returns 0 if the
+    /// properties cannot be decoded.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)

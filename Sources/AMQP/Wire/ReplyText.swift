@@ -1,12 +1,12 @@
-/// Parses the reply text with which RabbitMQ closes a channel or a connection. AMQP's reply codes stand for classes of
-/// errors; only the text names the object or the argument.
+/// A parser of the reply text with which RabbitMQ closes a channel or a connection. AMQP's reply codes denote classes
+/// of errors. Only the text names the object or the argument.
 enum ReplyText {
-    /// - Parameter code: the reply code that came with the text (AMQP 0-9-1, section 1.2).
+    /// - Parameter code: the reply code that arrived with the text (AMQP 0-9-1, section 1.2).
     /// - Returns: nil if the text has no detail that Martlet uses.
     static func detail(code: UInt16, text: String) -> AMQPError.Detail? {
         switch code {
         case 404:
-            // The text for a queue whose node is down differs: that queue is not missing.
+            // A queue whose node is down is not missing, and its text differs.
             return name(in: text, after: "NOT_FOUND - no queue '").map { .missingQueue($0) }
                 ?? name(in: text, after: "NOT_FOUND - no exchange '").map { .missingExchange($0) }
         case 403:
@@ -28,7 +28,7 @@ enum ReplyText {
         return nil
     }
 
-    /// The name in `queue 'push.requests' in vhost '/'`, which may contain quotation marks.
+    /// Returns the name in `queue 'push.requests' in vhost '/'`. The name may contain quotation marks.
     private static func name(in text: String, after start: String) -> String? {
         guard let before = text.firstRange(of: start) else { return nil }
         let rest = text[before.upperBound...]

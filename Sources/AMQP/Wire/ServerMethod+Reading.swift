@@ -47,7 +47,7 @@ extension ServerMethod {
 }
 
 extension ServerMethod.Delivery {
-    /// Reads the payload of a method frame. Returns nil if it is not a complete `basic.deliver`.
+    /// Reads the payload of a method frame. Returns nil if the payload is not a complete `basic.deliver`.
     init?(deliver payload: UnsafeRawBufferPointer) {
         var reader = WireReader(payload)
         guard reader.long() == AMQP_BASIC_DELIVER_METHOD, reader.shortString() != nil else { return nil }

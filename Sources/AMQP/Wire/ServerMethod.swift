@@ -1,6 +1,7 @@
-/// A method that a broker sends to a client. Buffers point into the frame and are valid only while it is handled.
+/// A method that a broker sends to a client. Buffers point into the frame and are valid only while the frame is
+/// handled.
 ///
-/// Trivial to copy, because strings and tables are decoded on demand.
+/// A method is trivial to copy, because strings and tables are decoded on demand.
 enum ServerMethod {
     case connectionStart(ConnectionStart)
     case connectionTune(Handshake.Tuning)
@@ -44,7 +45,7 @@ enum ServerMethod {
         var consumerCount: UInt32
     }
 
-    /// Announces a message that no queue accepted.
+    /// The announcement of a message that no queue accepted.
     struct Return {
         var replyCode: UInt16
         var replyText: UnsafeRawBufferPointer
@@ -52,7 +53,7 @@ enum ServerMethod {
         var routingKey: UnsafeRawBufferPointer
     }
 
-    /// Announces a message: `basic.deliver` or `basic.get-ok`.
+    /// The announcement of a message by `basic.deliver` or `basic.get-ok`.
     struct Delivery {
         var tag: UInt64
         var isRedelivered: Bool

@@ -1,5 +1,5 @@
-/// Reads AMQP's elementary types from a peer's bytes (AMQP 0-9-1, section 4.2.5). Every read is bounds-checked: nil
-/// means that too few bytes remain.
+/// A reader of AMQP's elementary types in a peer's bytes (AMQP 0-9-1, section 4.2.5). Every read is bounds-checked.
+/// nil means that too few bytes remain.
 package struct WireReader {
     package private(set) var rest: UnsafeRawBufferPointer
 

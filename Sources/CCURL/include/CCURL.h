@@ -1,11 +1,12 @@
 #ifndef MARTLET_CCURL_H
 #define MARTLET_CCURL_H
 
-// Only for types and constants. Call libcurl only through the functions below, since nothing is linked to it.
+// Include the header only for types and constants. Call libcurl only through the functions below, since no program
+// links it.
 #include <curl/curl.h>
 
-// Loads and initializes libcurl. Returns NULL, or an error message; after an error, no other function may be called.
-// Must be called once.
+// Loads and initializes libcurl. Returns NULL, or an error message. After an error, no other function may be called.
+// Call this function once.
 const char *martlet_curl_load(void);
 
 CURL *martlet_curl_easy_init(void);
@@ -14,7 +15,7 @@ CURLcode martlet_curl_easy_perform(CURL *handle);
 void martlet_curl_easy_cleanup(CURL *handle);
 const char *martlet_curl_easy_strerror(CURLcode code);
 
-// curl_easy_setopt is variadic, which Swift cannot call. One function for each type of option:
+// Swift cannot call curl_easy_setopt, which is variadic. Each type of option has its own function.
 CURLcode martlet_curl_set_long(CURL *handle, CURLoption option, long value);
 CURLcode martlet_curl_set_text(CURL *handle, CURLoption option, const char *value);
 CURLcode martlet_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *value);
@@ -22,8 +23,8 @@ CURLcode martlet_curl_set_list(CURL *handle, CURLoption option, struct curl_slis
 CURLcode martlet_curl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count);
 // The bytes must stay valid until the transfer has ended.
 CURLcode martlet_curl_set_body(CURL *handle, const void *bytes, size_t count);
-// Sets the functions that receive the response's header lines and body. Each returns the number of bytes consumed;
-// fewer than given abort the transfer.
+// Sets the functions that receive the response's header lines and body. Each function returns the number of bytes
+// consumed. A smaller number than the number of given bytes aborts the transfer.
 CURLcode martlet_curl_set_receivers(
     CURL *handle, size_t (*head)(char *, size_t, size_t, void *), size_t (*body)(char *, size_t, size_t, void *),
     void *closure);

@@ -1,1 +1,1 @@
-// Nothing to call: it works by being linked.
+// The module declares no function. Linking the module is sufficient.

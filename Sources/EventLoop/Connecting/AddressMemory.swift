@@ -1,20 +1,20 @@
-/// Orders the addresses of a host for a connect race, by the outcomes of earlier connections of the same loop.
+/// The order of a host's addresses for a connect race, by the outcomes of earlier connections of the same loop.
 ///
 /// Address families alternate (RFC 8305, section 4), beginning with the family of the resolver's first address. An
-/// address that won a race against earlier ones goes first. Addresses whose connection ended without a byte from the
-/// peer go last. As long as the first address works, nothing is remembered, so connections follow the name service's
-/// rotation.
+/// address that won a race against earlier addresses is first. Addresses whose connection ended without a byte from
+/// the peer are last. As long as the first address works, nothing is remembered, so connections follow the name
+/// service's rotation.
 ///
-/// Pure: the caller passes the time and the outcomes.
+/// The memory is pure. The caller passes the time and the outcomes.
 struct AddressMemory {
-    /// Maximum remembered endpoints; the oldest is forgotten first.
+    /// Maximum number of remembered endpoints. The oldest endpoint is forgotten first.
     static let endpointsMax = 64
-    /// After this time an entry is forgotten, and the resolver's order is tried again (RFC 6555, section 4.1).
+    /// Time after which an entry is forgotten and the resolver's order applies again (RFC 6555, section 4.1).
     static let secondsMax = 600
 
     private struct Entry {
         var worked: SocketAddress?
-        /// At most as many addresses as a race tries.
+        /// Addresses without a byte from the peer, at most as many as a race attempts.
         var silent: [SocketAddress] = []
         /// The time of the first update.
         var since: MonotonicTime
@@ -24,7 +24,7 @@ struct AddressMemory {
 
     var endpointCount: Int { entries.count }
 
-    /// Returns each address once, in the order in which a race should try them.
+    /// Returns each address once, in the order of a race's attempts.
     mutating func ordered(_ addresses: [SocketAddress], of endpoint: Endpoint, _ now: MonotonicTime) -> [SocketAddress]
     {
         let alternating = Self.alternating(addresses)

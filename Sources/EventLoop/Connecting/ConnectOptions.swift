@@ -1,7 +1,7 @@
 /// Time limits for opening a connection, and the options of its socket.
 ///
-/// Each step has a separate limit, so a slow step does not shorten the next. The protocol above adds a limit for the
-/// first answer: SETTINGS of APNs, the login at a broker. A `VirtualLoop` honors only the time limits.
+/// Each step has a separate limit, so a slow step does not shorten the next step. The protocol above adds a limit for
+/// the first answer, such as APNs' SETTINGS or the login at a broker. A `VirtualLoop` honors only the time limits.
 public struct ConnectOptions: Sendable, Hashable {
     /// Limit for resolving the host name. The name service may need 5 s to skip a dead name server.
     public var resolveSecondsMax = 10
@@ -15,19 +15,19 @@ public struct ConnectOptions: Sendable, Hashable {
     /// `TCP_KEEPINTVL`). nil keeps the kernel's defaults, usually 7200 s and 75 s.
     public var keepaliveSeconds: Int?
     /// Size of the kernel's send buffer (`SO_SNDBUF`), from `bufferBytesMin` to `bufferBytesMax`. nil lets the kernel
-    /// adapt it. `net.core.wmem_max` is an upper bound.
+    /// adapt the size. `net.core.wmem_max` is an upper bound.
     public var sendBufferBytes: Int?
-    /// Size of the kernel's receive buffer (`SO_RCVBUF`), with the same limits. nil lets the kernel adapt it.
+    /// Size of the kernel's receive buffer (`SO_RCVBUF`), with the same limits. nil lets the kernel adapt the size.
     /// `net.core.rmem_max` is an upper bound.
     public var receiveBufferBytes: Int?
     /// The local address to connect from. Only addresses of the same IP version are attempted. nil lets the kernel
-    /// choose.
+    /// choose the address.
     public var sourceAddress: SourceAddress?
-    /// The traffic class of sent packets, from 0 to `dscpMax`: the differentiated services code point (RFC 2474). nil
-    /// keeps the kernel's default, 0.
+    /// The traffic class of sent packets, which is the differentiated services code point (RFC 2474), from 0 to
+    /// `dscpMax`. nil keeps the kernel's default, 0.
     public var dscp: Int?
 
-    /// The minimum size of a buffer; the kernel's own minimum is about the same.
+    /// The minimum size of a buffer. The kernel's own minimum is about the same.
     public static let bufferBytesMin = 4096
     /// The maximum size of a buffer.
     public static let bufferBytesMax = 64 << 20

@@ -1,32 +1,32 @@
-/// Decides which addresses of a host to connect to, and when: "Happy Eyeballs" (RFC 8305, section 5).
+/// A connect race over the addresses of a host, known as "Happy Eyeballs" (RFC 8305, section 5).
 ///
-/// Addresses are attempted in the given order. The next attempt begins `attemptDelay` after the previous one, or
-/// immediately when an attempt fails. The first attempt that connects wins, and the others are cancelled.
+/// Addresses are attempted in the given order. The next attempt begins `attemptDelay` after the previous attempt, or
+/// immediately when an attempt fails. The first attempt that connects wins, and the other attempts are canceled.
 ///
-/// Pure: it receives events and the time, and returns actions. Addresses are identified by index.
+/// The race is pure. It receives events and the time, and returns actions. Addresses are identified by index.
 struct ConnectRace {
     enum Action: Hashable {
-        /// Start an attempt; `connected` or `failed` follows.
+        /// The start of an attempt. `connected` or `failed` follows.
         case connect(Int)
-        /// Close the socket of an attempt; no event follows.
+        /// The close of an attempt's socket. No event follows.
         case cancel(Int)
-        /// Call `timerFired` at this time. Replaces the previous timer.
+        /// The time at which to call `timerFired`. It replaces the previous time.
         case arm(MonotonicTime)
-        /// The race is over: stop the timer. The last action.
+        /// The end of the race and of its timer. This action is the last.
         case finish(Outcome)
     }
 
     enum Outcome: Hashable {
         case connected(Int)
-        /// Every attempt failed.
+        /// The failure of every attempt.
         case failed
-        /// The time limit has passed.
+        /// The end of the time limit.
         case timedOut
     }
 
-    /// Maximum addresses of one race.
+    /// Maximum number of addresses of one race.
     static let addressesMax = 16
-    /// Maximum simultaneous attempts. A further attempt replaces the oldest one.
+    /// Maximum number of simultaneous attempts. A further attempt replaces the oldest attempt.
     static let attemptsMax = 8
     /// "Connection Attempt Delay", the value that RFC 8305 recommends.
     static let attemptDelayMilliseconds = 250
@@ -45,8 +45,8 @@ struct ConnectRace {
     private var isOver = false
 
     /// - Parameters:
-    ///   - addresses: their number, at least 1. Those beyond `addressesMax` are ignored.
-    ///   - limit: for the whole race.
+    ///   - addresses: the number of addresses, at least 1. Addresses beyond `addressesMax` are ignored.
+    ///   - limit: the time limit of the whole race.
     init(addresses: Int, limit: Duration) {
         precondition(addresses > 0, "a race needs at least one address")
         count = min(addresses, Self.addressesMax)

@@ -4,10 +4,10 @@ import Glibc
 public struct SourceAddress: Sendable, Hashable, CustomStringConvertible {
     /// The text as configured.
     public let description: String
-    /// Port 0: the kernel chooses the port.
+    /// The address with port 0, so that the kernel chooses the port.
     let socketAddress: SocketAddress
 
-    /// Returns nil for anything but an IP address, such as a name, a port or a network.
+    /// Parses an IP address. Returns nil for other texts, such as a name, a port or a network.
     public init?(_ text: String) {
         var octets = in_addr()
         // getaddrinfo also accepts short forms such as `127.1`.

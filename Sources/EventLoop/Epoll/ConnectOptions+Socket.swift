@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension ConnectOptions {
-    /// Sets the socket's options. Call it before the connect, so that TCP announces a window that fits the buffer.
-    /// Ignores options that the kernel refuses.
+    /// Sets the socket's options. Call this function before the connect, so that TCP announces a window that fits the
+    /// buffer. Options that the kernel refuses are ignored.
     func apply(to descriptor: Int32) {
         let (tcp, ip, ipv6) = (Int32(IPPROTO_TCP), Int32(IPPROTO_IP), Int32(IPPROTO_IPV6))
         func set(_ level: Int32, _ option: Int32, _ value: Int) {
@@ -32,10 +32,10 @@ extension ConnectOptions {
 }
 
 extension SourceAddress {
-    /// Binds a socket before its connect. Returns `errno`, or 0.
+    /// Binds a socket before its connect. Returns 0, or the `errno` of the failure.
     func bind(_ descriptor: Int32) -> Int32 {
         var isLate: Int32 = 1
-        // The kernel chooses the port at the connect, so connections to different peers may share one (ip(7)).
+        // The kernel chooses the port at the connect, so connections to different peers may share a port (ip(7)).
         setsockopt(
             descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isLate, socklen_t(MemoryLayout<Int32>.size))
         return socketAddress.withPointer { Glibc.bind(descriptor, $0, $1) } == 0 ? 0 : errno

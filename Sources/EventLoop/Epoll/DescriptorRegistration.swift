@@ -2,11 +2,12 @@
 final class DescriptorRegistration {
     let descriptor: Int32
     let slot: Int
-    /// Distinguishes this watch from an earlier one in the same slot, whose events may still be in the current batch.
+    /// The number that distinguishes this watch from an earlier watch in the same slot, whose events may still be in
+    /// the current batch.
     let generation: UInt32
     var events: UInt32
     let action: (UInt32) -> Void
-    /// Called when the loop has ended: close the descriptor and drop the watch.
+    /// The action after the end of the loop, which closes the descriptor and drops the watch.
     let abandoned: () -> Void
 
     init(

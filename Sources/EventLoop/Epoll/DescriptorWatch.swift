@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 
-/// A descriptor of another library that a loop watches, from `init` to `end()`. Used on the loop's thread only.
+/// A descriptor of another library that a loop watches, from `init` to `end()`. The watch is used on the loop's thread
+/// only.
 public final class DescriptorWatch {
     public enum Event {
-        /// The descriptor is readable.
+        /// Readability of the descriptor.
         case readable
-        /// The peer has closed the connection, or its sending half.
+        /// The close of the connection, or of its sending half, by the peer.
         case peerGone
     }
 
@@ -15,7 +16,8 @@ public final class DescriptorWatch {
 
     /// Calls `action` in each iteration in which `event` applies.
     ///
-    /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch, which has ended then.
+    /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch. The watch has then ended,
+    ///   too.
     /// - Returns: nil if the kernel cannot watch the descriptor, or the limit of watches is reached.
     public init?(
         loop: EpollLoop, descriptor: Int32, for event: Event, action: @escaping () -> Void,
@@ -31,7 +33,7 @@ public final class DescriptorWatch {
         if watch == nil { return nil }
     }
 
-    /// Ends the watch; no further calls. Call it before the descriptor is closed.
+    /// Ends the watch. `action` is not called again. Call this function before the descriptor is closed.
     public func end() {
         loop.assertOnLoop()
         if let watch { loop.end(watch) }

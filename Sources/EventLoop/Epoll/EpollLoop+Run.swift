@@ -20,7 +20,8 @@ extension EpollLoop {
     }
 }
 
-/// `@unchecked Sendable`: written on the loop and read after its end, on the same thread.
+/// The result of a function. `@unchecked Sendable`: written on the loop and read after the loop's end, on the same
+/// thread.
 private final class RunResult<Value: Sendable>: @unchecked Sendable {
     var value: Value?
 }

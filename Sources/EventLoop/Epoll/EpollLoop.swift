@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// The real loop: epoll for sockets and signals, and an eventfd for wake-ups by other threads.
+/// The real loop, with epoll for sockets and signals, and an eventfd for wake-ups by other threads.
 public final class EpollLoop: EventLoop, @unchecked Sendable {
-    /// Maximum events read from the kernel per iteration.
+    /// Maximum number of events read from the kernel per iteration.
     private static let eventsPerIterationMax = 256
-    /// Maximum bytes per read of a socket; all sockets share one buffer.
+    /// Maximum number of bytes per read of a socket. All sockets share one buffer.
     static let readBytesMax = 32 * 1024
 
     private let epoll: Int32
@@ -18,15 +18,15 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerIterationMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
-    /// Resolves the host name of each connect; does not cache answers.
+    /// The resolver of the host name of each connect. It caches no answers.
     var nameLookups = NameLookups.shared
-    /// Orders the addresses of each connect.
+    /// The order of the addresses of each connect.
     var addressMemory = AddressMemory()
     /// Completions of pending lookups, by number. A lookup thread holds only the number.
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
-    /// Iterations since the loop's start, for a watchdog on another thread.
+    /// The number of iterations since the loop's start, for a watchdog on another thread.
     public let iterations = IterationCounter()
 
     /// - Throws: `resources` if the process has no descriptor left.
@@ -71,7 +71,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Ends `run()` after the current iteration. Callable from any thread.
+    /// Ends `run()` after the current iteration. The function may be called on any thread.
     public func stop() {
         post { self.isStopping = true }
     }
@@ -93,8 +93,10 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Kernels before 5.11, and valgrind, lack the call with nanosecond precision. There the wait is rounded up to
-    /// whole milliseconds, so the timer is due afterward.
+    /// Waits for events and returns their number.
+    ///
+    /// Kernels before 5.11, and valgrind, lack the call with nanosecond precision. On such a system, the wait is
+    /// rounded up to whole milliseconds, so the timer is due afterward.
     private func waitForEvents() -> Int32 {
         let nanoseconds = waitNanoseconds
         if hasPreciseWait {
@@ -125,7 +127,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         write(wakeUp, &one, 8)
     }
 
-    /// Reads all clocks. Callable from any thread.
+    /// Reads all clocks. The function may be called on any thread.
     package static func readClocks() -> Now {
         Now(
             monotonic: MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)),
@@ -168,7 +170,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         epoll_ctl(epoll, EPOLL_CTL_MOD, watch.descriptor, &event)
     }
 
-    /// Call it before the descriptor is closed.
+    /// Ends a watch. Call this function before the descriptor is closed.
     func end(_ watch: DescriptorRegistration) {
         guard watches[watch.slot] === watch else { return }
         epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil)
@@ -176,14 +178,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         freeWatches.append(watch.slot)
     }
 
-    /// Identifies a pending lookup for `stopResolving`.
+    /// A handle of a pending lookup, for `stopResolving`.
     struct NameRequest {
         fileprivate let number: Int
         fileprivate let ticket: NameLookups.Ticket
     }
 
-    /// Calls `completion` on the loop, never from inside this call. Not called after `stopResolving` or the end of the
-    /// loop.
+    /// Resolves a host name. Calls `completion` on the loop after this function has returned, but not after
+    /// `stopResolving` or the end of the loop.
     func resolve(_ host: String, _ completion: @escaping (Resolver.Answer) -> Void) -> NameRequest {
         assertOnLoop()
         lastNameWaiter += 1
@@ -222,8 +224,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Accepts connections for a library with its own I/O. `accept` receives each one as a non-blocking descriptor and
-    /// owns it.
+    /// Accepts connections for a library with its own I/O. `accept` receives each connection as a non-blocking
+    /// descriptor and owns the descriptor.
     ///
     /// - Throws: if the address cannot be bound.
     public func listen(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the iterations of a loop, so that other threads can check that it makes progress.
+/// A counter of a loop's iterations, with which other threads can check that the loop makes progress.
 public final class IterationCounter: Sendable {
     private let count = Atomic<UInt64>(0)
 

@@ -4,12 +4,12 @@ import Glibc
 /// A bound, listening socket.
 struct ListeningSocket {
     let descriptor: Int32
-    /// The endpoint; the host of a Unix socket is its path.
+    /// The endpoint. The host of a Unix socket is its path.
     let endpoint: Endpoint
-    /// The file of a Unix socket, removed on close.
+    /// The file of a Unix socket, removed on close; nil for TCP.
     private let path: String?
 
-    /// Listens at an address and port; port 0 selects any free port.
+    /// Listens at an address and port. Port 0 selects any free port.
     static func tcp(_ endpoint: Endpoint, backlog: Int) throws(TransportError) -> ListeningSocket {
         let address = try Resolver.lookUp(endpoint, flags: AI_NUMERICHOST | AI_PASSIVE).get()[0]
         let descriptor = try open(address.family, endpoint)
@@ -26,18 +26,18 @@ struct ListeningSocket {
     static func unix(_ path: String, backlog: Int) throws(TransportError) -> ListeningSocket {
         let endpoint = Endpoint(host: path, port: 0)
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): path too long for a Unix socket")
+            throw TransportError(.resources, "\(path): the path is too long for a Unix socket")
         }
         let descriptor = try open(AF_UNIX, endpoint)
         if isSocket(path), isAbandoned(address) { unlink(path) }
-        // The mode is set before `listen`: until then no process can connect.
+        // Set the mode before `listen`, because no process can connect until then.
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             Glibc.listen(descriptor, Int32(clamping: backlog)) == 0
         else { throw failure(descriptor, endpoint) }
         return ListeningSocket(descriptor: descriptor, endpoint: endpoint, path: path)
     }
 
-    /// Whether the path is a socket. A connect to any other file is refused too, so it would look abandoned.
+    /// Whether the path is a socket. A connect to any other file is also refused, so that file would seem abandoned.
     private static func isSocket(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK

@@ -1,14 +1,14 @@
 import Threads
 
-/// Resolves host names on separate threads, because the name service can block for long. The number of threads is
-/// bounded for the whole process. Requests for the same name share one lookup, and a lookup counts until its thread has
-/// returned, even if its requests were cancelled.
+/// The resolution of host names on separate threads, because the name service can block for a long time. The number of
+/// threads is bounded for the whole process. Requests for the same name share one lookup. A lookup counts until its
+/// thread has returned, even if its requests were canceled.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.
 final class NameLookups: @unchecked Sendable {
     typealias LookUp = @Sendable (_ host: String) -> Resolver.Answer
 
-    /// Identifies a request for `cancel`.
+    /// A handle of a request, for `cancel`.
     struct Ticket: Sendable {
         fileprivate let host: String
         fileprivate let number: UInt64
@@ -19,7 +19,7 @@ final class NameLookups: @unchecked Sendable {
         let deliver: @Sendable (Resolver.Answer) -> Void
     }
 
-    /// Maximum simultaneous lookups, one thread each.
+    /// Maximum number of simultaneous lookups, one thread each.
     static let threadsMax = 16
     /// The lookups of the process.
     static let shared = NameLookups { Resolver.lookUp(Endpoint(host: $0, port: 0)) }
@@ -37,8 +37,8 @@ final class NameLookups: @unchecked Sendable {
     /// The number of running threads.
     var threadCount: Int { lock.withLock { running.count } }
 
-    /// Calls `deliver` with the addresses of `host`, without a usable port, or with the error. Called once, on any
-    /// thread, possibly before this method returns.
+    /// Calls `deliver` with the addresses of `host`, without a usable port, or with the error. The call happens once,
+    /// on any thread, possibly before this method returns.
     func find(_ host: String, _ deliver: @escaping @Sendable (Resolver.Answer) -> Void) -> Ticket {
         enum Step { case join, start, refuse }
         let (ticket, step) = lock.withLock { () -> (Ticket, Step) in

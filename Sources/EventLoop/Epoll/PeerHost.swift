@@ -1,11 +1,11 @@
 import Glibc
 
-/// The host of a connected socket's peer, for limits per host. For IPv6 the 64-bit network, because a host may use any
-/// address in it. An IPv4-mapped address counts as the IPv4 address.
+/// The host of a connected socket's peer, for limits per host. For IPv6, the host is the 64-bit network, because a
+/// peer may use any address in its network. An IPv4-mapped address counts as the IPv4 address.
 public struct PeerHost: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// Returns nil for a Unix socket, and for a socket that is not connected.
+    /// Reads the peer of a socket. Returns nil for a Unix socket, and for a socket that is not connected.
     public init?(_ descriptor: Int32) {
         guard let address = SocketAddress.peer(of: descriptor) else { return nil }
         self.init(addressBytes: address.hostBytes)

@@ -1,8 +1,8 @@
 import CLinux
 
-/// Resolves a host name on the calling thread.
+/// The resolution of host names on the calling thread.
 enum Resolver {
-    /// Maximum addresses of a name; the rest is ignored.
+    /// Maximum number of addresses of a name. Further addresses are ignored.
     static let addressesMax = 64
 
     typealias Answer = Result<[SocketAddress], TransportError>
@@ -12,7 +12,7 @@ enum Resolver {
         try? lookUp(endpoint, flags: AI_NUMERICHOST).get()
     }
 
-    /// Blocks during the query to the name service, unless `flags` exclude one.
+    /// Returns the addresses of a host. Blocks during the query to the name service, unless `flags` exclude a query.
     static func lookUp(_ endpoint: Endpoint, flags: Int32 = 0) -> Answer {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

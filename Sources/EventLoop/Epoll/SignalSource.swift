@@ -1,13 +1,14 @@
 import CLinux
 import Glibc
 
-/// Delivers signals as events of a loop, through a signalfd.
+/// A source that delivers signals as events of a loop, through a signalfd.
 public final class SignalSource {
     private let loop: EpollLoop
     private let descriptor: Int32
     private var watch: DescriptorRegistration?
 
-    /// Blocks `signals` for all threads. Call it first in `main`: threads that start later inherit the mask.
+    /// Blocks `signals` for all threads. Call this function first in `main`, because threads that start later inherit
+    /// the mask.
     public static func block(_ signals: [Int32]) {
         var set = mask(of: signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -14,9 +14,9 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// Returns nil if the path exceeds 107 bytes (unix(7)).
+    /// Creates the address of a Unix socket. Returns nil if the path exceeds 107 bytes (unix(7)).
     ///
-    /// - Parameter path: of a file; with a leading `@`, a name in the abstract namespace.
+    /// - Parameter path: the path of a file, or a name in the abstract namespace with a leading `@`.
     init?(unix path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -42,7 +42,7 @@ struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    /// Returns the same host with another port. For IP addresses only.
+    /// Returns the same IP address with another port.
     func with(port: UInt16) -> SocketAddress {
         var other = self
         withUnsafeMutableBytes(of: &other.storage) { bytes in

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Accepts connections on a bound socket for a loop. `accept` owns each descriptor that it receives.
+/// A listener that accepts connections on a bound socket for a loop. `accept` owns each descriptor that it receives.
 final class SocketListener: ByteListener {
-    /// Maximum connections accepted per event, before the loop handles other sockets.
+    /// Maximum number of connections accepted per event, before the loop handles other sockets.
     private static let acceptsPerEventMax = 4
     /// Pause while the process has no descriptor left. Connections wait in the backlog.
     private static let pauseMilliseconds = 100

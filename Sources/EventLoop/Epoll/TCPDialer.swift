@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Opens one TCP connection: resolves the name and races the addresses. `ConnectRace` and `AddressMemory` decide. The
-/// loop keeps a dialer alive until its outcome is known.
+/// A dialer that opens one TCP connection. It resolves the name and races the addresses, as `ConnectRace` and
+/// `AddressMemory` decide. The loop keeps a dialer alive until its outcome is known.
 final class TCPDialer {
     struct Connection {
-        /// The receiver owns the descriptor.
+        /// The socket, which the receiver owns.
         var descriptor: Int32
         var address: SocketAddress
     }
@@ -18,7 +18,7 @@ final class TCPDialer {
     private let loop: EpollLoop
     private let endpoint: Endpoint
     private let options: ConnectOptions
-    /// Nil once the outcome is known.
+    /// The receiver of the outcome; nil once the outcome is known.
     private var completion: ((Result<Connection, TransportError>) -> Void)?
     private var abandoned: (() -> Void)?
     private var lookup: EpollLoop.NameRequest?
@@ -29,7 +29,7 @@ final class TCPDialer {
     private var lastError: TransportError
 
     /// - Parameters:
-    ///   - completion: called once on the loop, never from inside `init`; not called after `cancel`.
+    ///   - completion: called once on the loop, but never from inside `init` or after `cancel`.
     ///   - abandoned: called instead if the loop ends first.
     init(
         loop: EpollLoop, endpoint: Endpoint, options: ConnectOptions,
@@ -48,7 +48,7 @@ final class TCPDialer {
         precondition(attempts.isEmpty, "a dialer was dropped without cancel()")
     }
 
-    /// Closes all attempts. No completion is called.
+    /// Closes all attempts. `completion` is not called.
     func cancel() {
         completion = nil
         abandoned = nil
@@ -90,7 +90,7 @@ final class TCPDialer {
         perform(actions)
     }
 
-    /// Performs actions; attempts that fail immediately are further events of the race.
+    /// Performs actions. Attempts that fail immediately are further events of the race.
     private func perform(_ first: [ConnectRace.Action]) {
         var actions = first
         while !actions.isEmpty {
@@ -120,7 +120,7 @@ final class TCPDialer {
         timer = nil
     }
 
-    /// Returns false if the attempt failed immediately.
+    /// Starts an attempt. Returns false if the attempt failed immediately.
     private func connect(_ index: Int) -> Bool {
         let address = addresses[index]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -207,9 +207,9 @@ final class TCPDialer {
 }
 
 extension TransportError {
-    /// Adds the number of attempted addresses to the message, if there are several.
+    /// Returns the error with the number of attempted addresses in its message, if there are several.
     fileprivate func adding(addressCount count: Int) -> TransportError {
         guard count > 1 else { return self }
-        return TransportError(code, "\(message) (\(count) addresses tried)", underlying: underlying)
+        return TransportError(code, "\(message) (\(count) addresses attempted)", underlying: underlying)
     }
 }

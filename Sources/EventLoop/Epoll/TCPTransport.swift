@@ -3,20 +3,21 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// After a close, how long the stream waits for the peer's last bytes. An earlier close would make the kernel reset
-    /// the stream.
+    /// The time for which a closed stream waits for the peer's last bytes. An earlier close would make the kernel
+    /// reset the stream.
     static let lingerSeconds = 2
-    /// If we close a stream that has received nothing for this long, its address counts as silent.
+    /// The minimum age at which a stream's address counts as silent if this side closes the stream before a byte has
+    /// arrived.
     static let silenceSecondsMin: Int64 = 2
-    /// Maximum reads of a closed stream's last bytes per event, before the loop handles other sockets.
+    /// Maximum number of reads of a closed stream's last bytes per event, before the loop handles other sockets.
     private static let discardsPerEventMax = 8
 
     private enum State {
-        /// To: open, ended.
+        /// A stream that is not open yet. To: open, ended.
         case connecting
-        /// To: lingering, ended.
+        /// An open stream. To: lingering, ended.
         case open
-        /// Closed by us and reported; waits for the peer's close. To: ended.
+        /// A stream that this side closed and reported as closed, and that waits for the peer's close. To: ended.
         case lingering
         case ended
     }
@@ -26,7 +27,8 @@ final class TCPTransport: ByteTransport {
     private(set) var descriptor: Int32 = -1
     private var watch: DescriptorRegistration?
     private var place = ""
-    /// Opens the connection. Weak: the loop keeps the dialer alive, and the dialer keeps this object alive.
+    /// The dialer that opens the connection. The reference is weak, because the loop keeps the dialer alive, and the
+    /// dialer keeps this object alive.
     private weak var dialer: TCPDialer?
     /// The connected address; nil for an accepted connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
@@ -62,7 +64,7 @@ final class TCPTransport: ByteTransport {
         self.dialer = dialer
     }
 
-    /// Adopts a connection that a listener has accepted; calls `handler.connected` later in this iteration.
+    /// Adopts a connection that a listener has accepted, and calls `handler.connected` later in this iteration.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place
@@ -80,7 +82,7 @@ final class TCPTransport: ByteTransport {
         handler?.connected(self)
     }
 
-    /// Returns false if the loop cannot watch the descriptor; the stream has ended then.
+    /// Watches the descriptor. Returns false if the loop cannot watch the descriptor. The stream has then ended.
     private func startWatching() -> Bool {
         watch = epoll.watch(
             descriptor, for: EPOLLIN, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })

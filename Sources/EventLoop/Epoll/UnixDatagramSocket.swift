@@ -1,17 +1,18 @@
 import CLinux
 import Glibc
 
-/// Sends datagrams to a Unix socket. Usable from any thread.
+/// A socket that sends datagrams to a Unix socket. It may be used on any thread.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: SocketAddress
     private let path: String
 
-    /// - Parameter path: of the receiving socket; with a leading `@`, a name in the abstract namespace (unix(7)).
+    /// - Parameter path: the path of the receiving socket, or a name in the abstract namespace with a leading `@`
+    ///   (unix(7)).
     /// - Throws: `resources` if the path is too long or the process has no descriptor left.
     public init(path: String) throws(TransportError) {
         guard let address = SocketAddress(unix: path) else {
-            throw TransportError(.resources, "\(path): path too long for a Unix socket")
+            throw TransportError(.resources, "\(path): the path is too long for a Unix socket")
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw TransportError(errno: errno, path) }

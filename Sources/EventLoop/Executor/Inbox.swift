@@ -10,7 +10,7 @@ final class Inbox: @unchecked Sendable {
     private var total = 0
     private var isOpen = true
 
-    /// Returns whether the loop must be woken.
+    /// Adds a job. Returns whether the loop must be woken.
     func add(_ job: UnownedJob) -> Bool {
         lock.withLock {
             let first = jobs.isEmpty && work.isEmpty
@@ -20,7 +20,8 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the loop must be woken. After the end of the loop, `item` is released without being called.
+    /// Adds work. Returns whether the loop must be woken. After the end of the loop, `item` is released without being
+    /// called.
     func add(_ item: @escaping @Sendable () -> Void) -> Bool {
         lock.withLock {
             guard isOpen else { return false }
@@ -30,10 +31,10 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Accepts work again: the loop begins to run.
+    /// Accepts work again, because the loop begins to run.
     func open() { lock.withLock { isOpen = true } }
 
-    /// Releases pending work, which may hold the loop itself: the loop has ended.
+    /// Releases pending work after the end of the loop. The work may retain the loop itself.
     func close() {
         // Deinitializers of released work may add work, so release it outside the lock.
         _ = lock.withLock { () -> [@Sendable () -> Void] in
@@ -45,7 +46,7 @@ final class Inbox: @unchecked Sendable {
 
     var isEmpty: Bool { lock.withLock { jobs.isEmpty && work.isEmpty } }
 
-    /// Jobs added since the loop was created.
+    /// The number of jobs added since the loop was created.
     var jobsAdded: Int { lock.withLock { total } }
 
     /// Moves all added jobs and work to the loop's queues.

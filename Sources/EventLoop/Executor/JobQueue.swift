@@ -1,11 +1,13 @@
 /// A queued job.
 struct QueuedJob {
     var job: UnownedJob
-    /// Whether the job was meant for the global pool: a task without an executor preference was resumed on this thread.
+    /// Whether the job was meant for the global pool, because a task without an executor preference was resumed on
+    /// this thread.
     var isUnbound = false
 }
 
-/// A ring buffer of jobs, first in, first out. Grows to the largest count so far and does not allocate below that.
+/// A ring buffer of jobs, first in, first out. The buffer grows to the largest count so far and does not allocate
+/// below it.
 struct JobQueue {
     private var ring: [QueuedJob?]
     private var head = 0

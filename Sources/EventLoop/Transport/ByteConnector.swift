@@ -1,5 +1,5 @@
-/// Opens byte streams of one kind to one endpoint. This class opens plain streams; a subclass adds TLS, transparently
-/// to AMQP and HTTP/2.
+/// A connector that opens byte streams of one kind to one endpoint. This class opens plain streams. A subclass adds
+/// TLS, transparently to AMQP and HTTP/2.
 open class ByteConnector {
     public final let loop: EventLoop
     public final let endpoint: Endpoint
@@ -11,7 +11,7 @@ open class ByteConnector {
         self.options = options
     }
 
-    /// Resolves the host name and opens a stream; the outcome arrives at `handler`.
+    /// Resolves the host name and opens a stream. The outcome arrives at `handler`.
     open func connect(_ handler: ByteStreamHandler) -> ByteTransport {
         loop.connect(to: endpoint, options: options, handler: handler)
     }

@@ -1,4 +1,4 @@
-/// Accepts connections until it is closed.
+/// A listener that accepts connections until it is closed.
 open class ByteListener {
     /// The listening address, with the actual port if port 0 was requested.
     public final let endpoint: Endpoint
@@ -7,6 +7,6 @@ open class ByteListener {
         self.endpoint = endpoint
     }
 
-    /// Stops accepting; accepted connections stay open.
+    /// Stops accepting. Accepted connections stay open.
     open func close() {}
 }

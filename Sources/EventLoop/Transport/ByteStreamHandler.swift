@@ -1,4 +1,4 @@
-/// Receives the bytes and events of a byte stream. A base class, so an event costs one virtual call.
+/// The base class of the receivers of the bytes and events of a byte stream. An event costs one virtual call.
 ///
 /// Every method is called on the loop's thread.
 open class ByteStreamHandler {
@@ -7,22 +7,23 @@ open class ByteStreamHandler {
 
     public init() {}
 
-    /// The stream is open in both directions; over TLS, after the handshake.
+    /// Handles the opening of the stream in both directions. Over TLS, the call follows the handshake.
     open func connected(_ transport: ByteTransport) {}
 
-    /// Bytes from the peer. The handler must consume all of them; the memory is valid during the call only.
+    /// Handles bytes from the peer. The handler must consume all bytes. The memory is valid during the call only.
     open func received(_ bytes: UnsafeRawBufferPointer) {}
 
-    /// The transport accepts bytes again after `write` accepted only a part.
+    /// Handles free space in the transport, after `write` accepted only a part of the bytes.
     open func writable() {}
 
-    /// The peer will send no more. The handler closes the stream once it has nothing left to send.
+    /// Handles the end of the peer's bytes. The handler closes the stream once it has nothing left to send.
     open func peerFinished() {}
 
-    /// The stream has ended; `error` is nil after `close()`. Called once, as the last call, and never from inside a
-    /// call of the handler to the transport.
+    /// Handles the end of the stream. `error` is nil after `close()`. The loop calls this method once, as the last
+    /// method, and never from inside a call of the handler to the transport.
     open func closed(_ error: TransportError?) {}
 
-    /// Writes the collected bytes. Called once at the end of an iteration in which `flushAfterIteration` was called.
+    /// Writes the collected bytes. The loop calls this method once at the end of an iteration in which
+    /// `flushAfterIteration` was called.
     open func flush() {}
 }

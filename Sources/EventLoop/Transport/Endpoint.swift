@@ -8,7 +8,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Parses `HOST:PORT`, with an IPv6 address in brackets; returns nil for anything else.
+    /// Parses `HOST:PORT`, with an IPv6 address in brackets. Returns nil for other texts.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil

@@ -1,5 +1,6 @@
-/// Bytes that a protocol has produced and the transport has not accepted yet. Grows on demand and keeps its memory. A
-/// writer checks `isFull` before it produces a message, so the buffer holds at most its limit and one message.
+/// Bytes that a protocol has produced and the transport has not accepted yet. The buffer grows on demand and keeps its
+/// memory. A writer checks `isFull` before it produces a message, so the buffer holds at most its limit and one
+/// message.
 public struct OutputBuffer: ~Copyable {
     /// The number of bytes from which `isFull` is true.
     public let bytesMax: Int
@@ -29,15 +30,15 @@ public struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// Lets `body` write at most `count` bytes at the end; `body` returns the number of written bytes.
+    /// Calls `body`, which writes at most `count` bytes at the end and returns the number of written bytes.
     public mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Int) rethrows {
         reserve(count)
         let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[end..<(end + count)]))
-        precondition(written >= 0 && written <= count, "body wrote more bytes than it was given space for")
+        precondition(written >= 0 && written <= count, "body wrote more bytes than reserved")
         end += written
     }
 
-    /// Writes to `transport` as much as it accepts; returns whether the buffer is empty.
+    /// Writes to `transport` as much as it accepts. Returns whether the buffer is empty.
     public mutating func write(to transport: ByteTransport) -> Bool {
         while head < end {
             let taken = transport.write(UnsafeRawBufferPointer(rebasing: storage[head..<end]))

@@ -1,38 +1,38 @@
 /// The reason why a byte stream could not be opened, or ended.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// The host name has no address, or the name service did not answer.
+        /// A host name without an address, or a name service that did not answer.
         case resolve
-        /// No process listens at the address.
+        /// An address at which no process listens.
         case refused
-        /// No route, interface or permission.
+        /// A missing route, interface or permission.
         case unreachable
-        /// Connecting, the handshake or an answer took too long.
+        /// A connect, handshake or answer that took too long.
         case timedOut
-        /// The peer or the network closed the stream without an orderly close.
+        /// A disorderly close of the stream by the peer or the network.
         case reset
-        /// The listening address is in use, does not exist, or is not permitted.
+        /// A listening address that is in use, does not exist, or is not permitted.
         case addressUnavailable
-        /// The handshake failed, or the peer violated the TLS protocol.
+        /// A failed handshake, or a violation of the TLS protocol by the peer.
         case tls
-        /// The peer answered a TLS handshake with another protocol.
+        /// An answer in another protocol to a TLS handshake.
         case notTLS
-        /// The peer's certificate is not accepted: chain, host name or validity.
+        /// A certificate of the peer whose chain, host name or validity is not accepted.
         case certificate
-        /// The peer refused our certificate.
+        /// A refusal of this side's certificate by the peer.
         case certificateRefused
-        /// A proxy is unreachable or refuses the connection.
+        /// A proxy that is unreachable or refuses the connection.
         case proxy
-        /// The peer violated the protocol above.
+        /// A violation by the peer of the protocol above the stream.
         case protocolViolation
-        /// Descriptors or memory are exhausted.
+        /// A lack of descriptors or memory.
         case resources
     }
 
     public var code: Code
-    /// A text that an operator can act on; contains no secret.
+    /// A text on which an operator can act, without secrets.
     public var message: String
-    /// `errno`, or 0.
+    /// The `errno` or the resolver's status; 0 for other errors.
     public var underlying: Int32
 
     public init(_ code: Code, _ message: String, underlying: Int32 = 0) {

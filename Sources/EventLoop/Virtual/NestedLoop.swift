@@ -1,13 +1,14 @@
-/// A loop with separate iterations on the thread, time and network of a virtual loop. It separates the code under test
-/// from its peers, which run on the virtual loop.
+/// A loop with separate iterations on the thread, time and network of a virtual loop. The nested loop separates the
+/// code under test from its peers, which run on the virtual loop.
 ///
-/// `@unchecked Sendable`, as every loop: used on the thread of its host.
+/// `@unchecked Sendable`: used on the host's thread only, as every loop.
 public final class NestedLoop: EventLoop, @unchecked Sendable {
     private unowned let host: VirtualLoop
-    /// Called with `true` before code of this loop runs, and with `false` after it and during calls to the network.
+    /// The function that is called with `true` before code of this loop runs, and with `false` after it and during
+    /// calls to the network.
     public var onSwitch: (_ runs: Bool) -> Void = { _ in }
 
-    /// Creates the loop; its host must not run yet, and must outlive it.
+    /// Creates the loop. The host must not run yet, and must outlive the nested loop.
     public init(on host: VirtualLoop) {
         self.host = host
         super.init(now: host.now)
@@ -50,7 +51,7 @@ public final class NestedLoop: EventLoop, @unchecked Sendable {
 /// A stream of the virtual network for a nested loop.
 private final class NestedTransport: ByteTransport {
     private unowned let nestedLoop: NestedLoop
-    /// Released after the stream has ended, like its handler.
+    /// The stream on the host, released after its end, like its handler.
     var stream: ByteTransport?
 
     init(on nestedLoop: NestedLoop, handler: ByteStreamHandler) {
@@ -66,7 +67,7 @@ private final class NestedTransport: ByteTransport {
     override func reset() { nestedLoop.outside { stream?.reset() } }
 }
 
-/// Forwards the events of a stream to the nested loop's handler.
+/// A handler that forwards the events of a stream to the nested loop's handler.
 private final class NestedStreamHandler: ByteStreamHandler {
     private unowned let nestedLoop: NestedLoop
     private let transport: NestedTransport

@@ -1,4 +1,5 @@
-/// SplitMix64: a small generator. Its sequence depends only on the seed, in every process and on every machine.
+/// The small random generator SplitMix64. Its sequence depends only on the seed, in every process and on every
+/// machine.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

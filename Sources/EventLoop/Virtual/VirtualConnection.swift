@@ -1,19 +1,19 @@
-/// One connection of a virtual network, as a test observes and cuts it.
+/// One connection of a virtual network, which a test can observe and cut.
 public final class VirtualConnection {
     public enum Direction: Sendable, Hashable { case toServer, toClient }
 
-    /// Counted from 0 in the order of opening.
+    /// The number of the connection, counted from 0 in the order of opening.
     public let number: Int
     /// The endpoint that the client connected to.
     public let endpoint: Endpoint
-    /// Bytes delivered so far.
+    /// The number of bytes delivered to the server so far.
     public internal(set) var deliveredToServer = 0
     public internal(set) var deliveredToClient = 0
     public internal(set) var isOpen = true
-    /// Called before each piece is delivered; may cut the connection.
+    /// The function that is called before each piece is delivered. It may cut the connection.
     public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
 
-    /// Weak: an ended transport is kept only by its users.
+    /// The client's end. The reference is weak, so that only its users keep an ended transport.
     private weak let client: VirtualTransport?
     private weak let server: VirtualTransport?
     private var cutToServerAt = Int.max
@@ -26,7 +26,7 @@ public final class VirtualConnection {
         self.server = server
     }
 
-    /// Ends the connection for both sides immediately; bytes in transit are lost.
+    /// Ends the connection for both sides immediately. Bytes in transit are lost.
     public func cut() {
         guard isOpen else { return }
         isOpen = false
@@ -47,7 +47,7 @@ public final class VirtualConnection {
         receiver === server ? .toServer : .toClient
     }
 
-    /// Returns how many of `bytes` may still be delivered before the cut.
+    /// Returns the number of `bytes` that may still be delivered before the cut.
     func allowance(_ bytes: Int, _ direction: Direction) -> Int {
         switch direction {
         case .toServer: min(bytes, cutToServerAt - deliveredToServer)

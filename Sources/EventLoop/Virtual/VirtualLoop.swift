@@ -1,25 +1,25 @@
-/// Runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and the seed
-/// alone decides the order of events.
+/// A loop that runs lane code on virtual time, over connections in memory. Waits for the clock take no real time, and
+/// the seed alone decides the order of events.
 public final class VirtualLoop: EventLoop, @unchecked Sendable {
-    /// Maximum iterations at one virtual time; beyond it the run counts as an endless loop.
+    /// Maximum number of iterations at one virtual time. A run with more iterations counts as an endless loop.
     private static let iterationsAtOneTimeMax = 100_000
     /// The start of the wall clock: 2026-01-01 00:00:00 UTC.
     private static let startUnixNanoseconds: Int64 = 1_767_225_600_000_000_000
 
     public enum Outcome: Sendable, Hashable {
-        /// The awaited condition holds.
+        /// The fulfillment of the awaited condition.
         case done
-        /// No work and no timer remains.
+        /// The end of all work and all timers.
         case idle
-        /// The virtual time limit has passed.
+        /// The end of the virtual time limit.
         case timedOut
-        /// Iterations follow each other without progress of time.
+        /// A series of iterations without progress of time.
         case livelock
     }
 
     public let network: VirtualNetwork
     private var random: SeededRandom
-    /// Loops that run beside this one, after each of its iterations.
+    /// The loops on the same thread that run after each iteration of this loop.
     private var nestedLoops: [NestedLoop] = []
 
     public init(seed: UInt64) {
@@ -40,7 +40,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Runs `body` as on the loop's thread, to set up objects of the loop and its nested loops.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
-        // Last, so that nested loops receive jobs without an executor: their peers use no tasks.
+        // Enter nested loops last, so that they receive jobs without an executor. Their peers use no tasks.
         for nestedLoop in nestedLoops { nestedLoop.enterThread() }
         defer {
             for nestedLoop in nestedLoops { nestedLoop.leaveThread() }
@@ -90,8 +90,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for nestedLoop in nestedLoops { nestedLoop.now = now }
     }
 
-    /// Finishes current work, ends every connection, notifies their handlers, and drops timers. Without it, an
-    /// unfinished world would keep itself alive. The loop must not run afterward.
+    /// Finishes current work, ends all connections, notifies their handlers, and drops timers. Otherwise, the objects
+    /// of an unfinished run would keep each other alive. The loop must not run afterward.
     public func end() {
         enter {
             endWork()
@@ -115,8 +115,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for nestedLoop in nestedLoops { nestedLoop.forgetScheduled() }
     }
 
-    /// Makes one attempt: an endpoint of the virtual network has one address. Honors only the time limit of the
-    /// connect.
+    /// Makes one attempt, because an endpoint of the virtual network has one address. Of the options, only the time
+    /// limit of the connect applies.
     public override func connect(
         to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler
     ) -> ByteTransport {

@@ -1,17 +1,17 @@
-/// The network of a virtual loop: connections in memory, with latency, random pieces, and cuts.
+/// The network of a virtual loop, with connections in memory, latency, random pieces, and cuts.
 ///
 /// `@unchecked Sendable`: used on the virtual loop's thread only.
 public final class VirtualNetwork: @unchecked Sendable {
-    /// Maximum bytes in transit in one direction; `write` accepts no more.
+    /// Maximum number of bytes in transit in one direction. `write` accepts no more bytes.
     static let windowBytes = 64 * 1024
 
     /// Range of the one-way delay of each piece, in microseconds.
     public var latencyMicroseconds = 50...400
-    /// Percentage of writes that are delivered whole; the others are split at random bytes.
+    /// Percentage of writes that are delivered whole. The other writes are split at random bytes.
     public var wholePiecesPercent = 80
-    /// Called with each new connection before any byte is sent.
+    /// The function that receives each new connection before any byte is sent.
     public var onConnect: (VirtualConnection) -> Void = { _ in }
-    /// All connections in the order of opening, including ended ones.
+    /// All connections in the order of opening, including ended connections.
     public private(set) var connections: [VirtualConnection] = []
     /// Hash over the bytes, times and ends of all connections. Equal histories have equal values.
     public internal(set) var history = HistoryHash()
@@ -83,7 +83,7 @@ public final class VirtualNetwork: @unchecked Sendable {
         transports.removeAll { $0 === transport }
     }
 
-    /// Ends all connections and refuses new ones.
+    /// Ends all connections and refuses new connections.
     func end() {
         isOver = true
         for transport in transports { transport.end(TransportError(.reset, "the virtual network has ended")) }
@@ -100,7 +100,7 @@ public final class VirtualNetwork: @unchecked Sendable {
 
 /// A listener of a virtual network.
 final class VirtualListener: ByteListener {
-    /// Weak: the network holds its listeners.
+    /// The network. The reference is weak, because the network holds its listeners.
     private weak let network: VirtualNetwork?
     let accept: (ByteTransport) -> Void
 

@@ -10,7 +10,7 @@ final class VirtualTransport: ByteTransport {
     private var isWaitingForRoom = false
     private var hasFinishedWriting = false
     private var bytesInTransit = 0
-    /// Pieces that have arrived while reading is paused; nil marks the peer's end.
+    /// Pieces that have arrived while reading is paused. nil marks the end of the peer's bytes.
     private var arrived: [[UInt8]?] = []
     private var lastArrival = MonotonicTime(nanoseconds: 0)
 
@@ -53,7 +53,7 @@ final class VirtualTransport: ByteTransport {
         send(nil)
     }
 
-    /// Sends a piece, or nil for the end. It arrives after the latency and after everything sent before.
+    /// Sends a piece, or nil for the end. The piece arrives after the latency and after everything sent before.
     private func send(_ piece: [UInt8]?) {
         bytesInTransit += piece?.count ?? 0
         lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
