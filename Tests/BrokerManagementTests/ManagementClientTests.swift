@@ -96,7 +96,7 @@ import Threads
         #expect(
             try await failure(of: .error(401, "no"))
                 == "login of user ops refused, or the user lacks the tag management")
-        #expect(try await failure(of: .error(403, "no")) == "user ops lacks the permission to read this")
+        #expect(try await failure(of: .error(403, "no")) == "user ops lacks the permission to read this object")
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Decides when a worker that waits for its broker logs a line. Pure.
+/// The decision when a worker that waits for its broker logs a line. It depends only on its arguments.
 struct ReadinessNotice {
     enum Line: Equatable {
         case unreachable

@@ -2,7 +2,7 @@ import EventLoop
 
 /// The lines and the pending endpoints of one check.
 ///
-/// `@unchecked Sendable`: used on the loop only.
+/// `@unchecked Sendable`: only the loop uses the object.
 final class DoctorFindings: @unchecked Sendable {
     private let loop: EventLoop
     private let write: (DoctorLine) -> Void

@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// Checks from the control loop that lanes make progress, and logs stalled lanes.
+/// The check from the control loop that lanes make progress. Logs stalled lanes.
 struct LaneWatchdog {
     private let log: Log
     private var detectors: [StallDetector] = []
