@@ -1,4 +1,4 @@
-/// Stops work of a command at the first signal. Called on the loop's thread.
+/// A handler that stops work of a command at the first signal. The loop's thread calls a handler.
 open class InterruptionHandler {
     public init() {}
 
