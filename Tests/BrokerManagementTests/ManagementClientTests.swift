@@ -100,7 +100,7 @@ import Threads
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
-    /// `@unchecked Sendable`: guarded by the lock.
+    /// `@unchecked Sendable`: the lock guards the sentences.
     private final class Notices: @unchecked Sendable {
         private let lock = ThreadLock()
         private var sentences: [String] = []

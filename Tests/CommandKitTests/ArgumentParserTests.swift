@@ -133,7 +133,7 @@ import Testing
         let error = #expect(throws: UsageError.self) { try parse("launch a", defaults: defaults) }
         #expect(error?.message == "cannot read d; name another file")
         guard case .command(let parsed) = try parse("harbor list", defaults: defaults) else {
-            throw UsageError("a text")
+            throw UsageError("unexpected text")
         }
         #expect(parsed.unreadableDefaults == ["map": "cannot read d"] && !parsed.has("map"))
         #expect(throws: Never.self) { try parse("log", defaults: defaults) }

@@ -215,7 +215,7 @@ import Testing
         #expect(connector.connection(named: "test").heartbeatSeconds == seconds)
     }
 
-    /// With and without TLS or a proxy.
+    /// The options apply with and without TLS or a proxy.
     @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
     func socketOptionsReachTheConnectors(scheme: String, proxy: String) throws {
         let text = SampleConfiguration.shortest.replacing(
@@ -388,7 +388,7 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Some editors on Windows write one.
+    /// Some editors on Windows write a byte-order mark.
     @Test func aByteOrderMarkMayComeFirst() throws {
         #expect(try load("\u{FEFF}" + SampleConfiguration.shortest).apps.count == 1)
     }
@@ -528,7 +528,7 @@ import Testing
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }
 
-    /// Rows 83 and 86.
+    /// Rows 83 and 86 of the page of a worker's behavior.
     @Test func noTwoKeysShareAPool() throws {
         let other = "com.example.shop: {key: ABC123DEFG}\n  com.example.other: {key: XYZ123DEFG}"
         let pools = try ConnectionPools(

@@ -187,6 +187,6 @@ import Testing
 }
 
 extension String {
-    /// Number of occurrences of the text.
+    /// Returns the number of occurrences of the text.
     fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

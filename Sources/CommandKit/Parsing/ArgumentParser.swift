@@ -114,7 +114,7 @@ struct ArgumentParser: Sendable {
     }
 
     /// Returns the topic of `help topology apply`, or of `help topology` for a group. Returns an empty text, which
-    /// stands for the program, for other words.
+    /// means the program, for other words.
     private func helpTopic(_ arguments: [String]) -> String {
         let words = Array(arguments.drop { $0 == "help" })
         if let command = commands.first(where: { words.starts(with: $0.path) }) { return command.name }

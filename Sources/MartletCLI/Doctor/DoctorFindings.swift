@@ -9,7 +9,7 @@ final class DoctorFindings: @unchecked Sendable {
     private(set) var lines: [DoctorLine] = []
     /// Endpoints that were queried and have not responded.
     private(set) var awaited: [String] = []
-    /// Resumed with all lines when the check completes or times out.
+    /// The continuation that receives all lines when the check completes or times out.
     var continuation: UnsafeContinuation<[DoctorLine], Never>?
 
     init(loop: EventLoop, write: @escaping (DoctorLine) -> Void) {
@@ -17,7 +17,7 @@ final class DoctorFindings: @unchecked Sendable {
         self.write = write
     }
 
-    /// Adds and writes a line. Ignored after the check has completed.
+    /// Adds and writes a line. Does nothing after the check has completed.
     func found(_ line: DoctorLine) {
         guard continuation != nil else { return }
         lines.append(line)

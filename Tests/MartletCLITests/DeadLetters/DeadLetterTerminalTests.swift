@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Runs the dead-letter commands on a terminal: prompts, edits and interruptions.
+/// The dead-letter commands on a terminal: prompts, edits and interruptions.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterTerminalTests {
     private static let controlC = "\u{3}"
 
