@@ -28,7 +28,9 @@ import Testing
     }
 
     @Test func versionIsALine() throws {
-        guard case .text(let text) = try Program.seaLamp.request(["--version"]) else { throw UsageError("unexpected command") }
+        guard case .text(let text) = try Program.seaLamp.request(["--version"]) else {
+            throw UsageError("unexpected command")
+        }
         #expect(text == "sea-lamp 4.5\n")
     }
 }

@@ -36,7 +36,7 @@ import Testing
             }
             return left
         }
-        #expect(left == 0, "messages are left in the queues")
+        #expect(left == 0, "the queues are not empty")
     }
 
     /// The expiration of each message sets its time, and the queue returns messages in this order. The limits of apps
