@@ -17,7 +17,7 @@ extension WorkerStatus {
 
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
-        /// Whether the lane can accept requests from the broker.
+        /// Whether nothing prevents the lane from consuming requests, such as a drain or a pause.
         package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.

@@ -161,7 +161,7 @@ import YAML
         #expect(backlog["vhostName"]?.string == configuration.broker.url.virtualHost)
         let lanes = try #require(configuration.lanes)
         #expect(try Self.container().value.at(pointer: "/resources/limits/cpu")?.string == "\(lanes)")
-        // During a reload, there are twice as many lanes.
+        // During a reload, the worker has twice as many lanes.
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))

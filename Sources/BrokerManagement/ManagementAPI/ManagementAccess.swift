@@ -9,7 +9,7 @@ public struct ManagementAccess: Sendable {
     public let virtualHost: String
     let authoritiesPEM: String?
 
-    /// - Parameter authoritiesPEM: the trusted certificate authorities; nil: the system's.
+    /// - Parameter authoritiesPEM: the trusted certificate authorities; nil for the authorities of the system.
     public init(url: HTTPURL, virtualHost: String, authoritiesPEM: String?) {
         self.url = url
         self.virtualHost = virtualHost

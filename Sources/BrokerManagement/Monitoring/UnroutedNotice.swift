@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The decision when a worker warns of results without a queue: when their number grows, at most once a minute. It
-/// depends only on its arguments.
+/// The rule that decides when a worker warns of results without a queue: if their number grows, at most once a
+/// minute.
 struct UnroutedNotice {
     static let intervalSeconds = 60
 

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The decision when a worker that waits for its broker logs a line. It depends only on its arguments.
+/// The rule that decides when a worker logs a line about the wait for its broker.
 struct ReadinessNotice {
     enum Line: Equatable {
         case unreachable

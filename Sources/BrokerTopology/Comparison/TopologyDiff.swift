@@ -64,8 +64,8 @@ public struct TopologyDiff {
             advice: "\(text): it can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
-    /// Returns the arguments without the one that turns off the delivery limit. New queues have this argument, but
-    /// queues of earlier versions do not.
+    /// Returns the arguments without the argument that turns off the delivery limit. New queues have this argument,
+    /// but queues of earlier versions do not.
     private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
         guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
             return arguments

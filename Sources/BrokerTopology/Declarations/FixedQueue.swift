@@ -40,7 +40,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         case commands
         /// Results, whose consumers have no other permissions. ``ResultsRetention`` bounds the queue.
         case results
-        /// Results without another queue, which operators read. ``ResultsRetention`` bounds the queue.
+        /// Unrouted results, which operators read. ``ResultsRetention`` bounds the queue.
         case unroutedResults
         /// Dead letters, which operators read.
         case deadLetters

@@ -8,7 +8,8 @@ public struct ResultsRetention: Sendable, Hashable {
     /// The number of results beyond which the broker drops the oldest; at least 1.
     public var lengthMax: Int
 
-    /// Creates a retention. The default age covers a long weekend; the default number is about 1 GB of results.
+    /// Creates a retention. The default age covers a long weekend. The default number of results amounts to about 1
+    /// GB.
     public init(hasQueue: Bool = true, ageSecondsMax: Int = 72 * 3600, lengthMax: Int = 1_000_000) {
         self.hasQueue = hasQueue
         self.ageSecondsMax = ageSecondsMax

@@ -15,8 +15,8 @@ public struct Topology: Sendable, Equatable {
     public let bindings: [Binding]
     /// Bindings of other configurations or earlier versions that this configuration cannot have:
     ///
-    /// - The binding of a single request queue if there are several: a request would reach two queues and be pushed
-    ///   twice.
+    /// - The binding of a single request queue if several exist, because a request would reach two queues and be
+    ///   pushed twice.
     /// - The binding of a result queue that the configuration disables.
     /// - The binding that also made a dead letter of each expired request.
     public let formerBindings: [Binding]

@@ -19,7 +19,7 @@ public struct KubernetesObjects {
     /// - Parameters:
     ///   - user: the user of a worker.
     ///   - cluster: the `RabbitmqCluster` to which the objects belong.
-    ///   - version: the broker's version; nil: only objects that every version accepts.
+    ///   - version: the broker's version; nil for only objects that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, cluster: String, version: BrokerVersion?
     ) -> String {

@@ -20,8 +20,8 @@ public struct TopologyNames: Sendable, Hashable {
     public let deadExchange: String
     /// The queue of dead letters, which operators read.
     public let deadQueue: String
-    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as too large ones, and
-    /// messages that expired in a queue.
+    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as oversized messages,
+    /// and messages that expired in a queue.
     public let brokerDeadLettersExchange: String
     /// A headers exchange that routes expired messages to `expiredQueue` and all others to `otherDeadLettersExchange`.
     public let deadLetterSortExchange: String
@@ -70,7 +70,7 @@ public struct TopologyNames: Sendable, Hashable {
 
     private static func name(of queue: FixedQueue, _ prefix: String) -> String { "\(prefix).\(queue.rawValue)" }
 
-    /// Whether the topology uses the name for another kind of queue, so that it cannot name a request queue.
+    /// Whether the topology uses the name for another kind of queue, so that no request queue can have the name.
     public func isReserved(_ queue: String) -> Bool {
         isWaitQueue(queue) || FixedQueue.allCases.contains { name(of: $0) == queue }
     }

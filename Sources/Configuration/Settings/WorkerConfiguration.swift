@@ -187,8 +187,8 @@ package struct WorkerConfiguration: Sendable {
             self.limits = limits
         }
 
-        /// A warning about a bundle ID that ends like a topic; nil for other bundle IDs. Such a bundle ID is probably
-        /// a topic.
+        /// A warning about a bundle ID that ends like a topic; nil for other bundle IDs. A bundle ID with this end is
+        /// probably a topic.
         package var warning: String? {
             let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
@@ -240,8 +240,8 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Number of channels on a lane's consuming connection: one each for every request queue, the quarantine and the
-    /// queue of expired messages.
+    /// Number of channels on a lane's consuming connection: one for each request queue, for the quarantine and for
+    /// the queue of expired messages.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that do not prevent a start but are probably mistakes.

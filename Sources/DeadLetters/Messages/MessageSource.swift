@@ -60,7 +60,7 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// Returns the name of the queue for output, or a pattern if there are several queues.
+    /// Returns the name of the queue for output, or a pattern for several queues.
     package func place(_ names: TopologyNames) -> String {
         switch self {
         case .deadLetters: names.deadQueue

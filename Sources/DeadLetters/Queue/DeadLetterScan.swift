@@ -38,7 +38,7 @@ package final class DeadLetterScan {
     private static let requeuePollsMax = 500
 
     package enum End: Equatable {
-        /// The end after every message that was present at the start.
+        /// The end after the last message that was present at the start.
         case complete
         /// A stop by the caller.
         case enough
@@ -54,7 +54,7 @@ package final class DeadLetterScan {
     package let queue: String
     /// Ready messages at the start.
     package private(set) var total = 0
-    /// Other consumers at the start. They may hold messages that the scan does not see.
+    /// Other consumers at the start, which may hold messages that the scan does not see.
     package private(set) var otherConsumers = 0
     /// Messages returned by `next`.
     package private(set) var seen = 0

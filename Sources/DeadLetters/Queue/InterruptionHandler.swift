@@ -1,4 +1,4 @@
-/// A handler that stops work of a command at the first signal. The loop's thread calls a handler.
+/// A handler that stops work of a command at the first signal. The loop calls handlers on its thread.
 open class InterruptionHandler {
     public init() {}
 

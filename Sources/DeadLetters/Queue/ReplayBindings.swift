@@ -1,7 +1,7 @@
 package import BrokerManagement
 package import BrokerTopology
 
-/// The decision, from the broker's bindings, whether results can be replayed without loss.
+/// The bindings that determine whether results can be replayed without loss.
 package struct ReplayBindings {
     /// Bindings of the result exchange.
     var ofResults: [Topology.Binding]

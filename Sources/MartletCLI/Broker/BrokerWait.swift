@@ -3,9 +3,9 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// A reporter on standard error of the reasons why a command waits for its broker.
+/// A reporter that prints on standard error why a command waits for its broker.
 ///
-/// A reporter belongs to one loop. Only the loop's thread uses it.
+/// A reporter belongs to one loop. Only the loop's thread uses the reporter.
 final class BrokerWait: SessionHandler {
     private let loop: EventLoop
     private let endpoints: [Endpoint]

@@ -47,7 +47,7 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// The reason for a failure, with the remedy; nil if the request was published.
+    /// The reason for a failure, with the remedy; nil if the broker confirmed the message.
     var reason: String? { sentence.map { commands.completed($0) } }
 
     private var sentence: String? {

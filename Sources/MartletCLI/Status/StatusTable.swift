@@ -190,7 +190,7 @@ private struct HeldRoute {
     var route: String
     var code: String
     var sentence: String
-    /// The time since the route is held; nil if the worker does not report the time.
+    /// The time for which the route has been held; nil if the worker does not report the time.
     var seconds: Int?
 
     init(_ breaker: WorkerStatus.OpenBreaker) {

@@ -116,8 +116,8 @@ struct ValidateCommand: ConfiguredCommand {
         guard Terminal.output.line(line) else { throw .output }
     }
 
-    /// Returns the mistakes of a document as lines. Adds its text only on a terminal, because a log must not contain
-    /// payloads.
+    /// Returns the mistakes of a document as lines. Adds the text of the document only on a terminal, because a log
+    /// must not contain payloads.
     private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
         var lines: [String] = []
         func add(_ message: String, at position: JSONPosition) {

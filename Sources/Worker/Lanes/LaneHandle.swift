@@ -4,7 +4,7 @@ enum LaneHandle {
     case planned
     /// A lane that may consume. To: stopped, drained, ended.
     case running(LaneThread)
-    /// A lane that no longer consumes and settles its deliveries. To: drained, ended.
+    /// A lane that settles its deliveries and no longer consumes. To: drained, ended.
     case stopped(LaneThread)
     /// A lane that holds no deliveries and closes its connections. To: ended.
     case drained(LaneThread)

@@ -89,8 +89,8 @@ extension Rollout {
         return [.reportReadiness(lane: lane)]
     }
 
-    /// Decides whether the next generation takes over. If the current generation is not ready, the next generation
-    /// replaces it, ready or not.
+    /// Decides whether the next generation takes over. The takeover happens if the next generation is ready or the
+    /// current generation is not ready.
     mutating func reviewWarming(_ now: MonotonicTime) -> [Action] {
         guard case .warming(let current, let next, let until) = state else { return [] }
         if next.isReady || !current.isReady { return takeOver(next, from: current, now) }

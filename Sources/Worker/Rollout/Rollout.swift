@@ -1,7 +1,7 @@
 import ControlProtocol
 import EventLoop
 
-/// The decision which lanes are in force, from the start of a worker to its exit. A state machine without I/O.
+/// A state machine that decides which lanes are in force, from the start of a worker to its exit. It performs no I/O.
 ///
 /// Each attempt to put a configuration version in force creates a generation of lanes. The new generation starts
 /// beside the current generation and takes over once ready. The current generation then stops consuming, settles its

@@ -6,7 +6,7 @@ enum RolloutLimits {
     static let retiredMax = 4
     /// Timeout, before a change, for a connection to the broker and for each of its answers.
     static let brokerSecondsMax = 15
-    /// Maximum time in which new lanes become ready while the current ones are ready.
+    /// Maximum time in which new lanes become ready while the current lanes are ready.
     static let readySecondsMax = 30
     /// Delay before the next attempt of a change after a temporary obstacle.
     static let retrySeconds = 10

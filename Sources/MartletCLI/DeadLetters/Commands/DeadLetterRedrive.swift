@@ -279,7 +279,7 @@ actor DeadLetterRedrive {
         "no queue bound for \(message.routingKey)"
     }
 
-    /// Reports an outcome: one JSON line for each message, or text for the first few that were not published.
+    /// Reports an outcome: one JSON line for each message, or text for the first few unpublished messages.
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.

@@ -4,7 +4,7 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// The check whether a worker would accept a body, as in `martlet validate`.
+/// The check of whether a worker would accept a body, as in `martlet validate`.
 struct RequestCheck {
     private let check: DocumentCheck
 

@@ -3,7 +3,8 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// The check whether the user has the permissions that a worker needs. Publishes and consumes nothing.
+    /// The check of the user's permissions against the permissions that a worker needs. Publishes and consumes
+    /// nothing.
     static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker, let topology = context.topology, let connector = try? BrokerConnector(broker)
         else {
