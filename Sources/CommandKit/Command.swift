@@ -6,7 +6,7 @@ package protocol Command: Sendable {
     /// - Throws: mistakes that the syntax cannot express, such as mutually exclusive options.
     init(_ parsed: ParsedArguments) throws(UsageError)
 
-    /// Runs the command on the main thread and returns its exit status. Asynchronous work runs on an event loop of this
-    /// thread: some commands block signals, which must precede the start of other threads.
+    /// Runs the command on the main thread and returns its exit status. Asynchronous work runs on an event loop of
+    /// this thread, because some commands block signals before other threads start.
     func run() -> ExitCode
 }

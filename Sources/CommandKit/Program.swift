@@ -45,7 +45,7 @@ package struct Program: Sendable {
         case command(any Command)
     }
 
-    /// Parses and runs a command line. Call it on the main thread, before other threads start.
+    /// Parses and runs a command line. Call this function on the main thread, before other threads start.
     ///
     /// - Parameters:
     ///   - arguments: the arguments without the program's name.
@@ -89,17 +89,17 @@ package struct Program: Sendable {
 
     /// Returns a manual page in roff, for man(1).
     ///
-    /// - Parameter command: name of the command; empty: the program.
+    /// - Parameter command: name of the command; empty for the program.
     package func manualPage(of command: String) -> String { ManualPage(program: self).text(for: command) }
 
     /// Commands that help, manual pages and completion scripts show.
     package var shownCommands: [CommandSyntax] { commands.map { $0.syntax }.filter { !$0.isHidden } }
 
-    /// The only command of a program without command names.
+    /// The only command of a program without command names; nil for other programs.
     var onlyCommand: CommandSyntax? { shownCommands.first { $0.path.isEmpty } }
 
     /// Returns the beginning of a command line.
     ///
-    /// - Parameter command: name of the command; empty: the program.
+    /// - Parameter command: name of the command; empty for the program.
     func invocation(_ command: String) -> String { command.isEmpty ? name : "\(name) \(command)" }
 }

@@ -1,10 +1,10 @@
 package import JSON
 import Text
 
-/// The operator and reason of a pause, as the command sends them. A worker cannot verify them.
+/// The operator and reason of a pause, which the command sends and the worker cannot verify.
 package struct PauseNote: Sendable, Hashable {
     package static let words = ["by", "reason"]
-    /// Maximum length; longer texts are cut.
+    /// Maximum length of a text. Longer texts are cut.
     private static let charactersMax = 200
 
     package var by: String?
@@ -21,7 +21,7 @@ package struct PauseNote: Sendable, Hashable {
         [("by", by), ("reason", reason)].compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Text such as `by ana: key rotation`; nil if both are unknown.
+    /// The note as text, such as `by ana: key rotation`; nil if operator and reason are unknown.
     package var text: String? {
         switch (by, reason) {
         case (let by?, let reason?): "by \(by): \(reason)"
@@ -32,7 +32,7 @@ package struct PauseNote: Sendable, Hashable {
     }
 }
 
-/// A pause as `/status` reports it.
+/// A pause in the answer of `/status`.
 package struct PauseReport: Sendable, Hashable {
     package var target = "-"
     package var note = PauseNote()
@@ -53,7 +53,7 @@ package struct PauseReport: Sendable, Hashable {
             .member("seconds_paused", \.seconds, .integer),
         ])
 
-    /// `paused by ana: key rotation, 3m 2s ago`.
+    /// The pause as text, such as `paused by ana: key rotation, 3m 2s ago`.
     package var text: String {
         "paused \(note.text.map { "\($0), " } ?? "")\(ElapsedTime.text(seconds: seconds)) ago"
     }

@@ -5,7 +5,7 @@ extension PauseScope {
     package static let words = ["key", "certificate", "topic"]
 
     /// - Parameters:
-    ///   - value: returns the value of one of ``words``. nil: absent.
+    ///   - value: returns the value of one of ``words``; nil if absent.
     ///   - exclude: returns the error for two words that exclude each other.
     package init<Failure: Error>(
         _ value: (String) -> String?, exclude: (String, String) -> Failure

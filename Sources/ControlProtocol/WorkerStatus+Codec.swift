@@ -2,7 +2,7 @@ import Delivery
 package import JSON
 
 extension WorkerStatus {
-    /// The answer of `/status`. Members that a later version adds are ignored.
+    /// The format of the answer of `/status`. Members that a later version adds are ignored.
     package static let codec = ObjectCodec(
         "a status", from: WorkerStatus(worker: ""), ignoresUnknown: true,
         [
@@ -31,7 +31,7 @@ extension WorkerStatus {
             .member("lanes_leaving", \.retiredLanes, .list(of: Lane.codec.value, "a lane")),
         ])
 
-    /// One line of JSON, with its line feed.
+    /// The status as one line of JSON, with its line feed.
     package var json: [UInt8] {
         var json = JSONWriter()
         Self.codec.write(self, to: &json)

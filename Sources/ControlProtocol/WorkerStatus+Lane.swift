@@ -5,7 +5,7 @@ extension WorkerStatus {
         package var number = 0
         /// Whether the event loop of the lane makes progress.
         package var makesProgress = false
-        /// nil: the lane has not reported in time.
+        /// The report of the lane; nil if the lane has not reported in time.
         package var report: LaneReport?
 
         package init(number: Int = 0, makesProgress: Bool = false, report: LaneReport? = nil) {
@@ -17,7 +17,7 @@ extension WorkerStatus {
 
     package struct LaneReport: Sendable, Hashable {
         package var isReady = false
-        /// Whether the lane asks the broker for requests.
+        /// Whether nothing prevents the lane from consuming requests, such as a drain or a pause.
         package var wantsRequests = false
         package var isDraining = false
         /// Keys, certificates and topics that an operator has paused.
@@ -28,7 +28,7 @@ extension WorkerStatus {
         package var unconfirmed = 0
         /// Messages that wait to be published.
         package var unpublished = 0
-        /// The reason why outcomes cannot be published. nil: they can.
+        /// The reason why outcomes cannot be published; nil if the lane can publish.
         package var publishingFailure: String?
         package var queues: [ConsumedQueue] = []
         package var pools: [Pool] = []
@@ -79,7 +79,7 @@ extension WorkerStatus {
         package var streams = 0
         /// Pushes that wait for a stream.
         package var waiting = 0
-        /// Age of the newest provider token. nil: there is none.
+        /// Age of the newest provider token in seconds; nil without a token.
         package var tokenAgeSeconds: Int?
 
         package init(

@@ -1,6 +1,6 @@
 import Delivery
 
-/// The status of a worker, as `/status` returns it and `martlet status` shows it.
+/// The status of a worker, which `/status` returns and `martlet status` shows.
 ///
 /// Members that a worker of an earlier version does not report have the values of ``init(worker:)``.
 package struct WorkerStatus: Sendable, Hashable {
@@ -11,20 +11,21 @@ package struct WorkerStatus: Sendable, Hashable {
     package var uptimeSeconds = 0
     package var phase = Phase(rawValue: "-")
     package var isReady = false
-    /// The reason why the worker is not ready.
+    /// The reasons why the worker is not ready.
     package var reasons: [String] = []
     /// Unacknowledged deliveries.
     package var inFlight = 0
     package var totals = WorkerTotals()
     /// Host, port and virtual host of the worker's queues.
     package var broker = "-"
-    /// Prefix of the names of the worker's queues. nil: the worker does not report it.
+    /// Prefix of the names of the worker's queues; nil if the worker does not report the prefix.
     package var prefix: String?
-    /// As the broker last reported them. Empty: no report yet.
+    /// The worker's queues, from the broker's last report; empty before the first report.
     package var queues: [Queue] = []
-    /// Age of ``queues``. nil: no report yet.
+    /// Age of ``queues`` in seconds; nil before the first report.
     package var queuesSecondsOld: Int?
-    /// nil: the worker accepts no channel commands. They do not affect ``isReady``: pushes need no channel commands.
+    /// The state of channel commands; nil if the worker accepts none. It does not affect ``isReady``, because pushes
+    /// need no channel commands.
     package var channelCommands: ChannelCommands?
     /// Open breakers. A breaker of several lanes is reported once, with its longest time.
     package var breakers: [OpenBreaker] = []
@@ -48,7 +49,7 @@ extension WorkerStatus {
     package struct Phase: RawRepresentable, Sendable, Hashable {
         package let rawValue: String
 
-        /// Until the broker has all exchanges and queues that the worker needs.
+        /// The phase until the broker has all exchanges and queues that the worker needs.
         package static let starting = Self(rawValue: "starting")
         package static let running = Self(rawValue: "running")
         package static let draining = Self(rawValue: "draining")
@@ -58,9 +59,9 @@ extension WorkerStatus {
 
     package struct Queue: Sendable, Hashable {
         package var name: String
-        /// The queue of which this queue is a shard.
+        /// The queue of which this queue is a shard; nil if this queue is not a shard.
         package var shardOf: String?
-        /// Messages that are ready: not those that consumers hold.
+        /// The number of ready messages, without unacknowledged deliveries.
         package var messages = 0
         package var consumers = 0
 
@@ -75,7 +76,7 @@ extension WorkerStatus {
     package struct ChannelCommands: Sendable, Hashable {
         package var isConsuming = false
         package var isReplying = false
-        /// The reason why commands are not consumed or answered.
+        /// The reasons why commands are not consumed or answered.
         package var reasons: [String] = []
 
         package init(isConsuming: Bool = false, isReplying: Bool = false, reasons: [String] = []) {
@@ -88,9 +89,9 @@ extension WorkerStatus {
     package struct OpenBreaker: Sendable, Hashable {
         /// The scope of the breaker: the authority, then the credential and the topic if the scope is that narrow.
         package var route = "-"
-        /// One word, as in dead letters.
+        /// The cause as one word, as in dead letters.
         package var code = "-"
-        /// The cause, and what may remove it.
+        /// The cause and a possible remedy.
         package var sentence = ""
         package var secondsOpen = 0
 
@@ -109,7 +110,7 @@ extension WorkerStatus {
         /// The app's requests that wait in the worker for a permit.
         package var waiting = 0
         package var secondsLimited = 0
-        /// Until the last of the requests that wait at the broker is due.
+        /// Seconds until the last scheduled slot of the requests that wait at the broker.
         package var secondsBehind = 0
 
         package init(
@@ -136,7 +137,8 @@ extension WorkerStatus {
 }
 
 extension WorkerStatus {
-    /// Whether the worker consumes from the queues with this prefix at this broker, as far as it reports them.
+    /// Whether the worker consumes from the queues with this prefix at this broker. A worker that does not report its
+    /// prefix matches every prefix.
     package func uses(broker: String, prefix: String) -> Bool {
         self.broker == broker && (self.prefix ?? prefix) == prefix
     }

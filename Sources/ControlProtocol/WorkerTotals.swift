@@ -4,7 +4,7 @@ package import Telemetry
 /// Counts of all lanes of a worker, since its start or since an earlier reading.
 package struct WorkerTotals: Sendable, Hashable {
     package var taken = 0
-    /// In the order of `Outcome.allCases`.
+    /// The number of requests with each outcome, in the order of `Outcome.allCases`.
     package var ended = Outcome.allCases.map { _ in 0 }
     package var deadLetters = 0
     package var retried = 0
@@ -14,7 +14,7 @@ package struct WorkerTotals: Sendable, Hashable {
     package var duplicates = 0
     package var unknownOutcomes = 0
     package var publishRepeats = 0
-    /// From a delivery to its settlement. nil: no lane has started yet.
+    /// The time from a delivery to its settlement; nil before a lane has started.
     var latency: HistogramReading?
 
     package init() {}

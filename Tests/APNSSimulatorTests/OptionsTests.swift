@@ -75,7 +75,7 @@ import Testing
         (["--delay-ms", "nan"], "option --delay-ms: expected a number from 0 to 600000, got 'nan'"),
         (["--streams-max", "0"], "option --streams-max: expected an integer from 1 to 4096, got '0'"),
         (["--unregistered-prefix", "xy"], "option --unregistered-prefix: expected hexadecimal digits, got 'xy'"),
-        (["--help=yes"], "option --help takes no value"),
+        (["--help=yes"], "option --help accepts no value"),
         (Listener.allCases.flatMap { [$0.option, "none"] }, "all listeners are off; set at least one to an address"),
         (["--certificate", "a.pem"], "--certificate and --private-key require each other"),
     ])

@@ -96,11 +96,11 @@ import Threads
         #expect(
             try await failure(of: .error(401, "no"))
                 == "login of user ops refused, or the user lacks the tag management")
-        #expect(try await failure(of: .error(403, "no")) == "user ops lacks the permission to read this")
+        #expect(try await failure(of: .error(403, "no")) == "user ops lacks the permission to read this object")
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
-    /// `@unchecked Sendable`: guarded by the lock.
+    /// `@unchecked Sendable`: the lock guards the sentences.
     private final class Notices: @unchecked Sendable {
         private let lock = ThreadLock()
         private var sentences: [String] = []

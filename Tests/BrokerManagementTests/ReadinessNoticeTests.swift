@@ -19,7 +19,7 @@ import Testing
         #expect(notice.cannotReach(now: at(120)) == nil)
         #expect(notice.reached(now: at(121)) == .reached(after: .seconds(120)))
         #expect(notice.reached(now: at(122)) == nil)
-        #expect(notice.cannotReach(now: at(123)) == .unreachable, "a second outage is news")
+        #expect(notice.cannotReach(now: at(123)) == .unreachable, "a second outage is not reported")
     }
 
     @Test mutating func missingObjectsAreLoggedOnceAMinuteUntilAllExist() {

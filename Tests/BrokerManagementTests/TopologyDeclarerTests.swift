@@ -47,7 +47,7 @@ import Testing
         let bindings = Self.topology.bindings.map { "bound \($0.text)" }
         #expect(runs.map(\.failures) == [0, 0])
         #expect(runs[0].lines == objects.map { "created \($0)" } + bindings)
-        // It may have had the binding of earlier versions.
+        // The queue may have had the binding of earlier versions.
         #expect(runs[1].lines == objects.map { "present \($0)" } + bindings + ["unbound push.dead from push.dlx"])
     }
 
@@ -90,7 +90,7 @@ import Testing
             return Dictionary(uniqueKeysWithValues: findings.map { ($0.subject, $0.state) })
         }
         #expect(states["exchange push.results"] == .missing)
-        // A policy may bound it.
+        // A policy may bound the queue.
         #expect(states["queue push.results"] == .present)
         #expect(states["queue push.dead"] == .differs)
         #expect(states["bindings, policies and bounds"] == .unseen)

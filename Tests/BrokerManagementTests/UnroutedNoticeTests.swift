@@ -3,7 +3,7 @@ import Testing
 
 @testable import BrokerManagement
 
-/// Warnings of results that no queue is bound for.
+/// Warnings of results without a bound queue.
 @Suite struct UnroutedNoticeTests {
     /// Only growth is logged, at most once a minute.
     @Test func theLogWarnsOfUnroutedResultsAsTheirNumberGrows() {

@@ -156,7 +156,7 @@ import Testing
                 text(.missingPlugin),
                 "missing binding of push.requests.1 to push.requests.shards by 1: run martlet topology apply",
             ])
-        // Back to one queue.
+        // The configuration returns to one queue.
         let left = faults(snapshot, topology)
         #expect(
             left.contains { $0.hasPrefix("differs binding of exchange push.requests.shards to push.requests by #") })
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ applies one policy to a queue: another one without a limit leaves the broker's default of 20.
+    /// RabbitMQ applies one policy to a queue: another policy without a limit leaves the broker's default of 20.
     @Test func anotherPolicyWithoutALimitLeavesTheBrokersDefault() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.queues["push.dead"]?.policy = ["max-length": "5"]

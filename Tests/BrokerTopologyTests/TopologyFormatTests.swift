@@ -82,7 +82,7 @@ import YAML
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
-        // Prints its arguments and the definitions, and does not read standard input, like RabbitMQ 4.0.5.
+        // The script prints its arguments and the definitions, and does not read standard input, like RabbitMQ 4.0.5.
         try directory.write(
             "rabbitmqctl",
             """
@@ -101,7 +101,7 @@ import YAML
         #expect(result.output.prefix(3) == ["<import_definitions>", "<--format>", "<json>"])
         #expect(result.output[3].hasPrefix("<\(directory.file("tmp"))/"))
         #expect(result.output[4] == "{")
-        #expect(result.output.contains("-rw-r--r--"), "the user rabbitmq reads the file")
+        #expect(result.output.contains("-rw-r--r--"), "the user rabbitmq cannot read the file")
         #expect(try Files.names(in: directory.file("tmp")) == [])
         let policy = try #require(result.output.firstIndex(of: "<set_policy>"))
         #expect(

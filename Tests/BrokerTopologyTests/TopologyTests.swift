@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// A result that no queue is bound for must not delay the acknowledgement of its request.
+    /// A result without a bound queue must not delay the acknowledgement of its request.
     @Test func resultsWithoutAQueueAreUnrouted() throws {
         let results = try #require(topology.exchanges.first { $0.name == "push.results" })
         #expect(
@@ -76,7 +76,7 @@ import Testing
     /// The binding of versions that made a dead letter of each expired request.
     private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
 
-    /// The old binding exists until the new ones are complete.
+    /// The old binding exists until the new bindings are complete.
     @Test func expiredMessagesReachWorkersAndOthersTheDeadLetters() {
         let bindings = topology.bindings.filter { $0.exchange.hasPrefix("push.dlx") }
         #expect(
@@ -147,7 +147,7 @@ import Testing
         #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
     }
 
-    /// Otherwise a request would reach the old queue and a new one.
+    /// Otherwise, a request would reach the old queue and a new queue.
     @Test func severalRequestQueuesAreBoundOnlyByTheirKeys() {
         func former(_ topology: Topology) -> [Topology.Binding] {
             topology.formerBindings.filter { $0.exchange == "push.requests" }

@@ -52,7 +52,7 @@ import Testing
         ("launch --engine-nubmer 1", "unknown option --engine-nubmer"),
         ("launch --map m --map n a", "option --map is given twice"),
         ("launch -m a", "unknown option -m"),
-        ("launch --dry-run=1 a", "option --dry-run takes no value"),
+        ("launch --dry-run=1 a", "option --dry-run accepts no value"),
         ("launch --map m", "BOAT… is missing"),
         ("launch --map m --signal gren a", "option --signal: expected red or green, got 'gren'; did you mean green?"),
         ("harbor", "'harbor' requires one of: list, open"),
@@ -75,7 +75,7 @@ import Testing
         ("--mod steady", "unknown option --mod; did you mean --mode?"),
         ("--mode", "option --mode MODE needs a value"),
         ("--mode flash", "option --mode: expected steady or flashing, got 'flash'; did you mean flashing?"),
-        ("--help=yes", "option --help takes no value"),
+        ("--help=yes", "option --help accepts no value"),
         ("--completion", "option --completion SHELL needs a value"),
         ("--completion fish", "option --completion: expected bash or zsh, got 'fish'"),
     ])
@@ -133,7 +133,7 @@ import Testing
         let error = #expect(throws: UsageError.self) { try parse("launch a", defaults: defaults) }
         #expect(error?.message == "cannot read d; name another file")
         guard case .command(let parsed) = try parse("harbor list", defaults: defaults) else {
-            throw UsageError("a text")
+            throw UsageError("unexpected text")
         }
         #expect(parsed.unreadableDefaults == ["map": "cannot read d"] && !parsed.has("map"))
         #expect(throws: Never.self) { try parse("log", defaults: defaults) }

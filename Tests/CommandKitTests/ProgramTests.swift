@@ -21,14 +21,16 @@ import Testing
     @Test func aCommandReadsItsArguments() throws {
         guard case .command(let command) = try Program.fleet.request(["launch", "--map", "m", "--crew", "5", "a"])
         else {
-            throw UsageError("a text")
+            throw UsageError("unexpected text")
         }
         let launch = try #require(command as? LaunchCommand)
         #expect(launch.boats == ["a"] && launch.crew == 5)
     }
 
     @Test func versionIsALine() throws {
-        guard case .text(let text) = try Program.seaLamp.request(["--version"]) else { throw UsageError("a command") }
+        guard case .text(let text) = try Program.seaLamp.request(["--version"]) else {
+            throw UsageError("unexpected command")
+        }
         #expect(text == "sea-lamp 4.5\n")
     }
 }

@@ -94,7 +94,7 @@ struct ManualCommand: Command {
     func run() -> ExitCode { .success }
 }
 
-/// Run only by the program itself.
+/// A command that only the program itself runs.
 struct EngineCommand: Command {
     static let syntax = CommandSyntax(path: ["engine"], summary: "Run an engine.", isHidden: true)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CommandKit
 
-/// All texts that are generated for two sample programs match the files of `Golden`.
+/// The texts that are generated for two sample programs, compared with the files of `Golden`.
 @Suite struct SampleTextTests {
     private static let texts: [(file: String, program: Program, arguments: [String])] = [
         ("fleet.txt", .fleet, ["--help"]), ("fleet-launch.txt", .fleet, ["launch", "--help"]),
@@ -24,7 +24,7 @@ import Testing
 
     @Test(arguments: texts.indices) func textIsAsStored(_ index: Int) throws {
         let (file, program, arguments) = Self.texts[index]
-        guard case .text(let text) = try program.request(arguments) else { throw UsageError("a command") }
+        guard case .text(let text) = try program.request(arguments) else { throw UsageError("unexpected command") }
         try expect(text, inFile: file)
     }
 
@@ -37,7 +37,7 @@ import Testing
 
     @Test func noLineOfHelpExceedsTheMaximum() throws {
         for (file, program, arguments) in Self.texts where file.hasSuffix(".txt") {
-            guard case .text(let text) = try program.request(arguments) else { throw UsageError("a command") }
+            guard case .text(let text) = try program.request(arguments) else { throw UsageError("unexpected command") }
             for line in text.split(separator: "\n") { #expect(line.count <= HelpText.columnsMax, "\(line)") }
         }
     }

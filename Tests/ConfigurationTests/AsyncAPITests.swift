@@ -8,7 +8,7 @@ import YAML
 
 @testable import Configuration
 
-/// `schemas/asyncapi.yaml` matches the worker's topology, and its references exist.
+/// The document `schemas/asyncapi.yaml`, which matches the worker's topology and has no dangling reference.
 @Suite struct AsyncAPITests {
     private let document: YAMLDocument
 

@@ -50,7 +50,7 @@ import Testing
                 #expect(second.credentials[environment]?[kind] == Self.key)
             }
             for type in [PushType.voip, .location, .liveactivity] {
-                #expect(first.credentials[environment]?[.device(type)] == Self.key, "no certificate lists the topic")
+                #expect(first.credentials[environment]?[.device(type)] == Self.key, "the key is not used")
             }
             #expect(
                 third.credentials[environment]
@@ -78,7 +78,7 @@ import Testing
         let news = Credential.Name.certificate("com.example.news")
         #expect(credentials[.device(.voip)] == .certificate("com.example.news.voip/production"))
         #expect(credentials[.device(.alert)] == news && credentials[.broadcast] == news)
-        #expect(credentials[.device(.liveactivity)] == news, "Apple does not require the topic to be listed")
+        #expect(credentials[.device(.liveactivity)] == news, "the certificate is not used")
         #expect(credentials[.device(.location)] == nil && credentials[.device(.complication)] == nil)
         #expect(configuration.apps[0].credentials[.sandbox]?[.device(.voip)] == nil)
     }

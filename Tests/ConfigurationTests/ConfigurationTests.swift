@@ -215,7 +215,7 @@ import Testing
         #expect(connector.connection(named: "test").heartbeatSeconds == seconds)
     }
 
-    /// With and without TLS or a proxy.
+    /// The options apply with and without TLS or a proxy.
     @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
     func socketOptionsReachTheConnectors(scheme: String, proxy: String) throws {
         let text = SampleConfiguration.shortest.replacing(
@@ -388,7 +388,7 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Some editors on Windows write one.
+    /// Some editors on Windows write a byte-order mark.
     @Test func aByteOrderMarkMayComeFirst() throws {
         #expect(try load("\u{FEFF}" + SampleConfiguration.shortest).apps.count == 1)
     }
@@ -444,15 +444,15 @@ import Testing
     @Test(arguments: [
         (
             "{name: orders, shards: 4, prefetch: 4}",
-            "56: prefetch is 4: 4 shards and the queue itself need at least 5"
+            "56: prefetch must be at least 5: 4 shards and the queue itself need one message each"
         ),
         (
             "{name: orders, shards: 4}",
-            "43: limits.in_flight_max is 4: 4 shards and the queue itself need at least 5"
+            "43: limits.in_flight_max must be at least 5: 4 shards and the queue itself need one message each"
         ),
         (
             "{name: push.wait, shards: 2, prefetch: 9}",
-            "19: push.wait.0 is a queue that the worker publishes to"
+            "19: push.wait.0 must not be a request queue: the worker publishes to it"
         ),
         (
             "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
@@ -469,7 +469,8 @@ import Testing
     @Test(arguments: [
         ("[5s, 30s, 30s]", "21: delays must ascend; the previous delay is 30s"),
         ("[2m, 90s]", "16: delays must ascend; the previous delay is 2m"),
-        ("[25h]", "12: must be at most 24h"), ("[9999999h]", "12: must be at most 24h"),
+        ("[25h]", "12: the duration must be at most 24h"),
+        ("[9999999h]", "12: the duration must be at most 24h"),
         ("[5s, 7]", "16: retry.delays.1 must be a string"),
     ])
     func invalidDelaysAreReported(delays: String, message: String) {
@@ -510,7 +511,7 @@ import Testing
             ], "\(lines)")
         #expect(
             mistakes(SampleConfiguration.shortest.replacing("url: amqp://rabbit", with: others)) == [
-                "martlet.yaml:4:5: push.dead is a queue that the worker publishes to",
+                "martlet.yaml:4:5: push.dead must not be a request queue: the worker publishes to it",
                 "martlet.yaml:5:33: routing key #.dead overlaps dead; a request routed to both queues would be pushed "
                     + "twice",
             ])
@@ -527,7 +528,7 @@ import Testing
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }
 
-    /// Rows 83 and 86.
+    /// Rows 83 and 86 of the page of a worker's behavior.
     @Test func noTwoKeysShareAPool() throws {
         let other = "com.example.shop: {key: ABC123DEFG}\n  com.example.other: {key: XYZ123DEFG}"
         let pools = try ConnectionPools(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Configuration
 
-/// The descriptions of values in `schemas/` match the program.
+/// The descriptions of values in `schemas/`, which match the program.
 @Suite struct ContractTextTests {
     @Test func pushTypesAreDescribedWithTheirTopics() throws {
         let property = try property("notification", "/properties/push_type")

@@ -39,7 +39,7 @@ import Testing
         #expect(try harness.lacks() == "a")
 
         try harness.write("shop.json", #"{"required":["longer"]}"#)
-        // A changing file may be incomplete. It is read when two checks find it unchanged.
+        // A changing file may be incomplete. The file is read when two checks find it unchanged.
         #expect(harness.checks(3) == [false, true, false])
         #expect(try harness.lacks() == "longer")
 
@@ -176,7 +176,7 @@ import Testing
             try SchemaFolder().compile(folder.file("pipe.json"))
         }
         #expect("\(problem)".hasSuffix("pipe.json: cannot read the file: not a regular file"))
-        // The search for an $id does not open it either.
+        // The search for an $id does not open a pipe either.
         let path = try folder.write("shop.json", #"{"$ref":"urn:nowhere"}"#)
         let missing = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
         #expect("\(missing)".contains("the schema refers to urn:nowhere, which was not given"))
@@ -204,7 +204,7 @@ import Testing
         #expect(texts[1].contains(":12:3: no app in apps matches this pattern"))
         #expect(texts[2].contains("none.json: cannot read the file: no such file"))
 
-        // Reported despite other mistakes. If the apps are unknown, their names are not checked.
+        // The pattern is reported despite other mistakes. If the apps are unknown, their names are not checked.
         for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
             let worse = bad.replacing(written, with: instead)
             let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
@@ -269,7 +269,7 @@ private final class Harness {
         }
     }
 
-    /// The file system's clock is coarse: repeats until the time differs.
+    /// Changes the mode until the time of the file differs, because the file system's clock is coarse.
     func changeMode(_ name: String) {
         func changed() -> timespec {
             var status = stat()
@@ -283,14 +283,14 @@ private final class Harness {
         }
     }
 
-    /// The property that an empty object lacks under the current schema.
+    /// Returns the property that an empty object lacks under the current schema.
     func lacks() throws -> String? {
         let violation = SchemaValidator(reloader.current.files[0].schema).firstViolation(
             in: try JSONDocument("{}").root)
         return violation.map { String($0.message.dropFirst(#"lacks the property ""#.count).dropLast()) }
     }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     func lines() -> [String] { log.lines() }
 
     func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }

@@ -31,7 +31,7 @@ import Testing
         ("${PASS WORD}", "expected the name of an environment variable between ${ and }: letters, digits and _"),
         ("${1A}", "expected the name of an environment variable between ${ and }: letters, digits and _"),
         ("file:gone", "cannot read gone: no such file"),
-        ("file:binary", "binary is not UTF-8 text"),
+        ("file:binary", "binary must be UTF-8 text"),
     ])
     func mistakes(text: String, message: String) {
         #expect(throws: ReferenceResolver.Mistake(message: message)) { try resolver.resolve(text) }

@@ -116,7 +116,7 @@ import Testing
         #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).carriesUserID)
     }
 
-    /// For an import, or for a dead letter that is published again before it exceeds the delivery limit.
+    /// An import moves messages. A scan publishes a dead letter again before the message exceeds the delivery limit.
     @Test func movedMessagesKeepTheirProvenance() {
         let theirs: FieldTable = ["push-origin-queue": "forged", "push-worker": "forged", "tenant": "blue"]
         let worker = copy(theirs).message(to: "push.dead")
@@ -256,7 +256,7 @@ import Testing
             sent += 1
         }
         #expect(MonotonicTime(nanoseconds: 0).duration(to: now) == .milliseconds(990))
-        // A pause is caught up only in part.
+        // After a pause, messages compensate only a part of the delay.
         now = now + .seconds(10)
         let free = (0..<100).prefix { _ in limiter.wait(now: now) == .zero }.count
         #expect(4...7 ~= free)

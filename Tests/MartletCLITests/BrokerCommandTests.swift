@@ -9,7 +9,7 @@ import Testing
 
 @testable import Configuration
 
-/// Runs the commands that use a broker as processes against a real one. Each test uses its own prefix.
+/// The commands that use a broker, as processes against a real broker. Each test uses its own prefix.
 @Suite(.timeLimit(.minutes(10))) struct BrokerCommandTests {
     @Test func aSecondApplyCreatesNothing() async throws {
         let broker = try await PrivateBroker.shared
@@ -23,7 +23,7 @@ import Testing
         #expect(first.output.first == "created  exchange applied.unrouted")
         #expect(first.output.contains("created  queue applied.wait.30s.1"))
         #expect(first.output.contains("bound    applied.dead to applied.dlx.rest"))
-        #expect(!first.output.contains { $0.hasPrefix("unbound") }, "all queues are new")
+        #expect(!first.output.contains { $0.hasPrefix("unbound") }, "a new queue was unbound")
         let sorted = "bound    applied.expired to applied.dlx.sort by x-first-death-reason=expired x-match=all-with-x"
         #expect(first.output.contains(sorted))
 
@@ -71,7 +71,7 @@ import Testing
         } else {
             #expect(applied.exit.status == .exited(0) && policy == nil)
         }
-        // A second apply finds both kinds of queue in order.
+        // A second apply accepts both kinds of queue.
         let again = try await apply("--without-policies")
         #expect(again.exit.status == .exited(0), "\(again.errors)")
         #expect(
@@ -183,7 +183,7 @@ import Testing
             return (may, message?.isRedelivered, dead)
         }
         #expect(all.0 == [true, true, true])
-        #expect(all.1 == false, "not delivered before")
+        #expect(all.1 == false, "the check has delivered the message")
         #expect(all.2 == 0)
         await #expect(throws: AMQPError.self) {
             try await BrokerClients.withAdmin(broker.url) { try await $0.mayConsume(fromQueue: "asked.nowhere") }
@@ -268,7 +268,7 @@ import Testing
         #expect(
             shown.dropFirst().first?.contains(#""headers":{"push-reason-class":"json","push-reason-code":"syntax"}"#)
                 == true)
-        // It consumed no message of others, and left no queue.
+        // The command consumed no message of other consumers, and left no queue.
         let left = try await BrokerClients.withAdmin(broker.url) { admin in
             [try await admin.status(ofQueue: "seen.results"), try await admin.status(ofQueue: "seen.dead")]
         }

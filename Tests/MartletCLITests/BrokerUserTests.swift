@@ -7,7 +7,7 @@ import Testing
 
 @testable import Configuration
 
-/// Each user at the broker has exactly the permissions for its work.
+/// The users at the broker, each of which has exactly the permissions for its work.
 @Suite(.timeLimit(.minutes(10))) struct BrokerUserTests {
     /// With a real broker, and the commands and clients of each user.
     @Test func everyUserHasExactlyItsPermissions() async throws {
@@ -73,7 +73,7 @@ import Testing
         let redriven = try await martlet("operator", "dead-letters", "redrive", "--all")
         #expect(redriven.exit.status == .exited(0), "\(redriven.errors)")
         let requests = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "roles.requests") }
-        #expect(requests.messages == 2, "the producer's, and the one that was redriven")
+        #expect(requests.messages == 2, "the producer's request or the redriven request is missing")
 
         _ = try await BrokerClients.publish(
             [

@@ -3,7 +3,7 @@ import Testing
 @testable import Configuration
 @testable import MartletCLI
 
-/// Recommended commands are complete.
+/// The commands that remedies recommend, which are complete.
 @Suite struct CommandAdviceTests {
     private func completed(_ text: String, config: String? = nil, url: String? = nil, prefix: String? = nil) -> String {
         var broker = BrokerOptions(configPath: config)

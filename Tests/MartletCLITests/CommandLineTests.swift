@@ -10,7 +10,7 @@ import Testing
 @testable import ControlProtocol
 @testable import MartletCLI
 
-/// Parses command lines of `martlet`.
+/// The command lines of `martlet`, as its parser reads them.
 @Suite struct CommandLineTests {
     @Test func commandsWithTheirOptions() throws {
         #expect(try parse("worker --config a.yaml", as: WorkerCommand.self).configPath == "a.yaml")

@@ -16,8 +16,8 @@ import YAML
 @testable import MartletCLI
 @testable import Worker
 
-/// The container files in `deploy` match the worker's behavior. `deploy/check/manifests` checks that Kubernetes and
-/// Compose accept them.
+/// The container files in `deploy`, which match the worker's behavior. `deploy/check/manifests` checks that
+/// Kubernetes and Compose accept the files.
 @Suite struct DeploymentFileTests {
     private static let kubernetes = "deploy/kubernetes"
     private static let configurations = [
@@ -147,7 +147,7 @@ import YAML
 
     // MARK: Scaling
 
-    /// Ready messages exclude unacknowledged ones: the autoscaler would stop busy workers.
+    /// Ready messages exclude unacknowledged messages, so the autoscaler would stop busy workers.
     @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
@@ -161,11 +161,12 @@ import YAML
         #expect(backlog["vhostName"]?.string == configuration.broker.url.virtualHost)
         let lanes = try #require(configuration.lanes)
         #expect(try Self.container().value.at(pointer: "/resources/limits/cpu")?.string == "\(lanes)")
-        // During a reload, there are twice as many lanes.
+        // During a reload, the worker has twice as many lanes.
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // Otherwise, each worker added during a backlog would require another one by the requests that it holds.
+        // Otherwise, each worker that is added during a backlog would require another worker, because of the requests
+        // that it holds.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
@@ -302,7 +303,7 @@ import YAML
         #expect(file.values("LABEL", of: "run").joined().contains("version=\"\(MartletVersion.current)\""))
         let uid = "10001"
         for stage in ["martlet", "apns-simulator"] {
-            // In brackets, so that no shell intercepts signals.
+            // The entry point is in brackets, so that no shell intercepts signals.
             #expect(file.values("ENTRYPOINT", of: stage) == ["[\"/usr/bin/\(stage)\"]"])
             #expect(file.values("USER", of: stage) == ["\(uid):\(uid)"])
         }
@@ -323,7 +324,7 @@ import YAML
         #expect(words.first == "/usr/bin/martlet")
         let status = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
         #expect(status.options == StatusCommand.Options(isJSON: true))
-        // The folder of its socket, which is a tmpfs.
+        // The folder of the worker's socket is a tmpfs.
         let folder = try #require(file.values("ENV", of: "martlet").first?.split(separator: "=").last)
         #expect(ControlSocket.folder(of: 1) { $0 == "RUNTIME_DIRECTORY" ? String(folder) : nil } == folder)
         let mounts = try Self.container().mounts
@@ -368,7 +369,7 @@ import YAML
         try #require(try objects(path).first { $0.root["kind"]?.string == kind })
     }
 
-    /// The worker's container.
+    /// Returns the worker's container.
     private static func container() throws -> (value: JSONValue, mounts: Set<String>) {
         let deployment = try object("Deployment", in: "base/deployment.yaml")
         let value = try #require(deployment.root.at(pointer: "/spec/template/spec/containers/0"))
@@ -397,7 +398,7 @@ private struct Dockerfile {
         stages[stage, default: []].filter { $0.name == name }.map(\.value)
     }
 
-    /// The words of the stage's `CMD`.
+    /// Returns the words of the stage's `CMD`.
     func command(_ stage: String) throws -> [String] {
         let text = try #require(values("CMD", of: stage).first)
         return try JSONDocument(text).root.elements.compactMap(\.string)

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Paths and types that the pages for developers name exist.
+/// The paths and types that the pages for developers name, which exist.
 @Suite struct DeveloperPagesTests {
     @Test func thePathsOfEachChangeExist() throws {
         let names = try Self.names(in: "Changing.md").filter { $0.contains("/") && !$0.contains("…") }
@@ -24,14 +24,14 @@ import Testing
             })
         for page in ["Architecture.md", "Changing.md", "Structure.md"] {
             let types = try Self.names(in: page).filter { $0.wholeMatch(of: /[A-Z][a-z]\w*(\.[a-z]\w*)*/) != nil }
-            // Except files and folders of tests.
+            // Skip the names of files and of test folders.
             for type in types where !type.hasSuffix(".swift") && !type.hasSuffix("Tests") {
                 #expect(type.split(separator: ".").allSatisfy(declared.contains), "\(page): \(type)")
             }
         }
     }
 
-    /// The texts in backticks outside code blocks.
+    /// Returns the texts in backticks outside code blocks.
     private static func names(in page: String) throws -> [String] {
         let path = Products.file("Sources/Documentation/Developers/\(page)")
         let text = String(decoding: try Files.bytes(of: path), as: UTF8.self).replacing(/(?s)```.*?```/, with: "")
@@ -40,7 +40,8 @@ import Testing
 }
 
 extension Files {
-    /// Returns the files below a folder of the repository, by their paths from its top. A name with a dot is a file's.
+    /// Returns the files below a folder of the repository, by their paths from its top. A name with a dot belongs to
+    /// a file.
     static func paths(below folder: String) throws -> [String] {
         try names(in: Products.file(folder)).flatMap { name in
             name.contains(".") ? ["\(folder)/\(name)"] : try paths(below: "\(folder)/\(name)")

@@ -161,19 +161,19 @@ import YAML
             (.secret, 0o100642, "can change a (mode 642)"), (.other, 0o100644, nil),
             (.other, 0o100646, "can change a (mode 646)"), (.key, 0o100666, nil),
         ] as [(ReadFile.Content, UInt32, String?)])
-    func `What others may do with a file`(content: ReadFile.Content, mode: UInt32, text: String?) {
+    func `Permissions of other users for a file are reported`(content: ReadFile.Content, mode: UInt32, text: String?) {
         let lines = ReadFile(path: "a", content: content).warnings(mode: mode)
         #expect(lines.map(\.text) == (text.map { ["any user on this machine \($0)"] } ?? []))
         #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
     }
 
     @Test(arguments: [(UInt32(0), UInt32(7), true), (7, 7, true), (8, 7, false), (8, 0, true)])
-    func `Who owns a file`(owner: UInt32, user: UInt32, isSafe: Bool) {
+    func `A foreign owner of a file is reported`(owner: UInt32, user: UInt32, isSafe: Bool) {
         #expect((ReadFile.warning(path: "/a", owner: owner, user: user) == nil) == isSafe)
     }
 
     @Test(arguments: [(UInt32(0o40755), true), (0o41777, true), (0o40777, false), (0o40757, false), (0o40775, true)])
-    func `What others may do with a folder`(mode: UInt32, isSafe: Bool) {
+    func `Permissions of other users for a folder are reported`(mode: UInt32, isSafe: Bool) {
         #expect((ReadFile.warning(folder: "/a", mode: mode) == nil) == isSafe)
     }
 
@@ -185,7 +185,7 @@ import YAML
             ("apns: {keys: [{private_key: x}, {key_file: \"${DIR}/k\"}]}", true, ["/d/k"]),
             ("apns: {proxy: \"http://a:b@c\"}", true, []), ("apps: {a: }", false, []),
         ] as [(String, Bool, Set<String>)])
-    func `Where a configuration has its secrets`(text: String, isInText: Bool, files: Set<String>) throws {
+    func `Secrets in a configuration and its files are found`(text: String, isInText: Bool, files: Set<String>) throws {
         let places = SecretPlaces(try YAMLDocument(Array(text.utf8)).root) { $0.replacing("${DIR}", with: "/d") }
         #expect(places.isInText == isInText && places.files == files)
     }
@@ -270,7 +270,7 @@ import YAML
             var (isLate, soon) = (false, false)
             loop.schedule(after: .milliseconds(500)) { isLate = true }
             let lines = await check.lines(DoctorContext("/nowhere.yaml"), on: loop) { line in
-                // Long before the timeout.
+                // The line is written long before the timeout.
                 if line.state == .ok { soon = !isLate }
                 written.append(line)
             }

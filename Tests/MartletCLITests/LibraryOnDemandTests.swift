@@ -2,7 +2,8 @@ import Crypto
 import TestKit
 import Testing
 
-/// Without libcurl, everything works except requests to HTTP servers and configurations that name one.
+/// The program without libcurl. Only requests to HTTP servers, and configurations that name an HTTP server, need the
+/// library.
 @Suite struct LibraryOnDemandTests {
     private let folder: TemporaryDirectory
 

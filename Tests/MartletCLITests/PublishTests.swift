@@ -61,7 +61,8 @@ import Testing
             (.confirmed, "published  abc  a.json", .success),
             (
                 .returned(code: 312, text: "NO_ROUTE"),
-                "unroutable  abc  a.json: no queue bound for it (NO_ROUTE); run: martlet topology apply", .failed
+                "unroutable  abc  a.json: no queue is bound for the message (NO_ROUTE); run: martlet topology apply",
+                .failed
             ),
             (.nacked, "refused  abc  a.json: the queue is full or unavailable", .failed),
             (.refused(.bodyTooLarge), "refused  abc  a.json: message too large", .failed),
@@ -87,7 +88,7 @@ import Testing
         let root = try JSONDocument(report.json).root
         #expect(
             root["message"]?.string
-                == "no queue bound for it (NO_ROUTE); run: martlet topology apply --config '\(path)'")
+                == "no queue is bound for the message (NO_ROUTE); run: martlet topology apply --config '\(path)'")
         #expect(root["file"]?.string == "run martlet topology apply")
     }
 

@@ -67,13 +67,15 @@ import Testing
     /// The setting exists, but its value or user is wrong.
     @Test func aFailingManagementAPIIsReported() {
         var found = conditions([("push.requests", 0, 1)], nil)
-        found.management = .failure(.init(message: "http://rabbit:15672: user ops lacks the permission to read this"))
+        found.management = .failure(
+            .init(message: "http://rabbit:15672: user ops lacks the permission to read this object"))
         let lines = DoctorCheck.lines(found)
         #expect(
             lines.last
                 == .unseen(
                     "queues",
-                    "whether a full queue refuses messages: http://rabbit:15672: user ops lacks the permission to read this",
+                    "whether a full queue refuses messages: http://rabbit:15672: user ops lacks the permission to read this "
+                        + "object",
                     remedy: "check amqp.management_url and its user"))
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// The README's examples are valid.
+/// The README's examples, which are valid.
 @Suite struct ReadmeTests {
     private let text: String
 
@@ -18,7 +18,7 @@ import Testing
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 
-    /// A page may show a part of a configuration: the README's completes it.
+    /// A page may show a part of a configuration. The README's configuration completes the part.
     @Test(
         arguments: ["README.md"]
             + ["Configuring", "Installing", "Operating", "Scaling"].map { "\(Self.operators)/\($0).md" })
@@ -39,7 +39,7 @@ import Testing
 
     private static let operators = "Sources/Documentation/Operators"
 
-    /// The top-level members of a YAML text.
+    /// Returns the top-level members of a YAML text.
     private static func sections(_ yaml: String) -> [(key: Substring, text: String)] {
         var sections: [(key: Substring, text: String)] = []
         for line in yaml.split(separator: "\n") {

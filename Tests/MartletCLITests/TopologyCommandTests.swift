@@ -4,7 +4,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Runs `martlet topology` against scripted brokers of several versions.
+/// The command `martlet topology` against scripted brokers of several versions.
 @Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
     /// - Parameter queues: existing queues with the arguments of earlier versions.
     private func apply(
@@ -54,7 +54,7 @@ import Testing
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
 
-    /// The former binding is the only route of dead letters until the new one is complete.
+    /// The former binding is the only route of dead letters until the new route is complete.
     @Test func theFormerDeadLetterBindingStaysWhileAStepFails() async throws {
         let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
         #expect(applied.exit.status == .exited(1))
@@ -63,7 +63,7 @@ import Testing
         #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
     }
 
-    /// Printing needs no certificates and keys either: it runs where queues are managed.
+    /// Printing also needs no certificates and keys, because the command runs where queues are managed.
     @Test func printingNeedsNoPassword() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write(

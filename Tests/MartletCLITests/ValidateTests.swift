@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// Runs `martlet validate` and `martlet config check` as processes.
+/// The commands `martlet validate` and `martlet config check` as processes.
 @Suite(.timeLimit(.minutes(10))) struct ValidateTests {
     private let folder: TemporaryDirectory
 

@@ -36,11 +36,11 @@ import Testing
             }
             return left
         }
-        #expect(left == 0, "one message per queue, and none left waiting")
+        #expect(left == 0, "the queues are not empty")
     }
 
-    /// Limits of apps rely on it: the expiration of each message sets its time, and the queue returns messages in this
-    /// order.
+    /// The expiration of each message sets its time, and the queue returns messages in this order. The limits of apps
+    /// rely on this behavior.
     @Test func anExpirationReturnsAMessageBeforeTheQueuesDelay() async throws {
         let broker = try await PrivateBroker.shared
         let delay = WaitDelay(seconds: 3600)
@@ -64,6 +64,6 @@ import Testing
         let messages = try await BrokerClients.consume(3, from: names.requestQueues[0], at: broker.url)
         #expect(clock.now - start >= .milliseconds(1200))
         #expect(messages.map(\.body) == ["300", "600", "1200"].map { Array($0.utf8) })
-        #expect(messages.allSatisfy { $0.properties.expiration == nil }, "they would expire there, too")
+        #expect(messages.allSatisfy { $0.properties.expiration == nil }, "the messages would also expire there")
     }
 }

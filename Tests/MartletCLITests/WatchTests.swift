@@ -50,7 +50,7 @@ import Testing
                 """)
     }
 
-    /// The reason is printed below the row without a cut. It cannot control the terminal or reveal a token.
+    /// The reason is printed below the row without a cut. The reason cannot control the terminal or reveal a token.
     @Test func theReasonIsASeparateLine() {
         let table = WatchTable(width: 80, hasColors: false)
         func below(_ message: WatchedMessage, reveals: Bool = false) -> [String] {
@@ -187,6 +187,6 @@ import Testing
 }
 
 extension String {
-    /// Number of occurrences of the text.
+    /// Returns the number of occurrences of the text.
     fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

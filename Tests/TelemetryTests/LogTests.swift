@@ -50,7 +50,7 @@ import Testing
         let pipe = try Pipe()
         let log = Log(level: .warning, descriptor: pipe.writing)
         func touched() -> LogValue {
-            Issue.record("evaluated")
+            Issue.record("metadata below the threshold was evaluated")
             return 1
         }
         log.debug(.workerReady, [.lanes: touched()])
@@ -119,7 +119,7 @@ import Testing
         #expect(ShortToken(token).description == shown)
     }
 
-    /// Alerts and the documentation refer to them.
+    /// Alerts and the documentation refer to event codes.
     @Test func `Event codes have one form, and codes and messages are unique`() {
         let codes = LogEvent.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)

@@ -38,7 +38,7 @@ import Testing
         _ = loop.run(limit: time, until: { false })
     }
 
-    /// A token is used for at most an hour, and renewed even if it is unused.
+    /// A token is used for at most an hour, and renewed even if no push uses it.
     @Test func firstCommandAfterHoursHasAValidToken() throws {
         let key = try #require(WorkerComponents(configuration).keys.first)
         var tokens = ProviderTokens()

@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// When a configuration is reloaded, and from which files.
+/// The reload of a configuration: its time, and the files that are read.
 @Suite final class ConfigurationReloaderTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog

@@ -11,7 +11,7 @@ import Testing
 /// The lanes of one generation: handles, and the events that follow from their reports.
 @Suite struct LaneGroupTests {
     private final class Handler: RolloutHandler, @unchecked Sendable {
-        override func handle(_ event: WorkerRollout.Event) { Issue.record("not expected: \(event)") }
+        override func handle(_ event: WorkerRollout.Event) { Issue.record("unexpected event: \(event)") }
     }
 
     /// Lanes whose threads do not run, so only the test reports.
@@ -24,7 +24,7 @@ import Testing
             return thread
         }
 
-        /// Runs the loops: a loop holds posted work until it has run, and the work holds the loop.
+        /// Runs the loops, because a loop holds posted work until the work has run, and the work holds the loop.
         deinit {
             for thread in threads {
                 thread.loop.stop()

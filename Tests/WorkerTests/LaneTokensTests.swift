@@ -19,7 +19,7 @@ import Testing
         for id in Self.ids { try folder.write("\(id).p8", ES256PrivateKey.generate().pkcs8PEM()) }
     }
 
-    /// One lane, and a broker that does not exist.
+    /// Returns a generation with one lane, and with a broker that does not exist.
     private func generation(_ number: Int) throws -> WorkerRollout.Generation {
         let id = Self.ids[number]
         let path = try folder.write(
@@ -71,7 +71,7 @@ import Testing
             guard case .started = groups.start(generation, pauses: [], handler: handler) else { return [Int?]() }
             HealthMonitor(groups, in: environment).superviseLanes()
             var ages = [await Self.tokenAge(groups)]
-            // Due from here on.
+            // The token is due from here on.
             try sign(minutesAgo: 26)
             try await loop.wait { groups.tokens.newest.contains { $0.1.generation == 2 } }
             ages.append(await Self.tokenAge(groups))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// Alerts and dashboard use existing metrics, and every alert is documented and tested.
+/// The alerts and the dashboard, which use existing metrics. Every alert is documented and tested.
 @Suite struct MonitoringTests {
     private let rules: String
     private let trials: String
@@ -48,7 +48,7 @@ import Testing
             for annotation in ["summary", "description"] {
                 #expect(alert.text.contains("\n          \(annotation): "), "\(alert.name)")
             }
-            // Among the expected alerts.
+            // The alert is among the expected alerts.
             #expect(trials.contains("{alertname=\"\(alert.name)\", severity="), "\(alert.name)")
         }
     }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The metric names that Prometheus scrapes.
+    /// Returns the metric names that Prometheus scrapes.
     private static func metricNames() throws -> Set<String> {
         Set(
             try families().flatMap { family in

@@ -33,7 +33,7 @@ import Testing
         tokens.supplies { _, _ in }[Credential.key(key).name]?.first.generation
     }
 
-    /// At any time, and regardless of changes of other keys.
+    /// Lanes may start at any time, and other keys may change.
     @Test mutating func everyLaneStartsWithTheSameToken() throws {
         let other = first(keys[1])
         var begun: [[UInt8]?] = []
@@ -58,7 +58,7 @@ import Testing
         let changed = try Self.key("KEY2222222")
         try tokens.replace([keys[0], changed], Self.at(minutes: 5)) { 0 }
         #expect(first(keys[0]) == before[0])
-        #expect(first(changed) != before[1], "another key under the same ID")
+        #expect(first(changed) != before[1], "another key with the same ID has the token of the first key")
         try tokens.replace([changed], Self.at(minutes: 6)) { 0 }
         #expect(first(keys[0]) == nil)
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(first(keys[1]) != before && generation(keys[1]) == 1)
     }
 
-    /// The same ID with another file, and back.
+    /// The key has another file under the same ID for a while.
     @Test mutating func aRestoredFileContinuesWithItsToken() throws {
         let other = try Self.key("KEY2222222")
         var seen: [[UInt8]?] = [first(keys[1])]
@@ -92,7 +92,7 @@ import Testing
         #expect(Set(seen).count == 2 && seen[0] != seen[1])
         #expect((0...4).allSatisfy { seen[$0] == seen[$0 + 2] })
         _ = tokens.renew(Self.at(minutes: 26)) { 0 }
-        #expect(generation(keys[1]) == 3, "lanes have already seen a second token")
+        #expect(generation(keys[1]) == 3, "lanes would ignore the token, because they have seen a second token")
     }
 
     /// Retired lanes have another file under the same ID.
@@ -101,7 +101,7 @@ import Testing
         try tokens.replace(others + keys, Self.at(minutes: 1)) { 0 }
         #expect(first(keys[1]) == before)
         try tokens.replace(keys + others, Self.at(minutes: 2)) { 0 }
-        #expect(generation(others[1]) == 2, "no token was signed for the other keys")
+        #expect(generation(others[1]) == 2, "a token was signed for a key that does not count")
     }
 
     @Test mutating func rememberedKeysAreBounded() throws {
@@ -128,7 +128,7 @@ import Testing
             if case .newest(let token) = news { return token }
             return nil
         }
-        #expect(refused(minutes: 5) == nil, "not within 20 minutes of the previous token")
+        #expect(refused(minutes: 5) == nil, "a token was signed within 20 minutes of the previous token")
         #expect(refused(minutes: 21)?.generation == 2)
         #expect(refused(minutes: 21)?.generation == 2)
         #expect(refused(minutes: 22)?.authorization == first(keys[0]))

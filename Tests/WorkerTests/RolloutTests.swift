@@ -4,7 +4,7 @@ import Testing
 @testable import ControlProtocol
 @testable import Worker
 
-/// Transcripts of changes: the actions that follow each event. Versions are letters, generations count from 0.
+/// Transcripts of changes: the actions that follow each event. Versions are letters, and generations count from 0.
 @Suite struct RolloutTests {
     private typealias Machine = Rollout<String>
 
@@ -78,7 +78,7 @@ import Testing
         transcript.expect(.stoppedConsuming(1), at: 42)
         transcript.expect(.ended(1), at: 43, .remove(1))
         transcript.expect(.timerFired, at: 50, .checkTopology(.init(2, "B")))
-        // One warning a minute.
+        // The log contains at most one warning a minute.
         transcript.expect(.topologyChecked(2, .temporary("the broker is away")), at: 51, .setTimer(.at(61)))
         transcript.expect(.timerFired, at: 61, .checkTopology(.init(3, "B")))
         transcript.expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-/// Feeds events to a rollout and compares its actions.
+/// A test harness that feeds events to a rollout and compares its actions.
 struct RolloutTranscript {
     typealias Machine = Rollout<String>
 
@@ -22,23 +22,23 @@ struct RolloutTranscript {
         for event in events { _ = rollout.handle(event, now: .at(seconds)) }
     }
 
-    /// Generation 0 of version A is in force and ready.
+    /// Puts generation 0 of version A in force, and reports it as ready.
     mutating func reachSteady() {
         feed(
             .processStarted, .topologyChecked(0, nil), .started(0), .readinessChanged(0, isReady: true, lane: 0), at: 0)
     }
 
-    /// The generation has started and is not ready; its time ends 30 s later.
+    /// Starts a generation, which is not ready. Its time ends 30 s later.
     mutating func warm(_ version: String, _ number: Int, at seconds: Int64) {
         feed(.versionRead(version), .topologyChecked(number, nil), .started(number), at: seconds)
     }
 
-    /// An obstacle keeps the generation; the retry is due 10 s later.
+    /// Reports an obstacle to a generation. The retry is due 10 s later.
     mutating func retry(_ version: String, _ number: Int, at seconds: Int64) {
         feed(.versionRead(version), .topologyChecked(number, .temporary("the broker is away")), at: seconds)
     }
 
-    /// The generation is in force; the announcement is due 15 s later.
+    /// Puts a generation in force. The announcement is due 15 s later.
     mutating func takeOver(with version: String, _ number: Int, retiring previous: Int, at seconds: Int64) {
         warm(version, number, at: seconds)
         feed(.readinessChanged(number, isReady: true, lane: 0), at: seconds)

@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The packages' systemd units are valid and sandboxed.
+/// The systemd units of the packages, which are valid and sandboxed.
 @Suite struct ServiceUnitTests {
     /// The exposure of `systemd-analyze security` in tenths: 0 is minimal, 100 maximal.
     private static let exposureMax = 15
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: units) func systemdVerifiesTheUnit(_ unit: String) async throws {
         let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
         #expect(result.exit.status == .exited(0))
-        // It exits with 0 for an unknown key.
+        // `systemd-analyze` exits with 0 for an unknown key.
         #expect(result.output + result.errors == [])
     }
 
@@ -119,7 +119,7 @@ import Testing
             ])
     }
 
-    /// Returns a copy with its lock below the folder, a short timeout, and a `systemctl` without units.
+    /// Returns the script with its lock below the folder, a short timeout, and a `systemctl` without units.
     private func restartWorkers() throws -> String {
         let systemctl = try directory.write("systemctl", "#!/bin/sh\nexit 0\n")
         let text = try Files.lines(of: directory.file("usr/libexec/martlet/restart-workers")).joined(separator: "\n")

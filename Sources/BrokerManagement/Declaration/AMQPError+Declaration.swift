@@ -2,7 +2,7 @@ public import AMQP
 import BrokerTopology
 
 extension AMQPError {
-    /// Whether the broker is unreachable, as opposed to a refusal by the broker.
+    /// Whether the broker is unreachable; false if the broker refused the operation.
     public var isUnreachable: Bool {
         switch code {
         case .cannotConnect, .connectionLost, .timedOut, .connectionForced, .protocolViolation, .closed: true

@@ -10,7 +10,7 @@ extension BrokerAdmin {
 
     enum DeclaredQueue {
         case asDeclared
-        /// The queue exists without the argument that turns off the broker's delivery limit.
+        /// An existing queue without the argument that turns off the broker's delivery limit.
         case withBrokersDeliveryLimit
     }
 

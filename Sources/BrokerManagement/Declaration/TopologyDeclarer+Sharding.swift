@@ -3,9 +3,10 @@ import BrokerTopology
 
 /// The bindings from the exchange of requests to a request queue or its shards.
 extension TopologyDeclarer {
-    /// Applies a sharding. Stops at a step that fails; requests then still arrive as before that step.
+    /// Applies a sharding. Stops at a step that fails. Requests then arrive as before that step.
     ///
-    /// - Returns: false if the queue has no shards and had none. The queue is then bound like any other.
+    /// - Returns: false if the queue has no shards and had no shards before. The caller then binds the queue like any
+    ///   other queue.
     mutating func apply(_ sharding: Topology.Sharding) async throws(AMQPError) -> Bool {
         if !sharding.isSharded {
             guard try await exchangeExists(sharding.exchange) else { return false }

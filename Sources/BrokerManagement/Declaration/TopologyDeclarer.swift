@@ -1,42 +1,42 @@
 public import AMQP
 public import BrokerTopology
 
-/// Declares a topology at a broker, and reports each step.
+/// A declaration of a topology at a broker, with a report of each step.
 public struct TopologyDeclarer {
     /// The outcome of one exchange, queue, binding or policy.
     public struct Step: Equatable {
         public enum Result: Equatable {
             case created
             case present
-            /// The object existed with other properties.
+            /// An object that existed with other properties.
             case changed
-            /// The binding exists now; AMQP does not show whether it existed before.
+            /// A binding that exists now. AMQP does not show whether it existed before.
             case bound
-            /// The binding does not exist now; AMQP does not show whether it existed before.
+            /// A binding that does not exist now. AMQP does not show whether it existed before.
             case unbound
-            /// The exchange was the source of no binding and was deleted.
+            /// A deleted exchange, which was the source of no binding.
             case deleted
-            /// The object exists but receives no messages; with the remedy.
+            /// An object that receives no messages, with the remedy.
             case unused(String)
-            /// The object exists with other properties, which harm no worker; with the remedy.
+            /// An object whose other properties harm no worker, with the remedy.
             case kept(String)
             case failed(String)
         }
-        /// `exchange push.results`.
+        /// The object, such as `exchange push.results`.
         public let subject: String
         public let result: Result
     }
 
     let topology: Topology
     let admin: BrokerAdmin
-    /// nil if unknown, for example because the broker is not RabbitMQ.
+    /// The broker's version; nil if unknown, for example because the broker is not RabbitMQ.
     let version: BrokerVersion?
     /// The broker's objects before the declaration; nil without the management API.
     let snapshot: BrokerSnapshot?
     let advice: TopologyAdvice
     let report: (Step) -> Void
     private var failures = 0
-    /// Queues that this declaration created. They have no earlier bindings.
+    /// Queues that this declaration created, and which therefore have no earlier bindings.
     private var newQueues: Set<String> = []
     /// Existing queues with the broker's delivery limit, which only a policy can turn off.
     private(set) var limitedQueues: [String] = []
@@ -71,7 +71,8 @@ public struct TopologyDeclarer {
             }
         }
         for queue in topology.queues(at: version) { try await declare(queue) }
-        // Before other bindings: the order of its steps ensures that each request reaches exactly one queue.
+        // Apply shardings before other bindings. The order of their steps ensures that each request reaches exactly
+        // one queue.
         var bound: [Topology.Binding] = []
         for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
         for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }
@@ -118,7 +119,7 @@ extension TopologyDeclarer {
         let stale = snapshot?.staleBindings(of: topology) ?? topology.formerBindings
         let ofShardings = topology.shardings.flatMap(\.formerBindings)
         for binding in stale + former.filter({ !stale.contains($0) }) where !ofShardings.contains(binding) {
-            // After a failed step, this may be the only binding for dead letters.
+            // After a failed step, the stale binding may be the only binding for dead letters.
             if failures > 0, binding.exchange == topology.names.brokerDeadLettersExchange {
                 report(
                     Step(
@@ -137,7 +138,8 @@ extension TopologyDeclarer {
         }
     }
 
-    /// - Parameter isTemporary: whether a later step removes the binding. Such a step is reported only if it fails.
+    /// - Parameter isTemporary: whether a later step removes the binding. A temporary binding is reported only if its
+    ///   step fails.
     @discardableResult
     mutating func bind(_ binding: Topology.Binding, isTemporary: Bool = false) async throws(AMQPError) -> Bool {
         let existed = snapshot?.bindings.contains(binding)
@@ -174,8 +176,8 @@ extension TopologyDeclarer {
 
 /// Single steps.
 extension TopologyDeclarer {
-    /// Whether the queue exists, or the broker does not show it. In the second case, the next step fails with the
-    /// reason.
+    /// Whether the queue exists or the broker does not show it. If the broker does not show it, the next step fails
+    /// with the reason.
     func mayExist(_ queue: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.queueExists(queue)
@@ -197,7 +199,7 @@ extension TopologyDeclarer {
 
     /// Performs one step.
     ///
-    /// - Parameter isReported: false: the step is reported only if it fails.
+    /// - Parameter isReported: whether to report success. A failed step is always reported.
     /// - Returns: whether the step succeeded.
     @discardableResult
     mutating func step(
@@ -229,6 +231,6 @@ extension TopologyDeclarer {
 }
 
 extension Topology.Binding {
-    /// The text of a step that removes the binding: `push.requests from push.requests by #`.
+    /// The text of a step that removes the binding, such as `push.requests from push.requests by #`.
     fileprivate var removalText: String { "\(shownDestination) from \(exchange)\(keyText)" }
 }

@@ -12,10 +12,10 @@ public struct QueueConditions: Sendable {
     }
 
     public let topology: Topology
-    /// Depths and consumers, from AMQP, which shows them without delay. Queues that are missing or invisible to the
-    /// user are not included.
+    /// Depths and consumers, read over AMQP without delay. Queues that are missing or invisible to the user are not
+    /// included.
     public var statuses: [QueueStatus]
-    /// The limits of queues; nil: the configuration has no `amqp.management_url`.
+    /// The limits of queues; nil if the configuration has no `amqp.management_url`.
     public var management: Result<BrokerSnapshot, ManagementClient.Failure>?
     public let advice: TopologyAdvice
 
@@ -34,7 +34,7 @@ public struct QueueConditions: Sendable {
 
     public var faults: [Fault] { unconsumed + full }
 
-    /// Returns nil if the queue is missing or invisible to the user.
+    /// Returns the status of a queue; nil if the queue is missing or invisible to the user.
     public func status(of queue: String) -> QueueStatus? { statuses.first { $0.name == queue } }
 
     private var unconsumed: [Fault] {
@@ -94,7 +94,7 @@ extension BrokerSnapshot.Queue {
         (arguments["x-overflow"] ?? policy["overflow"])?.hasPrefix("reject-publish") ?? false
     }
 
-    /// The lower limit of argument and policy, which RabbitMQ applies.
+    /// Returns the lower limit of argument and policy, which RabbitMQ applies; nil if neither sets a limit.
     fileprivate func limit(_ key: String) -> Int? {
         [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
     }

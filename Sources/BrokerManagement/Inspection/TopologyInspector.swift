@@ -1,10 +1,10 @@
 public import AMQP
 public import BrokerTopology
 
-/// Compares a topology with a broker, through the management API if the configuration names it, and over AMQP.
+/// A comparison of a topology with a broker, over AMQP and through the management API if the configuration names it.
 public struct TopologyInspector: Sendable {
     public let topology: Topology
-    /// nil: the configuration has no `amqp.management_url`.
+    /// The access to the management API; nil if the configuration has no `amqp.management_url`.
     public let management: ManagementAccess?
     public let advice: TopologyAdvice
 
@@ -71,7 +71,7 @@ public struct TopologyInspector: Sendable {
         return conditions
     }
 
-    /// Returns nil if the queue is missing or the user lacks the permission to read it.
+    /// Returns the status of a queue; nil if the queue is missing or the user lacks the permission to read it.
     private func status(of queue: String, by admin: BrokerAdmin) async throws(AMQPError) -> QueueStatus? {
         do {
             return try await admin.status(ofQueue: queue)

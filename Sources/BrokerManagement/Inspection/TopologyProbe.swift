@@ -1,14 +1,14 @@
 import AMQP
 import BrokerTopology
 
-/// Compares a topology with the broker over AMQP, without changes. AMQP shows whether objects exist. It shows the
-/// arguments only to a user with the permission to declare the objects.
+/// A comparison of a topology with the broker over AMQP, which changes nothing. AMQP shows whether objects exist.
+/// AMQP shows the arguments only to a user with the permission to declare the objects.
 struct TopologyProbe {
     let admin: BrokerAdmin
     let topology: Topology
     let advice: TopologyAdvice
 
-    /// Returns findings in the order of the topology. The last one names the parts that AMQP does not show.
+    /// Returns findings in the order of the topology. The last finding names the parts that AMQP does not show.
     ///
     /// - Throws: if the connection is lost.
     func findings() async throws(AMQPError) -> [TopologyFinding] {
@@ -39,7 +39,7 @@ struct TopologyProbe {
                 do throws(AMQPError) {
                     try await admin.declare(queue)
                 } catch {
-                    // A policy may bound it, which AMQP does not show.
+                    // A policy may bound the queue, and AMQP does not show policies.
                     guard topology.isBounded(queue.name), error.isAboutBounds else { throw error }
                 }
             }

@@ -2,13 +2,14 @@ public import BrokerTopology
 public import HTTPClient
 import Threads
 
-/// The address and user of RabbitMQ's management API. Each call runs on a new thread and does not block the caller's.
+/// The address and user of RabbitMQ's management API. Each call runs on a new thread and does not block the caller's
+/// thread.
 public struct ManagementAccess: Sendable {
     let url: HTTPURL
     public let virtualHost: String
     let authoritiesPEM: String?
 
-    /// - Parameter authoritiesPEM: the trusted certificate authorities; nil: the system's.
+    /// - Parameter authoritiesPEM: the trusted certificate authorities; nil for the authorities of the system.
     public init(url: HTTPURL, virtualHost: String, authoritiesPEM: String?) {
         self.url = url
         self.virtualHost = virtualHost
@@ -36,7 +37,7 @@ public struct ManagementAccess: Sendable {
         await call { client throws(ManagementClient.Failure) in try client.overview().unixSeconds }
     }
 
-    /// Sets a policy. Returns the failure, or nil.
+    /// Sets a policy. Returns nil on success.
     func set(_ policy: Topology.Policy) async -> ManagementClient.Failure? {
         let result = await call { client throws(ManagementClient.Failure) in try client.set(policy) }
         if case .failure(let failure) = result { return failure }

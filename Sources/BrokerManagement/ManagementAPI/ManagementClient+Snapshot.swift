@@ -3,7 +3,8 @@ import Glibc
 
 /// Snapshots of the broker.
 extension ManagementClient {
-    /// The broker collects statistics every 5 s (`collect_statistics_interval`) and shows them after about 10 s.
+    /// Maximum wait for current statistics. The broker collects statistics every 5 s (`collect_statistics_interval`)
+    /// and shows them after about 10 s.
     private static let statisticsLagMillisecondsMax: Int64 = 15_000
     private static let repeatMicroseconds: UInt32 = 500_000
 
@@ -34,8 +35,8 @@ extension ManagementClient {
         return snapshot
     }
 
-    /// Returns the snapshot once the statistics are current: they contain the effective policies. Repeats the requests
-    /// for queues with a delivery limit while the policy against it may be newer than the statistics.
+    /// Returns the snapshot once the statistics contain the effective policies, or after
+    /// ``statisticsLagMillisecondsMax``. Until then, requests the queues with a delivery limit repeatedly.
     ///
     /// - Parameter onWait: called with a sentence for an operator before the wait.
     func settledSnapshot(of topology: Topology, onWait: (String) -> Void) throws(Failure) -> BrokerSnapshot {

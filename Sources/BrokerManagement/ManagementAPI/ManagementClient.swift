@@ -2,8 +2,8 @@ public import BrokerTopology
 import HTTPClient
 import JSON
 
-/// A client of RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api). It sends one small
-/// request for each object, so the cost does not depend on the broker's other objects.
+/// A client of RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api). The client sends one
+/// small request for each object, so the cost does not depend on the broker's other objects.
 ///
 /// Calls block. Only one thread at a time may use a client.
 public final class ManagementClient {
@@ -38,9 +38,9 @@ public final class ManagementClient {
     struct Overview {
         /// The broker's version.
         let version: String
-        /// The broker's clock; nil if the answer has no date.
+        /// The time of the broker's clock, in seconds since 1970; nil if the answer has no date.
         let unixSeconds: Int64?
-        /// The enabled exchange types; nil: not shown.
+        /// The enabled exchange types; nil if the broker does not show them.
         let exchangeTypes: Set<String>?
         /// Whether statistics are enabled.
         let showsStatistics: Bool
@@ -58,14 +58,14 @@ public final class ManagementClient {
             exchangeTypes: types.map { Set($0) }, showsStatistics: root["disable_stats"]?.bool != true)
     }
 
-    /// Returns nil if no exchange has this name.
+    /// Returns an exchange; nil if no exchange has this name.
     func exchange(_ name: String) throws(Failure) -> BrokerSnapshot.Exchange? {
         guard let found = try find(["exchanges", virtualHost, name]) else { return nil }
         return BrokerSnapshot.Exchange(
             kind: found.root["type"]?.string ?? "", arguments: Self.texts(found.root["arguments"]))
     }
 
-    /// Returns nil if no queue has this name.
+    /// Returns a queue; nil if no queue has this name.
     func queue(_ name: String) throws(Failure) -> BrokerSnapshot.Queue? {
         guard let found = try find(["queues", virtualHost, name]) else { return nil }
         return BrokerSnapshot.Queue(
@@ -78,7 +78,8 @@ public final class ManagementClient {
             readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
 
-    /// Returns nil if no queue has this name, or if its limit is not shown yet.
+    /// Returns the delivery limit of a queue; nil if no queue has this name, or if the broker does not show its limit
+    /// yet.
     public func deliveryLimit(ofQueue name: String) throws(Failure) -> DeliveryLimit? {
         guard let version = BrokerVersion(try overview().version), let queue = try queue(name), queue.isPolicySeen
         else {
@@ -147,7 +148,8 @@ public final class ManagementClient {
                     + (path.first == "policies" ? "policymaker" : "management"), isRefusal: true)
         case 403:
             throw Failure(
-                message: "\(place): user \(user) lacks the permission to \(method == .get ? "read" : "change") this",
+                message: "\(place): user \(user) lacks the permission to \(method == .get ? "read" : "change") this "
+                    + "object",
                 isRefusal: true)
         default: throw Failure(message: "\(place): unexpected HTTP status \(response.status)")
         }

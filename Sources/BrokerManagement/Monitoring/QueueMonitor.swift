@@ -3,8 +3,8 @@ public import BrokerTopology
 import EventLoop
 public import Telemetry
 
-/// Reads the depths and consumers of the queues from the broker at an interval, and warns of unrouted results. Runs on
-/// the control loop with its own connection.
+/// A monitor that reads the depths and consumers of the queues at an interval, and warns of unrouted results. It runs
+/// on the control loop with its own connection.
 public final class QueueMonitor {
     private static let intervalSeconds = 10
     private static let closeDeadlineSeconds = 1
@@ -40,7 +40,7 @@ public final class QueueMonitor {
     /// The age of `latest` in seconds; nil before the first refresh and after the loss of the connection.
     public var secondsOld: Int? { readAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
 
-    /// Returns after `close`, also if that came first.
+    /// Refreshes the statuses until `close`. Returns at once if the monitor is already closed.
     public func run() async {
         guard !isClosed else { return }
         admin.start()
@@ -67,8 +67,8 @@ public final class QueueMonitor {
         warnOfUnroutedResults()
     }
 
-    /// Warns if the queue of the alternate exchange grows. The broker confirms a result that no queue is bound for, so
-    /// only this depth shows that consumers do not receive it.
+    /// Warns if the queue of the alternate exchange grows. The broker also confirms a result without a queue. Only
+    /// the depth of this queue shows that no consumer receives the result.
     private func warnOfUnroutedResults() {
         guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
             unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)

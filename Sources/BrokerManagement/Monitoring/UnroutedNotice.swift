@@ -1,11 +1,11 @@
 import EventLoop
 
-/// Decides when a worker warns of results that no queue is bound for: when their number grows, at most once a minute.
-/// Pure.
+/// The rule that decides when a worker warns of results without a queue: if their number grows, at most once a
+/// minute.
 struct UnroutedNotice {
     static let intervalSeconds = 60
 
-    /// The last reported number of results, or the current number after it fell.
+    /// The last reported number of results, or the current number if the number has fallen since then.
     private var known = 0
     private var warnedAt: MonotonicTime?
 

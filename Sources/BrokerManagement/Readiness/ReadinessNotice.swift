@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Decides when a worker that waits for its broker logs a line. Pure.
+/// The rule that decides when a worker logs a line about the wait for its broker.
 struct ReadinessNotice {
     enum Line: Equatable {
         case unreachable

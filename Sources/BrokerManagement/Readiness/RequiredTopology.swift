@@ -9,7 +9,7 @@ public struct RequiredTopology {
     /// queues. Excludes the exchanges that sort the broker's dead letters, because topologies of earlier versions lack
     /// them.
     let exchanges: [String]
-    /// Queues that a worker consumes, and queues without which a message that it publishes would be lost.
+    /// Queues that a worker consumes, and queues without which a message from a worker would be lost.
     let queues: [String]
 
     public init(_ topology: Topology) {

@@ -3,9 +3,9 @@ public import BrokerTopology
 import EventLoop
 public import Telemetry
 
-/// Waits until the broker is reachable and has every object that a worker needs. Logs missing objects.
+/// A wait until the broker is reachable and has every object that a worker needs. Logs missing objects.
 ///
-/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+/// `@unchecked Sendable`: only the thread of one loop uses the object.
 public final class TopologyReadiness: @unchecked Sendable {
     public static let checkIntervalSeconds = 3
     private static let closeDeadlineSeconds = 1
@@ -17,7 +17,7 @@ public final class TopologyReadiness: @unchecked Sendable {
     private let log: Log
     private var notice = ReadinessNotice()
     private var isClosed = false
-    /// The reason of the wait.
+    /// The reason for the wait, as a sentence for an operator.
     public private(set) var reason: String
 
     private var loop: EventLoop { admin.connection.loop }
@@ -63,7 +63,7 @@ public final class TopologyReadiness: @unchecked Sendable {
         }
     }
 
-    /// Cancels the wait. `waitUntilComplete` may not return afterward.
+    /// Cancels the wait. `waitUntilComplete` returns before its next check.
     public func close() async {
         isClosed = true
         await admin.close(deadlineSeconds: Self.closeDeadlineSeconds)

@@ -8,9 +8,9 @@ extension BrokerSnapshot {
         return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
     }
 
-    /// Returns bindings of request queues or exchanges of shards that this configuration does not name. They are
-    /// obsolete, or belong to other workers, which may be stopped. A queue counts as a request queue by its arguments,
-    /// an exchange by its name. Queues of other consumers do not count.
+    /// Returns bindings of request queues or exchanges of shards that this configuration does not name. Foreign
+    /// bindings are obsolete or belong to other workers, which may be stopped. A queue counts as a request queue by
+    /// its arguments, an exchange by its name. Queues of other consumers do not count.
     public func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names
         guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {

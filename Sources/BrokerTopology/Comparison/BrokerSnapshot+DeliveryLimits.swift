@@ -44,7 +44,7 @@ extension BrokerSnapshot {
         topology.unlimitedQueues.filter { queues[$0] != nil && deliveryLimit(of: $0) == nil }
     }
 
-    /// Returns the command that shows limits that the management API does not show.
+    /// Returns the remedy for unknown limits: the command that shows them without the management API.
     public func unseenLimitsAdvice(_ advice: TopologyAdvice) -> String {
         "run rabbitmqctl list_queues -p \(Shell.quoted(advice.virtualHost)) name arguments "
             + "effective_policy_definition"
@@ -60,8 +60,8 @@ extension BrokerSnapshot {
         topology.unlimitedQueues.filter { deliveryLimit(of: $0)?.count != nil }
     }
 
-    /// Returns the queues whose messages the broker would remove unless a policy is set: existing queues with a limit,
-    /// and the queues in `declared`.
+    /// Returns the queues whose messages the broker would remove unless a policy is set. `declared` decides for a
+    /// queue if the snapshot does not contain its limit.
     ///
     /// - Parameter declared: queues without the argument that turns off the limit.
     public func limitedQueues(of topology: Topology, declaredWithLimit declared: [String]) -> [String] {
@@ -73,8 +73,8 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Whether the limits in the snapshot may be older than a policy: the policy is correct, or the user cannot read
-    /// it. False with disabled statistics, which never show later limits.
+    /// Whether the limits in the snapshot may be older than a policy that is correct or invisible to the user.
+    /// Returns false if statistics are disabled, because later snapshots then show no limits either.
     public func mayShowFormerLimits(of topology: Topology) -> Bool {
         guard let version, version.limitsDeliveries, showsStatistics, !unsettledQueues(of: topology).isEmpty else {
             return false
@@ -85,7 +85,7 @@ extension BrokerSnapshot {
             }
     }
 
-    /// Returns queues whose limit is unknown, or older than a policy.
+    /// Returns queues whose limit is unknown, or finite and possibly older than a policy.
     public func unsettledQueues(of topology: Topology) -> [String] {
         limitedQueues(of: topology) + queuesOfUnknownLimit(of: topology)
     }

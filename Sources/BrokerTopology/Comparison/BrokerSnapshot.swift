@@ -17,9 +17,9 @@ public struct BrokerSnapshot: Sendable, Equatable {
         public var policy: [String: String]
         /// Whether the management API has returned `policy`.
         public var isPolicySeen: Bool
-        /// The policy that applies; empty if none does.
+        /// The name of the policy that applies; empty if none applies.
         public var policyName: String
-        /// The operator policy that applies in addition; empty if none does.
+        /// The name of the operator policy that applies in addition; empty if none applies.
         public var operatorPolicyName: String
         public var consumerCount: Int
         /// The number of bytes in ready bodies, some seconds ago.
@@ -38,7 +38,7 @@ public struct BrokerSnapshot: Sendable, Equatable {
             self.readyBytes = readyBytes
         }
 
-        /// The names of both policies, separated by `+`; empty if there is none.
+        /// The names of the policy and the operator policy, separated by `+`; empty if none applies.
         public var policyNames: String {
             [policyName, operatorPolicyName].filter { !$0.isEmpty }.joined(separator: "+")
         }
@@ -50,17 +50,19 @@ public struct BrokerSnapshot: Sendable, Equatable {
     public var version: BrokerVersion?
     /// Whether statistics are enabled. Without them, the broker does not show effective policies.
     public var showsStatistics = true
-    /// The enabled exchange types; nil: not shown.
+    /// The enabled exchange types; nil if the broker does not show them.
     public var exchangeTypes: Set<String>?
     /// Existing exchanges, by name.
     public var exchanges: [String: Exchange] = [:]
     /// Existing queues, by name.
     public var queues: [String: Queue] = [:]
-    /// Bindings from the topology's exchanges to exchanges and queues. `queues` contains all these queues.
+    /// Bindings from the topology's exchanges to exchanges and queues. `queues` contains the queues among the
+    /// destinations.
     public var bindings: [Topology.Binding] = []
-    /// The topology's policies by name: `Topology.Policy.memberKeys` and the definition, as text.
+    /// The topology's policies by name. Each value contains the members of `Topology.Policy.memberKeys` and the
+    /// definition, as text.
     public var policies: [String: [String: String]] = [:]
-    /// Whether the user may read policies. Their effective settings are part of the queues.
+    /// Whether the user may read policies. In either case, `Queue.policy` contains the effective settings.
     public var seesPolicies = true
 
     public init() {}

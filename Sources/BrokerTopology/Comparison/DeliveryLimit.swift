@@ -1,12 +1,12 @@
-/// The number of times that a message of a quorum queue may be requeued, by the queue's argument and by its policy and
-/// operator policy together.
+/// The number of times that a message of a quorum queue may be requeued. The queue's argument, its policy and its
+/// operator policy determine the limit.
 public enum DeliveryLimit: Equatable, Sendable {
     case none
     case finite(Int)
-    /// A negative limit before 4.0, which the first requeue exceeds.
+    /// A negative limit in a version before 4.0. The first requeue exceeds the limit.
     case atOnce
 
-    /// The default from 4.0 on (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
+    /// The default limit from RabbitMQ 4.0 on (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
     public static let standard = 20
 
     /// The setting that determines the effective limit.
@@ -30,8 +30,7 @@ public enum DeliveryLimit: Equatable, Sendable {
     private static func value(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> Int? {
         switch (queue.argumentLimit, queue.policyLimit) {
         case (let argument?, let policy?):
-            // From 4.0 on, a limit overrides -1; otherwise the lower one applies. Before 4.0, the lower one always
-            // applies.
+            // From 4.0 on, a finite limit overrides -1. In all other cases, the lower limit applies.
             version.limitsDeliveries && (argument < 0 || policy < 0)
                 ? max(argument, policy) : min(argument, policy)
         case (let one?, nil), (nil, let one?): one
@@ -39,13 +38,13 @@ public enum DeliveryLimit: Equatable, Sendable {
         }
     }
 
-    /// Returns the setting that must change for another limit.
+    /// Returns the setting that determines the limit.
     static func source(_ queue: BrokerSnapshot.Queue, _ version: BrokerVersion) -> Source {
         guard queue.argumentLimit != nil || queue.policyLimit != nil else { return .broker }
         return queue.argumentLimit == value(queue, version) ? .argument : .policy
     }
 
-    /// The number of requeues before a removal; nil: unlimited.
+    /// The number of requeues before the broker removes a message; nil if unlimited.
     public var count: Int? {
         switch self {
         case .none: nil

@@ -8,15 +8,15 @@ extension Topology.Policy {
     /// The members of a policy in the management API, without its name and definition.
     public static let memberKeys = ["pattern", "apply-to", "priority"]
 
-    /// The policy in the format that is read from the management API.
+    /// The policy in the format of the management API: text by key.
     public var texts: [String: String] {
         var texts = ["pattern": pattern, "apply-to": "queues", "priority": "\(priority)"]
         for argument in definition { texts[argument.name] = argument.value.plainText }
         return texts
     }
 
-    /// Returns the policy with the priority of the existing one if that is higher: an operator may have raised it above
-    /// other policies.
+    /// Returns the policy with at least the priority of the existing policy. An operator may have raised the priority
+    /// above those of other policies.
     public func withPriority(of existing: [String: String]) -> Self {
         var raised = self
         raised.priority = max(priority, existing["priority"].flatMap { Int($0) } ?? priority)

@@ -32,7 +32,7 @@ public struct TopologyAdvice: Sendable {
             + "other bindings"
     }
 
-    /// Returns the command that sets the bounds of a result queue. Other bounds may be intended.
+    /// Returns the command that sets the bounds of a result queue. An operator may intend other bounds.
     public func bound(queue: String, _ results: ResultsRetention) -> String {
         let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#
         return

@@ -1,4 +1,4 @@
-/// Compares a topology with a snapshot of the broker.
+/// A comparison of a topology with a snapshot of the broker.
 public struct TopologyDiff {
     private let topology: Topology
     private let snapshot: BrokerSnapshot
@@ -64,7 +64,8 @@ public struct TopologyDiff {
             advice: "\(text): it can grow without bounds; \(advice.bound(queue: wanted.name, topology.results))")
     }
 
-    /// Removes the argument that turns off the delivery limit. New queues have it; queues of earlier versions do not.
+    /// Returns the arguments without the argument that turns off the delivery limit. New queues have this argument,
+    /// but queues of earlier versions do not.
     private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
         guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
             return arguments
@@ -94,8 +95,7 @@ public struct TopologyDiff {
             }
     }
 
-    /// Findings of policies. A policy is needed if a queue has the broker's delivery limit. An existing policy is
-    /// always compared.
+    /// Findings about policies. A missing policy is a finding only if a queue has the broker's delivery limit.
     private var policies: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         let limited = snapshot.unsettledQueues(of: topology)
@@ -121,8 +121,8 @@ public struct TopologyDiff {
         }
     }
 
-    /// Limits that a foreign policy sets or leaves at the broker's default. A limit by argument is a mismatch of the
-    /// queue.
+    /// Findings about limits that a foreign policy sets or leaves at the broker's default. A limit by argument is a
+    /// mismatch of the queue instead.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         return snapshot.limitedQueues(of: topology).compactMap { name in

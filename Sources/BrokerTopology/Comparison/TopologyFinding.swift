@@ -1,4 +1,4 @@
-/// The comparison of one part of a topology with the broker.
+/// The result of comparing one part of a topology with the broker.
 public struct TopologyFinding: Sendable, Equatable {
     public enum State: String, Sendable {
         case present
@@ -9,10 +9,10 @@ public struct TopologyFinding: Sendable, Equatable {
         case unseen
     }
 
-    /// `queue push.requests`.
+    /// The part, such as `queue push.requests`.
     public var subject: String
     public var state: State
-    /// The problem and its remedy; empty if there is none.
+    /// The problem and its remedy; empty without a problem.
     public var advice: String
 
     public init(subject: String, state: State, advice: String = "") {

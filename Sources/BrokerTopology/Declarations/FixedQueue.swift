@@ -7,7 +7,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 
     private var properties: Properties {
         switch self {
-        // Delivers one message at a time to one worker, so a request that crashes workers affects no other request.
+        // The queue delivers one message at a time to one worker, so a request that crashes workers affects no other
+        // request.
         case .quarantine:
             Properties(
                 contents: .requests, deadLetters: .toSortExchange,
@@ -15,7 +16,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
         // Consumers may bind their own queues instead.
         case .results: Properties(contents: .results, isOptional: true, isRequired: false)
         case .channels: Properties(contents: .commands, deadLetters: .toSortExchange, isOptional: true)
-        // Missing in topologies of earlier versions.
+        // Topologies of earlier versions lack this queue.
         case .expired: Properties(contents: .requests, deadLetters: .toOperators, isRequired: false)
         case .dead: Properties(contents: .deadLetters)
         case .unrouted: Properties(contents: .unroutedResults)
@@ -24,7 +25,7 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 
     private struct Properties {
         let contents: Contents
-        /// nil: the queue dead-letters nothing.
+        /// The destination of dead letters; nil if the queue dead-letters nothing.
         var deadLetters: DeadLetterTarget?
         /// Arguments in addition to those that follow from the other properties.
         var arguments: [Topology.Argument] = []
@@ -33,15 +34,15 @@ public enum FixedQueue: String, CaseIterable, Sendable {
     }
 
     public enum Contents: Sendable {
-        /// Workers consume the queue.
+        /// Requests, which workers consume.
         case requests
-        /// Workers consume the queue and reply.
+        /// Commands, which workers consume and answer.
         case commands
-        /// The consumers of results have no other permissions. ``ResultsRetention`` bounds the queue.
+        /// Results, whose consumers have no other permissions. ``ResultsRetention`` bounds the queue.
         case results
-        /// Operators read the queue. ``ResultsRetention`` bounds it.
+        /// Unrouted results, which operators read. ``ResultsRetention`` bounds the queue.
         case unroutedResults
-        /// Operators read the queue.
+        /// Dead letters, which operators read.
         case deadLetters
     }
 
@@ -77,8 +78,8 @@ public enum FixedQueue: String, CaseIterable, Sendable {
 }
 
 extension Topology {
-    /// Returns the names of this topology's fixed queues with the given contents. Optional queues come last, so a
-    /// pattern of names only grows at its end.
+    /// Returns the names of this topology's fixed queues with the given contents. Optional queues are last, so an
+    /// optional queue only extends the end of a pattern of names.
     func fixedQueues(of contents: FixedQueue.Contents...) -> [String] {
         let found = fixedQueues.filter { contents.contains($0.contents) }
         return (found.filter { !$0.isOptional } + found.filter(\.isOptional)).map(names.name)

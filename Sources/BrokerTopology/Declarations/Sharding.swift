@@ -3,7 +3,7 @@ extension Topology {
     /// arrive.
     ///
     /// Each request that is published during the ``steps`` reaches exactly one queue, regardless of the earlier
-    /// bindings: a broker puts a message into a queue only once, even if several bindings match
+    /// bindings. A broker puts a message into a queue only once, even if several bindings match
     /// (https://www.rabbitmq.com/docs/e2e). A consistent-hash exchange passes a message to one of its destinations.
     public struct Sharding: Sendable, Equatable {
         /// The request queue.
@@ -20,7 +20,7 @@ extension Topology {
 
         public enum Step: Sendable, Equatable {
             case bind(Binding)
-            /// The queue may be missing.
+            /// The removal of a binding, whose queue may be missing.
             case unbind(Binding)
         }
 
@@ -40,7 +40,7 @@ extension Topology {
             isSharded ? exchangeBindings.prefix(1) + shards.map(inRing) : Array(queueBindings.prefix(1))
         }
 
-        /// Bindings that cannot exist beside ``bindings``: a request would reach two queues.
+        /// Bindings that must not exist beside ``bindings``, because a request would then reach two queues.
         public var formerBindings: [Binding] {
             isSharded
                 ? queueBindings + [inRing(queue)] + otherShards.map(inRing) : exchangeBindings
@@ -50,7 +50,7 @@ extension Topology {
         /// lasting effect.
         public var steps: [Step] {
             let others = otherShards.map { Step.unbind(inRing($0)) }
-            // Bind the queue to the exchange of its shards before it or the shards lose their other bindings.
+            // Bind the queue to the exchange of its shards before the queue or a shard loses another binding.
             let begin = [Step.bind(inRing(queue))]
             guard isSharded else {
                 return begin + others + queueBindings.prefix(1).map { .bind($0) } + exchangeBindings.map { .unbind($0) }
@@ -61,7 +61,7 @@ extension Topology {
                 + [.unbind(inRing(queue))]
         }
 
-        /// Whether the steps would change nothing.
+        /// Whether ``bindings`` exist and none of ``formerBindings`` does.
         ///
         /// - Parameter existing: all bindings of the exchanges at the broker.
         public func isDone(_ existing: [Binding]) -> Bool {
@@ -71,7 +71,7 @@ extension Topology {
         /// The binding that exists only during the steps.
         public var temporaryBinding: Binding { inRing(queue) }
 
-        /// The current key, then the key of a single queue.
+        /// The current routing key, then the key of a single request queue.
         private var keys: [String] { routingKey == Topology.everyKey ? [routingKey] : [routingKey, Topology.everyKey] }
 
         private var queueBindings: [Binding] {
@@ -84,15 +84,15 @@ extension Topology {
             }
         }
 
-        /// Returns the binding of a queue to the consistent-hash exchange. There, the binding key is a weight: the
-        /// number of places in the hash ring.
+        /// Returns the binding of a queue to the consistent-hash exchange. The binding key of such an exchange is a
+        /// weight, which is the number of places in the hash ring.
         private func inRing(_ queue: String) -> Binding {
             Binding(queue: queue, exchange: exchange, routingKey: "1")
         }
     }
 
-    /// Returns one exchange for each divided queue. It hashes the message ID, so all duplicates of a request reach the
-    /// same shard.
+    /// Returns one exchange for each divided queue. The exchange hashes the message ID, so all duplicates of a
+    /// request reach the same shard.
     static func shardsExchanges(_ names: TopologyNames) -> [Exchange] {
         names.requestQueues.filter { names.shardCounts[$0] != nil }.map { queue in
             Exchange(

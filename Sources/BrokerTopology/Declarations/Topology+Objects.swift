@@ -3,7 +3,7 @@ extension Topology {
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable {
             case direct, topic, fanout, headers
-            /// Distributes messages over its bindings. Needs a RabbitMQ plugin.
+            /// An exchange that distributes messages over its bindings. It needs a RabbitMQ plugin.
             case consistentHash = "x-consistent-hash"
         }
         public let name: String
@@ -78,8 +78,8 @@ extension Topology {
     }
 
     /// Returns the arguments for dead-lettering at least once. RabbitMQ transfers a dead letter with confirms only if
-    /// all three are set. With another overflow behavior, it silently loses the dead letter while the target is
-    /// unavailable (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
+    /// all three arguments are set. With another overflow behavior, RabbitMQ silently loses the dead letter while the
+    /// target is unavailable (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
     static func deadLettersTo(exchange: String) -> [Argument] {
         [
             .text("x-dead-letter-exchange", exchange), .text("x-dead-letter-strategy", "at-least-once"),
@@ -87,7 +87,7 @@ extension Topology {
         ]
     }
 
-    /// Distributes the leaders of shards over the nodes. Without it, the node of the declaring connection would have
-    /// all leaders.
+    /// The argument that distributes the leaders of shards over the nodes. Without the argument, the node of the
+    /// declaring connection would have all leaders.
     static let spread: [Argument] = [.text("x-queue-leader-locator", "balanced")]
 }

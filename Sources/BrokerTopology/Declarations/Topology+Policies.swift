@@ -1,5 +1,5 @@
 /// Delivery limits, which depend on the version of RabbitMQ: an argument for new queues, and a policy for existing
-/// ones (decision 39).
+/// queues (decision 39).
 extension Topology {
     /// A policy. RabbitMQ applies only one policy to a queue: the matching policy with the highest priority.
     public struct Policy: Sendable, Hashable {
@@ -12,8 +12,8 @@ extension Topology {
 
     /// Returns the queues with the arguments of a new declaration at a broker.
     ///
-    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit;
-    /// with this argument, they discard a message when it is first requeued.
+    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit.
+    /// With this argument, earlier versions discard a message when it is first requeued.
     ///
     /// - Parameter version: nil if unknown.
     public func queues(at version: BrokerVersion?) -> [Queue] {
@@ -56,7 +56,7 @@ extension Topology {
 }
 
 extension Topology.Queue {
-    /// The argument that limits deliveries. The key in a policy is the same without `x-`.
+    /// The name of the argument that limits deliveries. The key in a policy is the same without `x-`.
     public static let deliveryLimitName = "x-delivery-limit"
 
     static let noDeliveryLimit = Topology.Argument.integer(deliveryLimitName, -1)

@@ -1,10 +1,10 @@
 /// The exchanges, queues and bindings at the broker that producers, workers and consumers of results share.
 ///
-/// A value without a connection. `martlet topology apply` declares it; lanes publish to its names.
+/// `martlet topology apply` declares the topology at the broker.
 ///
-/// The arguments of an existing queue cannot be changed. They therefore contain only structure: queue type, time to
-/// live, target of dead letters. Bounds of result queues are arguments too, because AMQP cannot set policies (decision
-/// 15). For delivery limits, see ``queues(at:)`` and ``policies(of:)``.
+/// The arguments of an existing queue cannot be changed. The arguments therefore contain only structure: queue type,
+/// time to live, target of dead letters. The bounds of result queues are an exception, because AMQP cannot set
+/// policies (decision 15). For delivery limits, see ``queues(at:)`` and ``policies(of:)``.
 public struct Topology: Sendable, Equatable {
     public let names: TopologyNames
     public let waits: [WaitDelay]
@@ -15,8 +15,8 @@ public struct Topology: Sendable, Equatable {
     public let bindings: [Binding]
     /// Bindings of other configurations or earlier versions that this configuration cannot have:
     ///
-    /// - The binding of a single request queue if there are several: a request would reach two queues and be pushed
-    ///   twice.
+    /// - The binding of a single request queue if several exist, because a request would reach two queues and be
+    ///   pushed twice.
     /// - The binding of a result queue that the configuration disables.
     /// - The binding that also made a dead letter of each expired request.
     public let formerBindings: [Binding]
@@ -85,7 +85,8 @@ extension Topology {
                 name: names.deadLetterSortExchange, kind: .headers,
                 arguments: [.text("alternate-exchange", names.otherDeadLettersExchange)]),
             Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
-            // Used instead of the default exchange, so that workers need permissions only for their prefix.
+            // Workers use this exchange instead of the default exchange, so that they need permissions only for their
+            // prefix.
             Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
         ]
     }

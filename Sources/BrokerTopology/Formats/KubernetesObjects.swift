@@ -3,7 +3,7 @@ import JSON
 /// The topology and its users as objects of RabbitMQ's messaging topology operator
 /// (https://www.rabbitmq.com/kubernetes/operator/using-topology-operator), for `kubectl apply -f -`.
 public struct KubernetesObjects {
-    /// The limit of a label without its number, below Kubernetes' limit of 253.
+    /// The maximum length of a label without its number, in characters. Kubernetes allows 253 characters.
     private static let nameLengthMax = 230
 
     private let cluster: String
@@ -19,7 +19,7 @@ public struct KubernetesObjects {
     /// - Parameters:
     ///   - user: the user of a worker.
     ///   - cluster: the `RabbitmqCluster` to which the objects belong.
-    ///   - version: the broker's version; nil: only objects that every version accepts.
+    ///   - version: the broker's version; nil for only objects that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, cluster: String, version: BrokerVersion?
     ) -> String {
@@ -32,11 +32,11 @@ public struct KubernetesObjects {
                 json.arguments("arguments", exchange.arguments)
             }
         }
-        // Without the argument that turns off the delivery limit: it cannot be added to an existing queue.
+        // Omit the argument that turns off the delivery limit, because it cannot be added to an existing queue.
         for queue in topology.queues {
             made.add("Queue", queue.name) { json in
                 json.member("name", queue.name)
-                // The operator converts it to the argument.
+                // The messaging topology operator converts the type to the argument `x-queue-type`.
                 json.member("type", "quorum")
                 json.member("durable", true)
                 json.arguments("arguments", queue.arguments.filter { $0.name != "x-queue-type" })
@@ -88,7 +88,7 @@ public struct KubernetesObjects {
         }
     }
 
-    /// Adds YAML with JSON values, so that no name is interpreted by YAML.
+    /// Adds an object as YAML with JSON values, so that YAML does not interpret names.
     ///
     /// - Returns: the object's name in Kubernetes.
     @discardableResult private mutating func addObject(

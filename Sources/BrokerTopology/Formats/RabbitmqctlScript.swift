@@ -5,7 +5,7 @@ import Text
 public enum RabbitmqctlScript {
     /// - Parameters:
     ///   - user: the user of a worker.
-    ///   - version: the broker's version; nil: only definitions that every version accepts.
+    ///   - version: the broker's version; nil for only definitions that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, version: BrokerVersion?
     ) -> String {

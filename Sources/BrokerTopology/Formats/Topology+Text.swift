@@ -1,6 +1,6 @@
 /// The topology's objects as text for operators.
 extension Topology.Binding {
-    /// `push.requests to push.requests by #`.
+    /// The binding as text, such as `push.requests to push.requests by #`.
     public var text: String { "\(shownDestination) to \(exchange)\(keyText)" }
 
     /// The name of the destination, after `exchange ` unless it is a queue.
@@ -19,7 +19,7 @@ extension Topology.Binding {
 }
 
 extension [Topology.Argument] {
-    /// `x-queue-type=quorum x-max-length=5`.
+    /// The arguments as text, such as `x-queue-type=quorum x-max-length=5`.
     public var text: String { map { "\($0.name)=\($0.value.text)" }.joined(separator: " ") }
 }
 

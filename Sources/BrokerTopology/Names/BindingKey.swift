@@ -1,4 +1,4 @@
-/// A binding key of a topic exchange: words between dots, where `*` matches one word and `#` any number of them
+/// A binding key of a topic exchange: words between dots, where `*` matches one word and `#` any number of words
 /// (AMQP 0-9-1, section 3.1.3.3).
 public enum BindingKey {
     /// Whether a routing key exists that both binding keys match. A message with this key would reach both queues.

@@ -8,7 +8,9 @@ extension TopologyNames {
         shardCounts[queue].map { count in (0..<count).map { shard($0, of: queue) } } ?? []
     }
 
-    /// - Parameter number: counted from 0.
+    /// Returns the name of a shard.
+    ///
+    /// - Parameter number: 0 to ``shardsMax`` − 1.
     public func shard(_ number: Int, of queue: String) -> String { "\(queue).\(number)" }
 
     /// Returns the exchange that distributes requests to the shards of a queue, such as `push.requests.shards`.
@@ -16,7 +18,8 @@ extension TopologyNames {
 
     static let shardsExchangeSuffix = ".shards"
 
-    /// Each request queue, followed by its shards. Workers consume all of them; requests return to them after a wait.
+    /// Each request queue, followed by its shards. Workers consume all these queues, and a request returns to its
+    /// queue after a wait.
     public var requestQueuesAndShards: [String] { requestQueues.flatMap { [$0] + shards(of: $0) } }
 
     /// The request queue of each shard.

@@ -3,35 +3,37 @@ public struct TopologyNames: Sendable, Hashable {
     /// The first part of every name except those of request queues.
     public let prefix: String
 
-    /// A topic exchange. Producers publish here, or to a request queue through the default exchange.
+    /// A topic exchange. Producers publish to it, or to a request queue through the default exchange.
     public let requestsExchange: String
     /// The queues of requests, without their shards; at least one, the most important first.
     public let requestQueues: [String]
     /// The number of shards of each divided request queue.
     public let shardCounts: [String: Int]
-    /// Contains requests that were redelivered repeatedly. A fanout exchange of the same name leads to it.
+    /// The queue of requests that were redelivered repeatedly. A fanout exchange of the same name leads to the queue.
     public let quarantineQueue: String
-    /// A topic exchange; keys are `result.<outcome>.<app>`. A result without a queue goes to `unroutedExchange`.
+    /// A topic exchange; keys are `result.<outcome>.<app>`. The broker routes a result without a queue to
+    /// `unroutedExchange`.
     public let resultsExchange: String
-    /// Receives every result, for consumers that do not bind their own queues.
+    /// The queue that receives every result, for consumers that do not bind their own queues.
     public let resultsQueue: String
     /// A topic exchange; keys are `dead.<class>.<code>.<app>`.
     public let deadExchange: String
-    /// Contains dead letters for operators.
+    /// The queue of dead letters, which operators read.
     public let deadQueue: String
-    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as too large ones, and
-    /// messages that expired in a queue.
+    /// A fanout exchange to which the broker publishes dead letters: rejected messages, such as oversized messages,
+    /// and messages that expired in a queue.
     public let brokerDeadLettersExchange: String
     /// A headers exchange that routes expired messages to `expiredQueue` and all others to `otherDeadLettersExchange`.
     public let deadLetterSortExchange: String
-    /// A fanout exchange for the broker's other dead letters, which go to operators.
+    /// A fanout exchange for the broker's other dead letters. It leads to `deadQueue`.
     public let otherDeadLettersExchange: String
-    /// Contains messages that expired in a queue. Workers consume it and publish the result of an expired request.
+    /// The queue of messages that expired in another queue. Workers consume the queue and publish the result of each
+    /// expired request.
     public let expiredQueue: String
     /// A fanout exchange for results without a queue.
     public let unroutedExchange: String
     public let unroutedQueue: String
-    /// Contains commands for broadcast channels, which are published directly to it.
+    /// The queue of commands for broadcast channels. Producers publish commands directly to the queue.
     public let channelsQueue: String
     /// The first part of the names of wait queues and of the exchanges that lead to them: `push.wait.`.
     public let waitQueuePrefix: String
@@ -68,7 +70,7 @@ public struct TopologyNames: Sendable, Hashable {
 
     private static func name(of queue: FixedQueue, _ prefix: String) -> String { "\(prefix).\(queue.rawValue)" }
 
-    /// Whether a queue of this name cannot be a request queue.
+    /// Whether the topology uses the name for another kind of queue, so that no request queue can have the name.
     public func isReserved(_ queue: String) -> Bool {
         isWaitQueue(queue) || FixedQueue.allCases.contains { name(of: $0) == queue }
     }
@@ -76,7 +78,7 @@ public struct TopologyNames: Sendable, Hashable {
     /// Whether the name belongs to a wait queue or to the exchange of the same name that leads to it.
     public func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix(waitQueuePrefix) }
 
-    /// Whether a queue belongs to this topology, or would with another configuration or version.
+    /// Whether a queue belongs to this topology, or would belong to it with another configuration or version.
     public func isOwn(_ queue: String) -> Bool {
         queue.hasPrefix("\(prefix).") || requestQueuesAndShards.contains(queue)
     }

@@ -1,24 +1,24 @@
-/// The time for which a request waits at the broker before it returns. Each delay has its own wait queues: messages
-/// expire only at the head of a queue, so a long wait would block a short one.
+/// The time for which a request waits at the broker before it returns to its queue. Messages expire only at the head
+/// of a queue, so a long wait would block a short wait. Each delay therefore has its own wait queues.
 public struct WaitDelay: Sendable, Hashable, Comparable {
-    /// 1 to ``secondsMax``.
+    /// The delay in seconds, from 1 to ``secondsMax``.
     public let seconds: Int
 
     /// The delay in the largest unit that divides it: `30s`, `2m`, `1h`.
     public let label: String
 
-    /// The longest delay: a day. An older notification is no longer news.
+    /// The longest delay, which is one day. An older notification is obsolete.
     public static let secondsMax = 86_400
 
-    /// The number of queues of one delay, with slightly different times. The lane chooses one at random, which spreads
-    /// the return of a burst.
+    /// The number of wait queues of one delay, whose times differ slightly. A lane chooses a queue at random, so the
+    /// requests of a burst return at different times.
     public static let siblings = 3
     /// The extra wait of each sibling over the previous one, in hundredths of the delay.
     private static let siblingStepPercent: Int64 = 12
 
     public static let defaults = [5, 30, 120, 600, 900, 3600].map { WaitDelay(seconds: $0) }
 
-    /// Clamps `seconds` to its range.
+    /// Creates a delay. Clamps `seconds` to its range.
     public init(seconds: Int) {
         self.seconds = max(1, min(seconds, Self.secondsMax))
         label =

@@ -38,9 +38,9 @@ public struct BrokerPermissions: Sendable, Equatable {
             read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
     }
 
-    /// Requests return to their queue through the default exchange, results through the exchange for unrouted ones.
-    /// `martlet watch` and `martlet unrouted replay` bind their own queue to an exchange, which requires the permission
-    /// to read the exchange.
+    /// Returns the permissions of an operator's commands. Requests return to their queue through the default
+    /// exchange, and results through the exchange for unrouted results. `martlet watch` and `martlet unrouted replay`
+    /// bind their own queue to an exchange, which requires the permission to read the exchange.
     private static func commands(_ topology: Topology) -> BrokerPermissions {
         let names = topology.names
         let own = Topology.escaped(names.watchQueuePrefix) + ".*"
@@ -57,8 +57,9 @@ public struct BrokerPermissions: Sendable, Equatable {
             read: Topology.anyOf([own] + read.map(Topology.escaped) + [waits]))
     }
 
-    /// A user that declares a queue with a dead-letter exchange needs read permission for the queue and write
-    /// permission for the exchange. A user that binds a queue needs the reverse
+    /// Returns the permissions of `martlet topology apply`. A user that declares a queue with a dead-letter exchange
+    /// needs read permission for the queue and write permission for the exchange. A user that binds a queue needs
+    /// write permission for the queue and read permission for the exchange
     /// (https://www.rabbitmq.com/docs/access-control#authorisation).
     private static func declarer(_ names: TopologyNames) -> BrokerPermissions {
         let divided = names.requestQueues.filter { !names.shards(of: $0).isEmpty }

@@ -16,7 +16,7 @@ public struct WorkerPermissions: Sendable {
         let fixed = [names.resultsExchange, names.deadExchange, names.quarantineQueue]
         writtenExchanges =
             fixed + topology.exchanges.map(\.name).filter(names.isWaitQueue)
-            // For replies.
+            // Workers publish replies to the default exchange.
             + (repliesToCommands ? [""] : [])
         let patterns = (fixed + [names.waitQueuePrefix]).map {
             Topology.escaped(String($0.dropFirst(names.prefix.count + 1)))

@@ -20,7 +20,7 @@ struct BashCompletion {
         \(function)() {
           local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} line
           COMPREPLY=()
-          # bash takes --name=value for three words.
+          # bash splits --name=value into three words.
           if [[ $cur == '=' ]]; then
             cur=
           elif [[ $before == '=' ]]; then

@@ -70,7 +70,7 @@ struct ZshCompletion {
         }.joined()
     }
 
-    /// Completes the arguments after the words of the command, which then count as one word.
+    /// Returns a case that completes the arguments after the words of the command, which then count as one word.
     private func block(_ command: CommandSyntax) -> String {
         let count = command.path.count
         let pattern = count > 1 ? "'\(command.name)'" : "'\(command.name) '*"

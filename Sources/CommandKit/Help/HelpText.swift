@@ -1,12 +1,13 @@
 import Text
 
-/// Generates the output of `--help` from the syntax of the commands.
+/// The output of `--help`, which is generated from the syntax of the commands.
 struct HelpText: Sendable {
     let program: Program
 
-    /// Maximum columns of a line.
+    /// Maximum number of columns of a line.
     static let columnsMax = 80
-    /// Maximum columns of a name with the explanation on the same line. Longer names have it on the next line.
+    /// Maximum number of columns of a name with the explanation on the same line. Longer names have the explanation
+    /// on the next line.
     private static let nameColumnsMax = 30
 
     /// Returns help for a command or a group of commands. For other topics, returns the program's help.

@@ -1,4 +1,4 @@
-/// Generates manual pages in roff for man(7) from the syntax and texts of `--help`.
+/// The manual pages in roff for man(7), which are generated from the syntax and texts of `--help`.
 struct ManualPage {
     let program: Program
 
@@ -42,12 +42,13 @@ struct ManualPage {
         ]
     }
 
-    /// A command's page starts with its summary. The page of a program has a separate one.
+    /// Returns the description of a command. The page of a program begins with the summary of its only command,
+    /// because the section NAME contains the summary of the program.
     private func description(_ command: CommandSyntax) -> String {
         command.path.isEmpty ? "\(command.summary)\n\n\(command.discussion)" : command.discussion
     }
 
-    /// Returns a name such as `martlet-topology-apply`, as git uses.
+    /// Returns a name such as `martlet-topology-apply`, in the style of git.
     private func pageName(_ command: CommandSyntax) -> String {
         ([program.name] + command.path).joined(separator: "-")
     }
@@ -85,7 +86,7 @@ struct ManualPage {
         rows.map { ".TP\n\($0.left)\n\(Roff.escaped($0.right))\n" }.joined()
     }
 
-    /// Tables keep their lines; other paragraphs are filled.
+    /// Returns paragraphs in roff. Tables keep their lines, and other paragraphs are filled.
     private static func paragraphs(_ text: String) -> String {
         text.split(separator: "\n\n").map { paragraph in
             let lines = paragraph.split(separator: "\n").map { Roff.escaped(String($0)) }.joined(separator: "\n")

@@ -1,15 +1,15 @@
 import Text
 
-/// Parses command lines by the syntax of a program's commands.
+/// A parser of command lines, by the syntax of a program's commands.
 ///
 /// `--name value` and `--name=value` are equivalent, `--` ends the options, and a single `-` is an operand. `--help`,
 /// `-h` and `--version` take precedence over all other arguments.
 struct ArgumentParser: Sendable {
     enum Result: Equatable {
-        /// Help for a command or for all commands with this first word; empty: for the program.
+        /// Help for a command or for all commands with this first word; empty for the program.
         case help(topic: String)
         case version
-        /// Manual page of a command; empty: of the program.
+        /// Manual page of a command; empty for the program.
         case manual(command: String)
         case completion(CompletionShell)
         case command(ParsedArguments)
@@ -113,8 +113,8 @@ struct ArgumentParser: Sendable {
         program.onlyCommand == nil && arguments.first == "help"
     }
 
-    /// Returns the topic of `help topology apply`, or of `help topology` for a group. Empty for other words: the
-    /// program.
+    /// Returns the topic of `help topology apply`, or of `help topology` for a group. Returns an empty text, which
+    /// means the program, for other words.
     private func helpTopic(_ arguments: [String]) -> String {
         let words = Array(arguments.drop { $0 == "help" })
         if let command = commands.first(where: { words.starts(with: $0.path) }) { return command.name }

@@ -1,6 +1,6 @@
 import Text
 
-/// Reads the arguments after a command: options with their values, and operands.
+/// A reader of the arguments after a command: options with their values, and operands.
 struct CommandLineReader {
     /// The name of the command.
     let command: String
@@ -46,7 +46,7 @@ struct CommandLineReader {
         of option: OptionSyntax, _ attached: String?, _ rest: inout ArraySlice<String>
     ) throws(UsageError) -> String {
         guard option.value != nil else {
-            guard attached == nil else { throw UsageError("option \(option.flag) takes no value") }
+            guard attached == nil else { throw UsageError("option \(option.flag) accepts no value") }
             return ""
         }
         guard let value = attached ?? Self.popValue(&rest), !value.isEmpty else {
@@ -61,7 +61,7 @@ struct CommandLineReader {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 
-    /// Returns the next argument, unless it is an option: in `--config --json`, the value is missing.
+    /// Returns the next argument; nil if the argument is an option. In `--config --json`, the value is missing.
     private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
         guard let next = rest.first, !next.hasPrefix("--") else { return nil }
         return rest.popFirst()
@@ -69,7 +69,7 @@ struct CommandLineReader {
 }
 
 extension ValueSyntax {
-    /// - Parameter subject: the option or command, as a message begins with it.
+    /// - Parameter subject: the option or command with which the error begins.
     func check(_ value: String, of subject: String) throws(UsageError) {
         guard let words, !words.contains(value) else { return }
         let hint = Suggestion.meant(by: value, among: words).map { "; did you mean \($0)?" } ?? ""

@@ -1,6 +1,6 @@
 /// A machine-dependent value of an option that the command line omits.
 package enum OptionDefault: Equatable, Sendable {
     case value(String)
-    /// A default exists but cannot be read. The parser refuses the command line, unless the option is advisory.
+    /// A default that exists but cannot be read. The parser refuses the command line unless the option is advisory.
     case unreadable(problem: String, remedy: String)
 }

@@ -20,7 +20,7 @@ package struct ParsedArguments: Sendable, Equatable {
         return value
     }
 
-    /// Returns the value of an option whose values are the words of an enumeration.
+    /// Returns the value of an option whose values are the words of an enumeration; nil without the option.
     package func word<Word: RawRepresentable<String>>(_ option: String) -> Word? {
         options[option].flatMap { Word(rawValue: $0) }
     }
@@ -39,7 +39,7 @@ package struct ParsedArguments: Sendable, Equatable {
         return number
     }
 
-    /// Parses integers separated by commas.
+    /// Returns integers separated by commas; nil without the option.
     package func integers(_ option: String, in range: ClosedRange<Int>) throws(UsageError) -> [Int]? {
         guard let text = options[option] else { return nil }
         let words = text.split(separator: ",", omittingEmptySubsequences: false)

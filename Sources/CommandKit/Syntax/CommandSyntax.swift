@@ -1,12 +1,12 @@
 /// The arguments of one command, for the parser, help, manual pages and completion scripts.
 package struct CommandSyntax: Sendable {
-    /// Words of the command, such as `["topology", "apply"]`; empty: the program's only command.
+    /// Words of the command, such as `["topology", "apply"]`; empty for the program's only command.
     package let path: [String]
     /// One line for the list of commands.
     package let summary: String
     /// Paragraphs of the command's help, separated by empty lines; empty if the summary suffices.
     package let discussion: String
-    /// Operands as help shows them (`FILE…`; `[COMMAND]` if optional); nil: none.
+    /// Operands in the format of help (`FILE…`; `[COMMAND]` if optional); nil if the command has no operands.
     package let operands: String?
     package let operandValues: ValueSyntax
     /// Sections of the list of options, each with a title.

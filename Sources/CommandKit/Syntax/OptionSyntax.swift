@@ -3,15 +3,15 @@ package struct OptionSyntax: Sendable {
     /// The effect of repeating an option.
     package enum Repetition: Sendable {
         case refused
-        /// The last value counts.
+        /// A repeatable option whose last value counts.
         case lastCounts
-        /// All values are kept, in order.
+        /// A repeatable option whose values are all kept, in order.
         case list
     }
 
     /// The name without dashes.
     package let name: String
-    /// Placeholder for the value in help (`FILE`); nil: a flag.
+    /// Placeholder for the value in help (`FILE`); nil for a flag.
     package let value: String?
     package let help: String
     package let isRequired: Bool
@@ -25,7 +25,7 @@ package struct OptionSyntax: Sendable {
     /// Whether help, manual page and completion scripts omit the option.
     package let isHidden: Bool
 
-    /// - Parameter values: nil: files if the placeholder is `FILE`, otherwise any text.
+    /// - Parameter values: the allowed values; nil for files if the placeholder is `FILE`, otherwise for any text.
     package init(
         name: String, value: String? = nil, help: String, isRequired: Bool = false, isAdvisory: Bool = false,
         repetition: Repetition = .refused, values: ValueSyntax? = nil, replacedDefault: String? = nil,

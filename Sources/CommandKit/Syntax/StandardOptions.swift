@@ -18,7 +18,7 @@ extension Program {
             + (hasDocumentOptions ? documents : [])
     }
 
-    /// Returns the sections of a command's options. The last one ends with the standard options.
+    /// Returns the sections of a command's options. The last section ends with the standard options.
     ///
     /// - Parameter helpOfHelp: explanation of `--help`.
     func sections(of command: CommandSyntax, helpOfHelp: String) -> [(title: String, options: [OptionSyntax])] {

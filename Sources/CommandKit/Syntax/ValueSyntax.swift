@@ -1,4 +1,4 @@
-/// The allowed values of an option or operand. Shells complete them; the parser refuses other words.
+/// The allowed values of an option or operand. Shells complete the values, and the parser refuses other words.
 package enum ValueSyntax: Sendable, Equatable {
     case text
     case files
@@ -19,7 +19,7 @@ package enum ValueSyntax: Sendable, Equatable {
 }
 
 extension [String] {
-    /// Joins elements such as `a, b or c`.
+    /// Returns the joined elements, such as `a, b or c`.
     ///
     /// - Parameter conjunction: the word before the last element.
     package func enumerated(with conjunction: String) -> String {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes to files, pipes and terminals.
+/// A writer to files, pipes and terminals.
 package enum FileWriter {
     /// Writes all bytes. Blocks while the reader is slow.
     ///
@@ -12,7 +12,7 @@ package enum FileWriter {
             if written > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             } else if written < 0, errno == EAGAIN {
-                // Another process that shares the terminal has made it non-blocking: wait.
+                // Wait, because another process has made the shared terminal non-blocking.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if written == 0 || errno != EINTR {

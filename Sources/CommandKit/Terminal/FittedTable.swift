@@ -1,15 +1,15 @@
 import Text
 
-/// A table fitted to a window: if it is too wide, columns are narrowed or omitted in a given order.
+/// A table that fits a window. If the window is too narrow, columns are narrowed or omitted in a given order.
 package struct FittedTable {
-    /// The width to which a column may be narrowed; 0: it may be omitted.
+    /// The width to which a column may be narrowed; 0 if the column may be omitted.
     package typealias Economy = (title: String, widthMin: Int)
 
     private let shown: [(index: Int, width: Int)]
     private let isCut: Bool
     private let table: TextTable
 
-    /// - Parameter width: columns of the window; nil: no limit.
+    /// - Parameter width: columns of the window; nil for no limit.
     package init(titles: [String], fitting rows: [[String]], width: Int?, _ economies: [Economy]) {
         let whole = TextTable(titles: titles, fitting: rows)
         var widths: [Int?] = whole.columns.map(\.width)
@@ -23,7 +23,7 @@ package struct FittedTable {
         table = TextTable(columns: shown.map { TextTable.Column(title: titles[$0.index], width: $0.width) })
     }
 
-    /// - Parameter widths: widths of the columns, which are separated by two spaces; nil: omitted.
+    /// - Parameter widths: widths of the columns, which are separated by two spaces; nil for an omitted column.
     package static func shrink(_ widths: inout [Int?], to width: Int?, _ economies: [(column: Int, widthMin: Int)]) {
         for (column, widthMin) in economies {
             let known = widths.compactMap(\.self)

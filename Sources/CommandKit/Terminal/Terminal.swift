@@ -33,7 +33,7 @@ package struct Terminal: Sendable {
         }
     }
 
-    /// nil if the output is not a terminal or the size is unknown.
+    /// The size of the terminal; nil if the output is not a terminal or the size is unknown.
     package var window: Window? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
@@ -49,7 +49,7 @@ package struct Terminal: Sendable {
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 
-    /// Writes a line of JSON. Control characters in foreign text are removed on a terminal.
+    /// Writes a line of JSON. On a terminal, removes control characters in foreign text.
     @discardableResult
     package func json(_ text: String) -> Bool { write(jsonLine(text)) }
 
@@ -61,7 +61,7 @@ package struct Terminal: Sendable {
         return writeAll(text)
     }
 
-    /// Writes a line that the next output replaces. Only for terminals.
+    /// Writes a line that the next output replaces. The output must be a terminal.
     package func passing(_ text: String) {
         writeAll("\r\(text)\u{1B}[K")
         Self.hasPassingLine.store(true, ordering: .relaxed)

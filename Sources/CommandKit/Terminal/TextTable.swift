@@ -1,12 +1,12 @@
 import Text
 
-/// Rows in columns for people. The widths are given in advance, so that rows can be printed one at a time.
+/// A table for operators. The widths are given in advance, so that rows can be printed one at a time.
 package struct TextTable: Sendable {
     package struct Column: Sendable {
         package var title: String
         /// Width in terminal columns. Longer cells are cut with `…`, except in the last column.
         package var width: Int
-        /// Whether longer cells are kept. The cells after them move to the right.
+        /// Whether longer cells are kept. Cells after a longer cell move to the right.
         package var isWhole: Bool
 
         package init(title: String, width: Int, isWhole: Bool = false) {

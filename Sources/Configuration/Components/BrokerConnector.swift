@@ -43,12 +43,12 @@ package struct BrokerConnector: Sendable {
     /// The AMQP user of the login; nil if only the broker knows it.
     package var user: String? { connection.userID }
 
-    /// The trusted source of a dead letter's origin headers.
+    /// Returns the trusted source of a dead letter's origin headers.
     package func provenance(of message: IncomingMessage) -> Provenance {
         Provenance(of: message, user: user, names: names)
     }
 
-    /// Hosts, ports and virtual host for people; the virtual host `/` is omitted.
+    /// Hosts, ports and virtual host for operators; the virtual host `/` is omitted.
     package var name: String { virtualHost == "/" ? place : "\(place)/\(virtualHost)" }
 
     package func connectors(on loop: EventLoop) -> [ByteConnector] {
@@ -73,7 +73,7 @@ package struct BrokerConnector: Sendable {
     /// Hosts and ports for messages.
     package var place: String { endpoints.map(\.description).joined(separator: ", ") }
 
-    /// One line for an operator: the broker and the error.
+    /// Returns one line for an operator: the broker and the error.
     package func line(_ error: AMQPError) -> String {
         let isPlaced = endpoints.contains { error.message.contains($0.description) }
         return "martlet: \(isPlaced ? "" : "\(place): ")\(error.message)".printable

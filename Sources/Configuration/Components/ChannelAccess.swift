@@ -12,7 +12,7 @@ package struct ChannelAccess: Sendable {
     private let connector: APNSConnector
     private let context: TLSContext
 
-    /// The configuration cannot manage the channels of the app.
+    /// The reason why the configuration cannot manage the channels of the app.
     package struct Failure: Error {
         package var message: String
 
@@ -21,7 +21,7 @@ package struct ChannelAccess: Sendable {
         }
     }
 
-    /// - Parameter environment: nil: the environment of the app.
+    /// - Parameter environment: nil for the environment of the app.
     package init(_ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?)
         throws(Failure)
     {
@@ -46,13 +46,13 @@ package struct ChannelAccess: Sendable {
     }
 }
 
-/// Names of the endpoint and credential. Finding them needs no key or certificate.
+/// Names of the endpoint and credential. Their choice needs no key or certificate.
 package struct ChannelPlace: Sendable {
     package let credential: Credential.Name
     package let environment: APNSEnvironment
     package let endpoint: Endpoint
 
-    /// - Parameter environment: nil: the environment of the app.
+    /// - Parameter environment: nil for the environment of the app.
     package init(
         _ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?
     ) throws(ChannelAccess.Failure) {

@@ -1,6 +1,6 @@
 import Text
 
-/// Adds the options of this invocation to the commands in a remedy, so that a pasted command works.
+/// The options of this invocation, which complete the commands in a remedy so that a pasted command works.
 package struct CommandAdvice: Sendable, Equatable {
     private let ofBroker: String
     private let ofTopologyPrint: String

@@ -10,9 +10,9 @@ package struct ConnectionPools {
     package struct Pool {
         package let configuration: PoolConfiguration
         package let endpoint: Endpoint
-        /// Broadcasts have a separate host in this environment.
+        /// Whether the pool is only for broadcasts, which have a separate host in this environment.
         package let isForBroadcasts: Bool
-        /// The client certificate. nil: the credential is a key.
+        /// The client certificate; nil if the credential is a key.
         let identity: TLSIdentity?
     }
 
@@ -79,7 +79,7 @@ extension WorkerConfiguration.APNs {
     ) -> PoolConfiguration {
         var pool = PoolConfiguration(
             environment: environment, credential: credential,
-            // RFC 9110, section 4.2.2: the default port of the scheme is omitted.
+            // Omit the default port of the scheme (RFC 9110, section 4.2.2).
             authority: endpoint.port == APNSEnvironment.pushPort ? endpoint.host : endpoint.description)
         if let connectionsMax { pool.connectionsMax = connectionsMax }
         if let requestTimeoutSeconds { pool.requestTimeoutSeconds = requestTimeoutSeconds }

@@ -5,10 +5,11 @@ package import Delivery
 package import EventLoop
 package import TLS
 
-/// Addresses and TLS contexts of one lane. Lanes share no TLS context: they would contend for its reference count.
+/// Addresses and TLS contexts of one lane. Lanes share no TLS context, because they would contend for its reference
+/// count.
 package struct LaneConnectors: Sendable {
     private let broker: BrokerConnector
-    /// One for each pool.
+    /// The connector and TLS context of each pool.
     private let apns: [(connector: APNSConnector, context: TLSContext)]
 
     package init(_ configuration: WorkerConfiguration, pools: [ConnectionPools.Pool]) throws(CryptoError) {
@@ -38,7 +39,7 @@ package struct LaneConnectors: Sendable {
             trust: trust)
     }
 
-    /// Call it on the loop.
+    /// Returns the connectors of a lane. Call this function on the loop.
     package func connectors(on loop: EventLoop) -> Lane.Connectors {
         Lane.Connectors(
             consumer: broker.connectors(on: loop), publisher: broker.connectors(on: loop),

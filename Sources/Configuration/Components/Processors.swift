@@ -1,6 +1,6 @@
 import CLinux
 
-/// Counts the processors that this process may use: those of its container, not those of the machine.
+/// The processors that this process may use, within the limits of its container.
 enum Processors {
     static var count: Int {
         let allowed = max(1, Int(martlet_allowed_processors()))
@@ -8,9 +8,9 @@ enum Processors {
         return min(allowed, quota ?? allowed)
     }
 
-    /// Returns the whole processors in `cpu.max` of a control group. `150000 100000` is one and a half processors and
-    /// returns 1: a second lane would only wait. nil: no limit
-    /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files).
+    /// Returns the number of whole processors in `cpu.max` of a control group; nil without a limit
+    /// (https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files). Returns 1 for `150000 100000`, one
+    /// and a half processors, because a second lane would only wait.
     static func quotient(_ text: [UInt8]) -> Int? {
         let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let quota = Int(words[0]), let period = Int(words[1]), quota > 0, period > 0 else {

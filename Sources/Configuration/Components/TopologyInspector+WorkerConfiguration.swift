@@ -10,7 +10,7 @@ extension TopologyInspector {
 }
 
 extension ManagementAccess {
-    /// nil if the configuration does not name the management API.
+    /// Returns nil if the configuration does not name the management API.
     package init?(_ broker: WorkerConfiguration.Broker) {
         guard let url = broker.management else { return nil }
         let authorities: String?

@@ -7,17 +7,17 @@ package import Delivery
 package import EventLoop
 import Glibc
 
-/// The components of lanes that a configuration describes. All are values: each lane creates its objects from them.
+/// The components of lanes that a configuration describes. Each lane creates its objects from these values.
 package struct WorkerComponents: Sendable {
     package let configuration: WorkerConfiguration
     package let lane: LaneConfiguration
-    /// One for each lane.
+    /// The connectors of each lane.
     package let laneConnectors: [LaneConnectors]
     package let brokerConnector: BrokerConnector
     /// The signing keys of provider tokens.
     package let keys: [ProviderKey]
 
-    /// Reads certificates and prepares TLS, which can block. Do not call it on a lane.
+    /// Reads certificates and prepares TLS, which can block. Do not call this initializer on a lane.
     ///
     /// - Throws: if a key or certificate is invalid.
     package init(_ configuration: WorkerConfiguration) throws(CryptoError) {
@@ -63,7 +63,7 @@ package struct WorkerComponents: Sendable {
 
     /// Returns a connection that serves channel commands.
     ///
-    /// - Parameter role: `consume` or `publish`. The broker's management shows it.
+    /// - Parameter role: `consume` or `publish`. The broker's management shows the role.
     package func channelsConnection(for role: String, on loop: EventLoop) -> BrokerConnection {
         BrokerConnection(
             loop: loop, connectors: brokerConnector.connectors(on: loop),

@@ -6,12 +6,13 @@ package enum Environment {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// Returns nil also for an empty value.
+    /// Returns the value of a variable; nil if the variable is unset or empty.
     package static func nonEmpty(_ name: String) -> String? {
         value(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns nil also for a value of only spaces: `VISUAL=' '` names no program.
+    /// Returns the value of a variable; nil if the variable is unset or contains only spaces. `VISUAL=' '` names no
+    /// program.
     package static func nonBlank(_ name: String) -> String? {
         value(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }

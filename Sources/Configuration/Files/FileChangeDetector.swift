@@ -1,4 +1,5 @@
-/// Detects that a file has changed and was equal in two checks in a row. A file that still changes may be half written.
+/// A detector of files that have changed and were equal in two checks in a row. A file that still changes may be half
+/// written.
 package struct FileChangeDetector: Sendable {
     private var known: [String: FileVersion]
     private var seen: [String: FileVersion]
@@ -9,7 +10,7 @@ package struct FileChangeDetector: Sendable {
         seen = known
     }
 
-    /// Returns true once for each change.
+    /// Whether a file has changed. Returns true once for each change.
     package mutating func check() -> Bool {
         let now = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, FileVersion(of: $0)) })
         defer { seen = now }

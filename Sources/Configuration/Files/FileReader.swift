@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Reads small files: configuration, secrets, requests to publish.
+/// A reader of small files: configuration, secrets, requests to publish.
 package enum FileReader {
     /// - Parameters:
     ///   - path: `-` is standard input if `allowsStandardInput` is set.
@@ -20,7 +20,7 @@ package enum FileReader {
         return bytes
     }
 
-    /// Returns a descriptor that the caller closes, unless it is standard input.
+    /// Returns a descriptor. The caller closes the descriptor unless it is standard input.
     package static func open(
         _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> Int32 {
@@ -63,7 +63,7 @@ package enum FileReader {
         return ReferenceResolver.ReadFailure(reason: reason)
     }
 
-    /// Resolves `path` relative to the folder of the file at `base`.
+    /// Returns `path`, resolved relative to the folder of the file at `base`.
     package static func path(_ path: String, relativeTo base: String) -> String {
         guard !path.hasPrefix("/"), let slash = base.lastIndex(of: "/") else { return path }
         return String(base[...slash]) + path

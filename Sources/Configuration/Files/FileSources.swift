@@ -1,9 +1,10 @@
-/// The files that were read, and missing files that were searched for. Each has the version immediately before it was
-/// opened.
+/// The files that were read, and missing files that were searched for. Each file has the version from immediately
+/// before it was opened.
 package final class FileSources {
     package private(set) var versions: [String: FileVersion] = [:]
 
-    /// Records the version of a file. Call it before opening the file, so that later changes are detected.
+    /// Records the version of a file. Call this function before you open the file, so that later changes are
+    /// detected.
     package func note(_ path: String) {
         if versions[path] == nil { versions[path] = FileVersion(of: path) }
     }

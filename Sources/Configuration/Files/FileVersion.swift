@@ -3,17 +3,18 @@ import Glibc
 /// Properties that change with the content of a file; all empty if the file does not exist.
 package struct FileVersion: Equatable {
     private var inode: UInt = 0
-    /// Path without links. Releases whose files are hard links of each other differ only in it.
+    /// Path without links. Releases whose files are hard links of each other differ only in this path.
     private var place: String?
     private var bytes = 0
     private var modified = 0
     private var modifiedNanoseconds = 0
-    /// Time of the last status change. It also detects changed permissions, and content whose modification time was
-    /// reset.
+    /// Time of the last status change. This time also shows changed permissions, and content whose modification time
+    /// was reset.
     private var changed = 0
     private var changedNanoseconds = 0
 
-    /// Follows links: a mounted Kubernetes ConfigMap changes by replacing a link.
+    /// Reads the properties of the file. Follows links, because a mounted Kubernetes ConfigMap changes by replacing a
+    /// link.
     init(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }

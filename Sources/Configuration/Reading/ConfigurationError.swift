@@ -9,10 +9,10 @@ package struct ConfigurationError: Error, Equatable {
         self.mistakes = mistakes
     }
 
-    /// One line for an operator: position and mistake. Never contains a secret.
+    /// One mistake. Its description is one line for an operator and never contains a secret.
     package struct Mistake: Equatable, CustomStringConvertible {
         package let path: String
-        /// nil: the file as a whole.
+        /// The position of the mistake; nil for the file as a whole.
         package let position: JSONPosition?
         package let message: String
 

@@ -3,7 +3,7 @@ import JSON
 import JSONSchema
 import YAML
 
-/// The configuration file: reads and validates it, and returns the parts that commands need.
+/// The configuration file. Its functions read and validate the file, and return the parts that commands need.
 package struct ConfigurationFile: Sendable {
     package static let bytesMax = YAMLDocument.bytesMax
     /// Maximum size of a secret.
@@ -30,7 +30,7 @@ package struct ConfigurationFile: Sendable {
 
     /// Reads the whole configuration.
     ///
-    /// - Throws: all mistakes in it.
+    /// - Throws: all mistakes in the configuration.
     package func worker() throws(ConfigurationError) -> WorkerConfiguration {
         try worker(text: try text())
     }
@@ -42,7 +42,7 @@ package struct ConfigurationFile: Sendable {
         try read(text) { reader, root in reader.readWorker(root, payloadSchemas: payloadSchemas) }
     }
 
-    /// Reads only the settings of the broker, for commands that need no keys and run on machines without them.
+    /// Reads only the settings of the broker, for commands that need no keys and run on machines without keys.
     ///
     /// - Throws: all mistakes in these settings, and all violations of the schema in the file.
     package func broker() throws(ConfigurationError) -> (broker: WorkerConfiguration.Broker, topology: Topology) {
@@ -69,7 +69,7 @@ package struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
-    /// Returns the places of secrets, with variables in paths replaced. Empty if the file cannot be read.
+    /// Returns the places of secrets, with variables in paths replaced; no places if the file cannot be read.
     package func secretPlaces() -> SecretPlaces {
         guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
         return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }
@@ -111,7 +111,7 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension [ConfigurationError.Mistake] {
-    /// In the order of the file.
+    /// The mistakes in the order of the file.
     fileprivate var inOrder: Self {
         sorted { ($0.position?.offset ?? 0, $0.message) < ($1.position?.offset ?? 0, $1.message) }
     }

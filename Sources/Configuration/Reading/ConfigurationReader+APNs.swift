@@ -110,7 +110,7 @@ extension ConfigurationReader {
             }
             let contents = PushCertificate(read.contents)
             guard let topic = contents.topics.first else {
-                complain(file, "not an APNs certificate: it names no app")
+                complain(file, "an APNs certificate must name an app")
                 return nil
             }
             let environment = contents.environments.count == 1 ? contents.environments.first : nil
@@ -125,7 +125,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Without a configured proxy, the environment variables apply, as in other programs.
+    /// Reads the proxy. Without a configured proxy, the environment variables apply, as in other programs.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> WorkerConfiguration.APNs.Proxy? {
         guard let value else {
             guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {
@@ -140,7 +140,7 @@ extension ConfigurationReader {
         return proxyURL(text, value, "").map { .init(url: $0) }
     }
 
-    /// Returns nil for an unset or empty variable.
+    /// Returns a variable of the environment; nil if the variable is unset or empty.
     private func environment(_ name: String) -> (name: String, value: String)? {
         resolver.environment(name).flatMap { $0.isEmpty ? nil : (name, $0) }
     }
@@ -173,7 +173,7 @@ extension ConfigurationReader {
         return server
     }
 
-    /// Reads an identifier of ten characters, as Apple assigns them. Other lengths are reported here, since APNs would
+    /// Reads an identifier of ten characters, as Apple assigns them. Reports other lengths, because APNs would
     /// respond only with `InvalidProviderToken`.
     private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
         guard let text = text(value) else { return nil }

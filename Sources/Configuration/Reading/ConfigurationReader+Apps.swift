@@ -9,10 +9,10 @@ extension ConfigurationReader {
 
     /// The configured credentials.
     private struct Known {
-        /// Includes keys with mistakes, so that a mistake is reported only once.
+        /// The keys, including keys with mistakes, so that a mistake is reported only once.
         var keys: [Key]
         var certificates: [WorkerConfiguration.APNs.Certificate]
-        /// Includes unreadable files.
+        /// The paths of certificates, including unreadable files.
         var certificateFiles: [String]
 
         struct Key {
@@ -64,8 +64,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Whether the section names all credentials and their uses: the ID of each key resolves, and there are no
-    /// certificates. The topics and environments of a certificate are only in its file.
+    /// Whether the section names all credentials and their uses: the ID of each key resolves, and no certificates are
+    /// configured. The topics and environments of a certificate are only in its file.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }
@@ -82,12 +82,12 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns nil if the value does not resolve or is empty.
+    /// Returns the resolved value; nil if the value does not resolve or is empty.
     private func resolved(_ value: JSONValue?) -> String? {
         value?.string.flatMap { try? resolver.resolve($0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns nil after reporting a mistake.
+    /// Returns the credentials of an app; nil after a reported mistake.
     private mutating func credentials(
         of bundleID: String, _ name: JSONValue, _ value: JSONValue, _ known: Known
     ) -> Credentials? {

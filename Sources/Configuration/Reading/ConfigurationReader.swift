@@ -8,8 +8,9 @@ import JSON
 import TLS
 import Telemetry
 
-/// Creates a `WorkerConfiguration` from the values of a file. Collects mistakes that the schema cannot express:
-/// unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema reports.
+/// A reader that creates a `WorkerConfiguration` from the values of a file. Collects mistakes that the schema cannot
+/// express: unresolved references, missing files, invalid keys. Skips values of the wrong type, which the schema
+/// reports.
 struct ConfigurationReader {
     /// Thirty days, the maximum time that APNs stores a notification.
     private static let ageSecondsMax = 30 * 86_400
@@ -50,7 +51,7 @@ struct ConfigurationReader {
         return configuration
     }
 
-    /// As `readWorker`, only for the broker.
+    /// Reads only the settings of the broker. Returns nil in the same cases as `readWorker`.
     mutating func readBroker(_ root: JSONValue) -> (broker: WorkerConfiguration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
@@ -58,7 +59,7 @@ struct ConfigurationReader {
         return (broker, WorkerConfiguration.topology(broker, readRetry(root["retry"]), results, channels))
     }
 
-    /// As `readWorker`, only for requests. Reads no secret.
+    /// Reads only the rules for requests, and no secret. Returns nil in the same cases as `readWorker`.
     mutating func readRequestRules(_ root: JSONValue) -> RequestRules? {
         guard let section = root["apps"] else { return nil }
         return RequestRules(
@@ -66,7 +67,8 @@ struct ConfigurationReader {
             messageBytesMax: readLimits(root["limits"]).messageBytesMax)
     }
 
-    /// As `readBroker`, only for printing. Reads no password and no certificate.
+    /// Reads only the printed parts of the topology, and no password or certificate. Returns nil in the same cases as
+    /// `readWorker`.
     mutating func readPrintedTopology(_ root: JSONValue) -> PrintedTopology? {
         guard let section = root["amqp"], let url = section["url"].flatMap({ brokerURL($0) }) else { return nil }
         var broker = WorkerConfiguration.Broker(url: url)
@@ -124,7 +126,7 @@ struct ConfigurationReader {
         for name in broker.names.requestQueuesAndShards where broker.names.isReserved(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
-                "\(name) is a queue that the worker publishes to")
+                "\(name) must not be a request queue: the worker publishes to it")
         }
         complainOfShards(section, broker.names)
     }
@@ -139,7 +141,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Each shard and the queue itself need one message of the prefetch.
+    /// Reports a prefetch that is too small. Each shard and the queue itself need one message of the prefetch.
     private mutating func complainOfPrefetch(_ root: JSONValue, _ configuration: WorkerConfiguration) {
         let values = root["amqp"]?["request_queues"].map { Array($0.elements) } ?? []
         for (value, queue) in zip(values, configuration.broker.requestQueues) {
@@ -149,11 +151,12 @@ struct ConfigurationReader {
                 queue.prefetch == nil ? ("limits.in_flight_max", "shards") : ("prefetch", "prefetch")
             complain(
                 value[key: name] ?? value,
-                "\(what) is \(prefetch): \(queue.shards) shards and the queue itself need at least \(queue.shards + 1)")
+                "\(what) must be at least \(queue.shards + 1): "
+                    + "\(queue.shards) shards and the queue itself need one message each")
         }
     }
 
-    /// Without credentials in the URL, those of the AMQP connection apply.
+    /// Reads the URL of the management API. A URL without credentials gets the credentials of the AMQP connection.
     private mutating func readManagement(_ value: JSONValue, login: AMQPCredentials) -> HTTPURL? {
         guard let text = text(value) else { return nil }
         do {
@@ -197,7 +200,7 @@ struct ConfigurationReader {
         return queues
     }
 
-    /// The schema reports invalid numbers.
+    /// Returns the number of shards, clamped to its range. The schema reports invalid numbers.
     private func readShards(_ value: JSONValue?) -> Int {
         value?.int.map { min(max(1, $0), TopologyNames.shardsMax) } ?? 1
     }
@@ -267,7 +270,9 @@ struct ConfigurationReader {
         admin.isEnabled = section["enabled"]?.bool ?? admin.isEnabled
         if let value = section["listen"], let text = text(value) {
             admin.listen = Endpoint(text)
-            if admin.listen == nil { complain(value, "must be an address and a port, such as 127.0.0.1:9780") }
+            if admin.listen == nil {
+                complain(value, "admin.listen must be an address and a port, such as 127.0.0.1:9780")
+            }
         }
         if let value = section["socket"], let path = text(value) {
             admin.socketPath = FileReader.path(path, relativeTo: self.path)
@@ -292,7 +297,7 @@ struct ConfigurationReader {
         guard let section, section.kind == .object else { return nil }
         let prefix = section["reply_prefix"].flatMap { text($0) }
         if let value = section["reply_prefix"], let prefix, "\(broker.names.prefix).".hasPrefix(prefix) {
-            complain(value, "replies must not go to the worker's own queues, whose names begin with this prefix")
+            complain(value, "reply_prefix must not be a prefix of the names of the worker's own queues")
         }
         return WorkerConfiguration.Channels(replyPrefix: prefix)
     }
@@ -347,20 +352,20 @@ struct ConfigurationReader {
         return results
     }
 
-    /// Parses a duration such as `30s`, `2m`, `1h`.
+    /// Parses a duration such as `30s`, `2m` or `1h`. Returns the seconds; nil for an invalid duration.
     private mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
         guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
             let factor = ["s": 1, "m": 60, "h": 3600][unit]
         else { return nil }
         let (seconds, overflow) = number.multipliedReportingOverflow(by: factor)
         guard !overflow, 1...limit ~= seconds else {
-            complain(value, "must be at most \(limit / 3600)h")
+            complain(value, "the duration must be at most \(limit / 3600)h")
             return nil
         }
         return seconds
     }
 
-    /// Returns the text with its references resolved.
+    /// Returns the text with its references resolved; nil after a reported mistake.
     mutating func text(_ value: JSONValue) -> String? {
         guard let written = value.string else { return nil }
         do {
@@ -371,7 +376,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Returns the content of the file that the value names.
+    /// Returns the content of the file that the value names; nil after a reported mistake.
     mutating func file(_ value: JSONValue) -> [UInt8]? {
         guard let written = value.string, !written.isEmpty else { return nil }
         do {

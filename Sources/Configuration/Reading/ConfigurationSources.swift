@@ -2,7 +2,7 @@ import Crypto
 
 /// The sources of a configuration besides its text and the payload schemas.
 ///
-/// `@unchecked Sendable`: used only by the thread that reads the configuration.
+/// `@unchecked Sendable`: only the thread that reads the configuration uses the object.
 package final class ConfigurationSources: @unchecked Sendable {
     private let files = FileSources()
     /// Digest of the content that was read, in the order of reading.

@@ -1,8 +1,8 @@
-/// Resolves `${NAME}` and `file:PATH` in strings of a configuration, so that the file need not contain secrets.
+/// A resolver of `${NAME}` and `file:PATH` in strings of a configuration, so that the file need not contain secrets.
 package struct ReferenceResolver: Sendable {
-    /// Returns an environment variable; nil: not set.
+    /// The lookup of an environment variable, which returns nil if the variable is not set.
     package var environment: @Sendable (String) -> String?
-    /// Returns the content of a file. The path may be relative to the folder of the configuration file.
+    /// The function that reads a file. The path may be relative to the folder of the configuration file.
     package var readFile: @Sendable (String) throws(ReadFailure) -> [UInt8]
 
     package init(
@@ -22,7 +22,7 @@ package struct ReferenceResolver: Sendable {
         }
     }
 
-    /// A mistake in a reference. It names the source, never the content.
+    /// A mistake in a reference. The message names the source, never the content.
     package struct Mistake: Error, Equatable {
         package let message: String
 
@@ -91,7 +91,7 @@ package struct ReferenceResolver: Sendable {
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Mistake(message: "\(written) is not UTF-8 text")
+            throw Mistake(message: "\(written) must be UTF-8 text")
         }
         return text
     }

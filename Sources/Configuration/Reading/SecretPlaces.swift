@@ -13,7 +13,7 @@ package struct SecretPlaces {
 
     init() {}
 
-    /// - Parameter path: a path with its variables replaced.
+    /// - Parameter path: returns a path with its variables replaced; nil if a variable is not set.
     init(_ root: JSONValue, path: (String) -> String?) { visit(root, key: "", path) }
 
     private mutating func visit(_ value: JSONValue, key: String, _ path: (String) -> String?) {

@@ -9,12 +9,12 @@ package struct AppPattern: Sendable, Equatable {
     /// Specificity of the pattern: the number of literal characters, or the maximum without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
-    /// Takes at most the product of both lengths in steps.
+    /// Whether the pattern matches. The number of steps is at most the product of both lengths.
     package func matches(_ bundleID: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(bundleID.utf8)
         var (place, position) = (0, 0)
-        /// Position after the last `*`, and the end of the text that it matches.
+        /// Position after the last `*`, and the end of the text that the `*` matches.
         var retry: (place: Int, position: Int)?
         while position < name.count {
             if place < pattern.count, pattern[place] == UInt8(ascii: "*") {

@@ -7,7 +7,7 @@ package struct PayloadSchemaFiles: Sendable {
         package var pattern: AppPattern
         package var path: String
         package private(set) var schema: CompiledSchema
-        /// The files of the last read, with their versions before it.
+        /// The files of the last read, with their versions from before the read.
         package private(set) var sources: [String: FileVersion]
 
         init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {
@@ -18,7 +18,7 @@ package struct PayloadSchemaFiles: Sendable {
             self.sources = sources.versions
         }
 
-        /// - Throws: the reason why the previous schema stays.
+        /// - Throws: the reason why the previous schema stays in use.
         package mutating func readAgain() throws(SchemaFileProblem) {
             let sources = FileSources()
             defer { self.sources = sources.versions }
@@ -28,17 +28,18 @@ package struct PayloadSchemaFiles: Sendable {
 
     package var files: [File] = []
 
-    /// Whether both have the same patterns and paths. The content may differ.
+    /// Whether both collections have the same patterns and paths. The contents may differ.
     package func areNamed(as other: PayloadSchemaFiles) -> Bool {
         files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
     }
 
-    /// Returns the schema of each app: the one with the most specific matching pattern.
+    /// Returns the schema of each app: the schema with the most specific matching pattern.
     package func schemas(ofApps bundleIDs: [String]) -> PayloadSchemas {
         PayloadSchemas(files.map(\.schema), ofApps: bundleIDs.map { index(ofApp: $0) })
     }
 
-    /// Returns the index of an app's schema. Among equally specific patterns, the first applies.
+    /// Returns the index of an app's schema. Among equally specific patterns, the first applies. Returns nil if no
+    /// pattern matches.
     package func index(ofApp bundleID: String) -> Int? {
         files.indices.filter { files[$0].pattern.matches(bundleID) }
             .max { files[$0].pattern.exactness < files[$1].pattern.exactness }

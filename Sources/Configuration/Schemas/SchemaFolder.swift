@@ -3,8 +3,8 @@ package import JSON
 package import JSONSchema
 import Text
 
-/// Compiles a schema file and the schemas that it refers to: named resources, and files in its folder. A schema in the
-/// folder is found by its `$id`, or by its path relative to the referring file.
+/// A compiler of a schema file and the schemas that it refers to: named resources, and files in its folder. A schema
+/// in the folder is found by its `$id`, or by its path relative to the referring file.
 package struct SchemaFolder {
     /// Maximum number of files in a folder whose `$id` is read.
     static let filesMax = 1000
@@ -64,7 +64,7 @@ package struct SchemaFolder {
         return SchemaFileProblem(path: path, position: position, message: "\(error)")
     }
 
-    /// Named resources take precedence over files in the folder.
+    /// Returns the schemas that references can name. Named resources take precedence over files in the folder.
     private func known(
         beside folder: String, _ document: JSONDocument, _ sources: FileSources
     ) throws(SchemaFileProblem) -> SchemaResources {
@@ -125,7 +125,7 @@ package struct SchemaFolder {
         return String(cString: resolved)
     }
 
-    /// Returns a URI as in RFC 8089. Percent-encodes all characters except unreserved ones.
+    /// Returns a URI as in RFC 8089. Percent-encodes all characters except unreserved characters and slashes.
     private static func uri(of path: String) -> String {
         var uri = "file://"
         for byte in path.utf8 {
@@ -147,7 +147,7 @@ package struct SchemaFolder {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Sorted, so that the choice between files with the same `$id` is deterministic.
+    /// Returns the sorted names in a folder. The choice between files with the same `$id` is therefore deterministic.
     private static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }

@@ -6,18 +6,18 @@ package import Delivery
 package struct AppCredentials {
     package typealias Chosen = [AppDirectory.Kind: Credential.Name]
 
-    /// Several certificates cover the same topic.
+    /// The error that several certificates cover the same topic.
     package struct Ambiguity: Error {
         package var certificates: [WorkerConfiguration.APNs.Certificate]
     }
 
     package var bundleID: String
-    /// Serves every topic.
+    /// The key, which serves every topic; nil without a key.
     package var key: (name: Credential.Name, environments: [APNSEnvironment])?
     package var certificates: [WorkerConfiguration.APNs.Certificate]
 
-    /// Returns the credential for each kind of push: a certificate that lists the topic, otherwise the key, otherwise a
-    /// certificate for the app if Apple does not require the topic to be listed. Omits kinds without a credential.
+    /// Returns the credential for each kind of push: a certificate that lists the topic, otherwise the key, otherwise
+    /// a certificate for the app if Apple permits an unlisted topic. Omits kinds without a credential.
     package func chosen(in environment: APNSEnvironment) throws(Ambiguity) -> Chosen {
         var chosen: Chosen = [:]
         for kind in AppDirectory.Kind.all { chosen[kind] = try credential(for: kind, in: environment) }

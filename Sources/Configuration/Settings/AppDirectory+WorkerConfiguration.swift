@@ -3,7 +3,8 @@ package import APNSProtocol
 package import Delivery
 
 extension AppDirectory.App {
-    /// - Parameter pool: returns the number of the connection pool for a credential, environment and kind; nil: none.
+    /// - Parameter pool: returns the number of the connection pool for a credential, environment and kind; nil if no
+    ///   pool exists.
     package init(
         _ app: WorkerConfiguration.App, limits: PushLimits = PushLimits(),
         pool: (Credential.Name, APNSEnvironment, AppDirectory.Kind) -> Int?

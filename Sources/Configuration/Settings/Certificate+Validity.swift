@@ -2,10 +2,10 @@ import APNSProtocol
 
 extension WorkerConfiguration.APNs.Certificate {
     package enum Validity {
-        /// Not valid yet, or the clock of this machine is slow.
+        /// A certificate that is not valid yet, or a slow clock of this machine.
         case notYet
         case valid
-        /// Expires soon: log a warning.
+        /// A certificate that expires soon, which the worker logs as a warning.
         case ending
         case expired
     }
@@ -21,7 +21,7 @@ extension WorkerConfiguration.APNs.Certificate {
         }
     }
 
-    /// Days of validity, rounded up. 0 or less: expired.
+    /// Returns the remaining days of validity, rounded up; 0 or less after the expiration.
     package func daysLeft(unixSeconds: Int64) -> Int {
         let seconds = contents.validSeconds.upperBound - unixSeconds
         return Int((Double(seconds) / 86_400).rounded(.up))

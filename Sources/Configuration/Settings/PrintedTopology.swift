@@ -1,13 +1,13 @@
 package import BrokerTopology
 
-/// A topology to print, with its virtual host and user. Not used for connections.
+/// A topology to print, with its virtual host and user. Connections do not use the value.
 package struct PrintedTopology: Sendable {
-    /// The worker's user if the configuration names none.
+    /// The worker's user if the configuration does not name the user.
     package static let defaultUser = "martlet"
 
     package let topology: Topology
     package let virtualHost: String
-    /// The worker's user; nil: the configuration refers to a name that is not available on this machine.
+    /// The worker's user; nil if the configuration refers to a name that is not available on this machine.
     package let user: String?
 
     package init(topology: Topology, virtualHost: String, user: String?) {

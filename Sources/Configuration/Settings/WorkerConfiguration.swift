@@ -21,33 +21,33 @@ package struct WorkerConfiguration: Sendable {
     /// Whether to resend a push that got no response.
     var resendsUnknown = true
     package var results = ResultsRetention()
-    /// nil: one for each processor.
+    /// The number of lanes; nil for one lane for each processor.
     package var lanes: Int?
     package var logLevel = LogLevel.info
     package var admin = Admin()
-    /// nil: no spans are exported.
+    /// The export of spans; nil if the worker exports no spans.
     package var tracing: Tracing?
-    /// nil: channel commands are not consumed.
+    /// The settings of channel commands; nil if the worker does not consume commands.
     package var channels: Channels?
 
     package struct Broker: Sendable {
         package var url: AMQPURL
         /// Whether the file names the user.
         var namesUser = false
-        /// nil: from the URL.
+        /// The heartbeat interval; nil for the interval of the URL.
         var heartbeatSeconds: Int?
-        /// nil: from the URL.
+        /// The socket options; nil for the options of the URL.
         package var socket: ConnectOptions?
         package var names = TopologyNames()
         /// The queues of `names` for which the file has settings.
         package var requestQueues: [Queue] = []
-        /// Only for an `amqps` URL.
+        /// The TLS settings, which apply only to an `amqps` URL.
         package var tls = TLSClientConfiguration()
-        /// nil: the host of the URL.
+        /// The server name in TLS; nil for the host of the URL.
         var serverName: String?
         /// Whether the client certificate identifies the user, if the broker offers EXTERNAL.
         package var prefersCertificate: Bool { url.usesTLS && tls.identity != nil && !namesUser }
-        /// The management API, with credentials; nil: checks that need it are skipped.
+        /// The management API, with credentials; nil to skip the checks that need it.
         package var management: HTTPURL?
 
         package init(
@@ -69,9 +69,9 @@ package struct WorkerConfiguration: Sendable {
 
         package struct Queue: Sendable, Equatable {
             package var name: String
-            /// nil: `Limits.inFlightMax`.
+            /// The prefetch; nil for `Limits.inFlightMax`.
             package var prefetch: Int?
-            /// nil: the default of the topology.
+            /// The routing key; nil for the default of the topology.
             package var routingKey: String?
             var shards = 1
         }
@@ -82,9 +82,9 @@ package struct WorkerConfiguration: Sendable {
         package var certificates: [Certificate] = []
         package var production = Server(APNSEnvironment.production)
         package var sandbox = Server(APNSEnvironment.sandbox)
-        /// nil: direct connections.
+        /// The proxy; nil for direct connections.
         package var proxy: Proxy?
-        /// nil: the default of the pool.
+        /// The maximum number of connections of a pool; nil for the default of the pool.
         package var connectionsMax: Int?
         package var requestTimeoutSeconds: Int64?
         package var socket = ConnectOptions()
@@ -111,7 +111,7 @@ package struct WorkerConfiguration: Sendable {
         /// An HTTP proxy for connections to APNs.
         package struct Proxy: Sendable, Equatable {
             package var url: HTTPURL
-            /// Hosts that are reached directly; nil: none.
+            /// Hosts with direct connections; nil if all connections use the proxy.
             var exemptions: ProxyExemptions?
         }
 
@@ -119,7 +119,7 @@ package struct WorkerConfiguration: Sendable {
             package var keyID: String
             package var teamID: String
             package var privateKey: ES256PrivateKey
-            /// nil: the key is in the configuration or in an environment variable.
+            /// The path of the key file; nil if the key is in the configuration or in an environment variable.
             package var file: String?
             /// The environments in which Apple accepts the key.
             package var environments = APNSEnvironment.allCases
@@ -127,9 +127,9 @@ package struct WorkerConfiguration: Sendable {
 
         /// A provider certificate with its private key.
         package struct Certificate: Sendable {
-            /// Topic, with the environment if there is only one.
+            /// The topic, followed by the environment if the certificate has only one environment.
             package var name: String
-            /// The path in the configuration.
+            /// The path of the certificate, as written in the configuration.
             package var file: String
             /// Path of the private key.
             package var keyPath: String
@@ -149,9 +149,9 @@ package struct WorkerConfiguration: Sendable {
 
         package struct Server: Sendable {
             package var endpoint: Endpoint
-            /// The host of broadcasts, at the same port; nil: the same host.
+            /// The host of broadcasts, at the same port; nil for the host of `endpoint`.
             var broadcastHost: String?
-            /// The endpoint of channel management; nil: the host is not Apple's and no port is configured.
+            /// The endpoint of channel management; nil if the host is not Apple's and no port is configured.
             var channelEndpoint: Endpoint?
             /// The accepted certificate authorities.
             var trust = TLSTrust.system
@@ -161,7 +161,7 @@ package struct WorkerConfiguration: Sendable {
                 channelEndpoint = Endpoint(host: environment.channelHost, port: environment.channelPort)
             }
 
-            /// nil: the endpoint of device pushes.
+            /// The endpoint of broadcasts; nil for the endpoint of device pushes.
             var broadcastEndpoint: Endpoint? {
                 broadcastHost.flatMap { $0 == endpoint.host ? nil : Endpoint(host: $0, port: endpoint.port) }
             }
@@ -172,7 +172,7 @@ package struct WorkerConfiguration: Sendable {
         package var bundleID: String
         /// The credentials in each environment.
         package var credentials: [APNSEnvironment: AppCredentials.Chosen]
-        /// The environment of requests that name none.
+        /// The environment of requests that do not name their environment.
         package var environment: APNSEnvironment
         /// The app's own limits; `Limits.eachApp` has the defaults.
         package var limits = PushLimits()
@@ -187,7 +187,8 @@ package struct WorkerConfiguration: Sendable {
             self.limits = limits
         }
 
-        /// A bundle ID may end like a topic, but is then more likely a topic.
+        /// A warning about a bundle ID that ends like a topic; nil for other bundle IDs. A bundle ID with this end is
+        /// probably a topic.
         package var warning: String? {
             let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
             guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
@@ -211,9 +212,9 @@ package struct WorkerConfiguration: Sendable {
         package static let defaultEndpoint = Endpoint(host: "127.0.0.1", port: 9780)
 
         package var isEnabled = true
-        /// nil: ``defaultEndpoint``, or any free port if that is in use.
+        /// The TCP address; nil for ``defaultEndpoint``, or for any free port if the default port is in use.
         package var listen: Endpoint?
-        /// nil: in the user's runtime folder.
+        /// The path of the control socket; nil for a path in the user's runtime folder.
         package var socketPath: String?
     }
 
@@ -226,7 +227,7 @@ package struct WorkerConfiguration: Sendable {
 
     /// Commands for broadcast channels.
     package struct Channels: Sendable, Equatable {
-        /// Prefix of the queues that may receive replies; nil: only direct replies.
+        /// Prefix of the queues that may receive replies; nil to permit only direct replies.
         package var replyPrefix: String?
     }
 
@@ -239,8 +240,8 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Number of channels on a lane's consuming connection: one each for every request queue, the quarantine and the
-    /// queue of expired messages.
+    /// Number of channels on a lane's consuming connection: one for each request queue, for the quarantine and for
+    /// the queue of expired messages.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that do not prevent a start but are probably mistakes.

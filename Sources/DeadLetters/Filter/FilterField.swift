@@ -38,7 +38,7 @@ package enum FilterField: Equatable, Sendable {
         }
     }
 
-    /// nil: any type.
+    /// The type of the field's values; nil for any type.
     package var kind: Kind? {
         if case .known(let field) = self { field.kind } else { nil }
     }

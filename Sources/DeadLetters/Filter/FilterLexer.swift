@@ -1,4 +1,4 @@
-/// Splits the text of a filter into tokens.
+/// A lexer that splits the text of a filter into tokens.
 struct FilterLexer {
     /// Maximum length of a filter in bytes.
     static let bytesMax = 4096
@@ -13,7 +13,7 @@ struct FilterLexer {
         }
     }
 
-    /// Returns all tokens. The last is `end`.
+    /// Returns all tokens. The last token is `end`.
     static func tokens(of text: String) throws(FilterError) -> [FilterToken] {
         var lexer = try FilterLexer(text)
         var tokens: [FilterToken] = []

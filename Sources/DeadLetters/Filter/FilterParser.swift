@@ -9,7 +9,7 @@ struct FilterParser {
     private var place = 0
     private var depth = 0
 
-    /// - Parameter tokens: the last must be `end`.
+    /// - Parameter tokens: the tokens of a filter. The last token must be `end`.
     init(_ tokens: [FilterToken]) { self.tokens = tokens }
 
     /// Parses the complete filter.

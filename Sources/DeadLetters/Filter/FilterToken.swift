@@ -6,7 +6,7 @@ package struct FilterToken: Equatable, Sendable {
         case name(String)
         case text(String)
         case number(Double)
-        /// In milliseconds.
+        /// A duration in milliseconds.
         case duration(Double)
         /// An operator, parenthesis or bracket.
         case symbol(String)

@@ -4,7 +4,7 @@ package enum FilterValue: Equatable, Sendable {
     case number(Double)
     case milliseconds(Double)
     case boolean(Bool)
-    /// The field does not exist or is null.
+    /// A field that does not exist or is null.
     case missing
     /// An object or array, which equals nothing.
     case other

@@ -22,9 +22,9 @@ package struct DeadLetter: Sendable {
     package var attempts: Int64?
     /// The original request queue; nil if no trusted source confirms it.
     package var queue: String?
-    /// Complete; shortened for output.
+    /// The complete device token, which output shortens.
     package var deviceToken: String?
-    /// UNIX milliseconds.
+    /// The time of the failure, in UNIX milliseconds.
     package var failedAt: Int64?
     package var bodyBytes: Int
 
@@ -70,7 +70,7 @@ package struct DeadLetter: Sendable {
         failedAt = root["finished_at"]?.int64
     }
 
-    /// Time since the failure; nil if its time is unknown or in the future.
+    /// Returns the time since the failure; nil if the time of the failure is unknown or in the future.
     package func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: failedAt, at: nowUnixMilliseconds)
     }

@@ -1,9 +1,9 @@
 import JSON
 
-/// Selects dead letters by filter and by ID. Without both, selects all.
+/// A selection of dead letters by filter and by ID. A selection without filter and IDs contains all dead letters.
 package struct DeadLetterChoice: Sendable {
     package var filter: Filter?
-    /// Empty: any.
+    /// The selected IDs; empty to select any ID.
     package var ids: Set<String> = []
 
     package init(filter: Filter? = nil, ids: Set<String> = []) {

@@ -1,4 +1,4 @@
-/// Counts dead letters by common properties, in bounded memory.
+/// The counts of dead letters by common properties, in bounded memory.
 package struct DeadLetterGroups: Sendable {
     package enum Key: String, CaseIterable, Sendable {
         case `class`, code, app, schema, path, queue, outcome, age
@@ -7,15 +7,15 @@ package struct DeadLetterGroups: Sendable {
     }
 
     package struct Group: Equatable, Sendable {
-        /// One value per key.
+        /// The values, one for each key.
         package var values: [String]
         package var count: Int
-        /// Milliseconds since the oldest and the newest failure; nil if no message has the time.
+        /// Milliseconds since the oldest and the newest failure; nil if no dead letter has the time.
         package var oldestAge: Int64?
         package var newestAge: Int64?
     }
 
-    /// Maximum number of groups. Messages beyond it share one group.
+    /// Maximum number of groups. Dead letters beyond the maximum share one group.
     static let groupsMax = 10_000
 
     package let keys: [Key]
@@ -49,7 +49,7 @@ package struct DeadLetterGroups: Sendable {
         groups[values] = group
     }
 
-    /// Largest group first; groups of the same size in the order of their values.
+    /// The groups, the largest first. Groups of the same size are in the order of their values.
     package var sorted: [Group] {
         groups.values.sorted { one, other in
             one.count != other.count ? one.count > other.count : one.values.lexicographicallyPrecedes(other.values)

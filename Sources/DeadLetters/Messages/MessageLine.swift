@@ -32,7 +32,7 @@ package enum MessageLine {
             json.key(name)
             json.string(text)
         }
-        // Larger numbers exceed what JSON readers agree on, and are not realistic times.
+        // Larger numbers exceed the common range of JSON readers, and are not realistic times.
         if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
         if let priority = copy.priority { json.member("priority", Int64(priority)) }
         json.endObject()
@@ -74,7 +74,7 @@ package enum MessageLine {
             json.beginObject()
             switch value {
             case .bytes(let bytes): json.member("base64", Base64.encode(bytes))
-            // As a string, since JSON numbers cannot express all values.
+            // Write a string, because JSON numbers cannot express all values.
             case .timestamp(let seconds): json.member("timestamp", "\(seconds)")
             case .double(let number): json.member("double", "\(number)")
             case .decimal: json.member("decimal", decimal(value))

@@ -3,7 +3,7 @@ package import BrokerTopology
 /// The queues that a command reads, and the words for their messages.
 package enum MessageSource: Equatable, Sendable {
     case deadLetters
-    /// Results that no queue is bound for.
+    /// Results without a bound queue.
     case unrouted
     /// Requests that wait for their next attempt.
     case waits
@@ -60,7 +60,7 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// Returns the name of the queue for output, or a pattern if there are several queues.
+    /// Returns the name of the queue for output, or a pattern for several queues.
     package func place(_ names: TopologyNames) -> String {
         switch self {
         case .deadLetters: names.deadQueue
@@ -78,7 +78,8 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// The exchange that routes a message to its queue again by its routing key; nil: the default exchange.
+    /// Returns the exchange that routes a message to its queue again by its routing key; nil for the default
+    /// exchange.
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {
         case .unrouted: names.unroutedExchange

@@ -2,7 +2,7 @@ package import AMQP
 import Crypto
 import Delivery
 
-/// Builds a request from a dead letter: the same body, the producer's headers and the origin.
+/// A request that is built from a dead letter: the same body, the producer's headers and the origin.
 package enum RedriveMessage {
     private static let roundsMax: Int64 = 1_000_000
     /// Headers of the worker that no longer apply.

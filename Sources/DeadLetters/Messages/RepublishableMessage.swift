@@ -3,8 +3,8 @@ package import Delivery
 
 /// The parts of a message that are published again: body, properties and headers.
 ///
-/// The expiration is omitted: the broker would drop the new message. The user ID is omitted: the broker accepts only
-/// the user of the connection (https://www.rabbitmq.com/docs/validated-user-id).
+/// The expiration is omitted, because the broker would drop the new message. The user ID is omitted, because the
+/// broker accepts only the user of the connection (https://www.rabbitmq.com/docs/validated-user-id).
 package struct RepublishableMessage: Equatable, Sendable {
     package var body: [UInt8]
     package var messageID: String?
@@ -17,8 +17,8 @@ package struct RepublishableMessage: Equatable, Sendable {
     /// Seconds since 1970-01-01 UTC.
     package var timestampSeconds: UInt64?
     package var priority: UInt8?
-    /// Without headers that the broker sets at each delivery, and without CC and BCC, which would route the new message
-    /// further.
+    /// The headers, except the headers that the broker sets at each delivery, and CC and BCC, which would route the
+    /// new message to further queues.
     package var headers = FieldTable()
     /// The trusted source of the origin headers.
     package var provenance = Provenance.unknown
@@ -48,9 +48,9 @@ package struct RepublishableMessage: Equatable, Sendable {
 
     /// Returns the message for a queue. A message from a file may contain any header.
     ///
-    /// If the provenance is known, the message carries the user ID of its publisher, which preserves the provenance. If
-    /// the provenance is the broker, a worker's provenance headers are omitted: the user ID would make them trusted
-    /// too.
+    /// If the provenance is known, the message carries the user ID of its publisher, which preserves the provenance.
+    /// If the provenance is the broker, a worker's provenance headers are omitted, because the user ID would make the
+    /// headers trusted, too.
     package func message(to queue: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: messageID ?? "", contentType: contentType,

@@ -1,12 +1,12 @@
 package import AMQP
 package import BrokerTopology
 
-/// Builds a message that publishes an unrouted result or a waiting request again.
+/// A message that publishes an unrouted result or a waiting request again.
 package enum ResendMessage {
     package enum Refusal: Error, Equatable {
-        /// The topology does not route this exchange to the queue.
+        /// An exchange that the topology does not route to the queue.
         case foreignExchange(String)
-        /// The topology has no such request queue.
+        /// A queue that is not a request queue of the topology.
         case unknownRequestQueue(String)
 
         package var text: String {
@@ -31,7 +31,7 @@ package enum ResendMessage {
         return result
     }
 
-    /// Returns the request for its request queue, which is its routing key. The wait headers stay, so that a worker
+    /// Returns the request for its request queue, which is its routing key. Keeps the wait headers, so that a worker
     /// recognizes a duplicate.
     package static func request(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)

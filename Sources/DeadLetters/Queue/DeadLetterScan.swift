@@ -8,8 +8,8 @@ package import EventLoop
 ///
 /// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
 /// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a
-/// failed delivery, and a queue with a delivery limit (20 by default since 4.0) discards messages that exceed it. A
-/// scan therefore stops before the limit, and publishes messages at the limit again.
+/// failed delivery, and a queue with a delivery limit (20 by default since 4.0) discards messages that exceed the
+/// limit. A scan therefore stops before the limit, and publishes messages at the limit again.
 ///
 /// RabbitMQ 3.10 puts requeued messages in front of the queue, but behind messages requeued earlier. To preserve the
 /// order, a scan always consumes as many messages as the window holds. The exception is a wait queue at a limited rate:
@@ -29,31 +29,32 @@ package final class DeadLetterScan {
     /// Maximum wait for a publish. A lost connection ends the scan anyway.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
-    /// Polls without a new message after which the scan ends: another consumer holds the rest.
+    /// Number of polls without a new message after which the scan ends, because another consumer holds the remaining
+    /// messages.
     private static let quietPollsMax = 20
-    /// As `quietPollsMax`, for a wait queue, whose requests expire.
+    /// The equivalent of `quietPollsMax` for a wait queue, whose requests expire.
     private static let quietPollsOfWaitsMax = 2
     private static let requeuePollMilliseconds = 20
     private static let requeuePollsMax = 500
 
     package enum End: Equatable {
-        /// Every message present at the start has been read.
+        /// The end after the last message that was present at the start.
         case complete
-        /// The caller stopped the scan.
+        /// A stop by the caller.
         case enough
-        /// The held messages fill the window, so that the broker sends no more.
+        /// A window full of held messages, so that the broker sends no further messages.
         case windowFull
         case tooLong
         case interrupted(Interruption.Signal)
         case lost(AMQPError)
-        /// A message is close to the delivery limit.
+        /// A message close to the delivery limit.
         case worn(deliveries: Int)
     }
 
     package let queue: String
     /// Ready messages at the start.
     package private(set) var total = 0
-    /// Other consumers at the start. They may hold messages that the scan does not see.
+    /// Other consumers at the start, which may hold messages that the scan does not see.
     package private(set) var otherConsumers = 0
     /// Messages returned by `next`.
     package private(set) var seen = 0
@@ -67,7 +68,7 @@ package final class DeadLetterScan {
     package let loop: EventLoop
     private let source: MessageSource
     private let names: TopologyNames
-    /// nil: no limit.
+    /// The delivery limit of the queue; nil without a limit.
     private let deliveryLimit: Int?
     /// Maximum number of held messages.
     package let window: Int
@@ -90,7 +91,7 @@ package final class DeadLetterScan {
     private var quietPolls = 0
     private var hasLostChannel = false
 
-    /// Whether the caller has read every message of the queue. False if other consumers may hold some.
+    /// Whether the caller has read every message of the queue. False if other consumers may hold messages.
     package var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
     /// Whether received, unread messages are requeued.
@@ -130,7 +131,7 @@ package final class DeadLetterScan {
         consumer = Consumer(on: consumed, configuration: configuration)
     }
 
-    /// Checks that another queue exists. Call it before `open`.
+    /// Checks that another queue exists. Call this function before `open`.
     ///
     /// - Throws: `notFound` if the queue does not exist.
     package func verifyQueue(_ queue: String) async throws(AMQPError) {
@@ -238,8 +239,8 @@ package final class DeadLetterScan {
         return isSettled
     }
 
-    /// Waits until the broker has applied all acknowledgements. Its reply follows all messages in flight, possibly the
-    /// whole queue. The wait continues while messages arrive.
+    /// Waits until the broker has applied all acknowledgements. The broker's reply follows all messages in flight,
+    /// possibly the whole queue. The wait continues while messages arrive.
     private func waitUntilSettled() async -> Bool {
         var before: Int
         repeat {
@@ -309,7 +310,8 @@ package final class DeadLetterScan {
         waiter = nil
     }
 
-    /// Ends the scan if no more messages will arrive: other consumers have them, or the window is full.
+    /// Ends the scan if no more messages will arrive, because other consumers hold the messages or the window is
+    /// full.
     private func checkForMoreMessages() async {
         if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }
@@ -332,8 +334,8 @@ package final class DeadLetterScan {
         }
     }
 
-    /// Waits until the broker has requeued all messages. It requeues them some time after the channel closes, and the
-    /// next scan should see all.
+    /// Waits until the broker has requeued all messages. The broker requeues messages some time after the channel
+    /// closes, and the next scan should see all messages.
     private func waitUntilRequeued(_ count: Int) async {
         for _ in 0..<Self.requeuePollsMax where count > 0 {
             guard let status = try? await admin.status(ofQueue: queue), status.messages < count else { return }

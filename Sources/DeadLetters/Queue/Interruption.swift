@@ -1,12 +1,12 @@
 package import EventLoop
 import Glibc
 
-/// Handles SIGINT, SIGTERM and SIGHUP as a request to stop in order: started work is completed. A second signal
-/// terminates the process immediately. The first signal does so too if no work has started.
+/// The handling of SIGINT, SIGTERM and SIGHUP as requests to stop in order: started work is completed. A second
+/// signal terminates the process immediately. If no work has started, the first signal also terminates the process.
 public final class Interruption {
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// The kind of a signal. The raw value is the exit status of a process that it ends.
+    /// The kind of a signal. The raw value is the exit status of a process that the signal ends.
     public enum Signal: Int32 {
         case interrupt = 130
         case terminate = 143
@@ -18,13 +18,13 @@ public final class Interruption {
     package var hasBegun = false
     /// Handlers of started work, outermost first.
     private var handlers: [InterruptionHandler] = []
-    /// Runs before an immediate termination.
+    /// The action before an immediate termination.
     package var atOnce: () -> Void = {}
-    /// Whether to ignore SIGINT: an editor that has the terminal handles Ctrl-C as a key.
+    /// Whether to ignore SIGINT, because an editor in the terminal handles Ctrl-C as a key.
     package var leavesControlC = false
     private var source: SignalSource?
 
-    /// Blocks the signals. Call it before other threads start.
+    /// Blocks the signals. Call this function before other threads start.
     package static func block() { SignalSource.block(handledSignals) }
 
     package init(on loop: EpollLoop) {
@@ -43,8 +43,8 @@ public final class Interruption {
 
     package func remove(_ handler: InterruptionHandler) { handlers.removeAll { $0 === handler } }
 
-    /// The handled signals. SIGHUP is excluded if it is ignored (`nohup`): a signalfd would receive it while it is
-    /// blocked.
+    /// The handled signals. SIGHUP is excluded if the process ignores it (`nohup`), because a signalfd would receive
+    /// the blocked signal.
     private static var handledSignals: [Int32] {
         var action = sigaction()
         sigaction(SIGHUP, nil, &action)

@@ -1,4 +1,4 @@
-/// Stops work of a command at the first signal. Called on the loop's thread.
+/// A handler that stops work of a command at the first signal. The loop calls handlers on its thread.
 open class InterruptionHandler {
     public init() {}
 

@@ -1,7 +1,7 @@
 package import BrokerManagement
 package import BrokerTopology
 
-/// Decides from the broker's bindings whether results can be replayed without loss.
+/// The bindings that determine whether results can be replayed without loss.
 package struct ReplayBindings {
     /// Bindings of the result exchange.
     var ofResults: [Topology.Binding]
@@ -24,7 +24,7 @@ package struct ReplayBindings {
             let (queue, exchange) = (names.unroutedQueue, names.unroutedExchange)
             return
                 "queue \(queue) is not bound to exchange \(exchange), and a result without a bound queue would be lost: "
-                + "martlet topology apply"
+                + "run martlet topology apply"
         }
         return nil
     }

@@ -1,4 +1,4 @@
-/// Limits the number of concurrent publishes, each a task of a group.
+/// A limit of concurrent publishes, each of which is a task of a group.
 package struct PublishWindow {
     /// Maximum number of unconfirmed messages.
     private static let inFlightMax = 256
@@ -7,7 +7,7 @@ package struct PublishWindow {
 
     package init() {}
 
-    /// Waits until there is room for one more task. The caller must then add a task.
+    /// Waits until the limit permits one more task. The caller must then add a task.
     package mutating func makeRoom(in group: inout TaskGroup<Void>) async {
         if inFlight == Self.inFlightMax {
             _ = await group.next()

@@ -1,8 +1,8 @@
 package import EventLoop
 
-/// Spreads messages evenly over each second.
+/// A rate limit that spreads messages evenly over each second.
 package struct RateLimiter {
-    /// The lateness that later messages make up for, at most.
+    /// The maximum delay that later messages compensate.
     private static let burst = Duration.milliseconds(50)
 
     private let interval: Duration
@@ -10,7 +10,7 @@ package struct RateLimiter {
 
     package init(perSecond rate: Int) { interval = .nanoseconds(1_000_000_000 / Int64(max(1, rate))) }
 
-    /// Returns how long the next message waits. The message then counts as sent.
+    /// Returns the wait before the next message. The message then counts as sent.
     package mutating func wait(now: MonotonicTime) -> Duration {
         let due = max(next ?? now, now - Self.burst)
         next = due + interval

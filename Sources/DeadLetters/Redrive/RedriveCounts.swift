@@ -3,21 +3,21 @@ import JSON
 /// Counts of the chosen messages by outcome.
 package struct RedriveCounts: Equatable, Sendable {
     package var seen = 0
-    /// Published, confirmed and removed; in a dry run, those that would be.
+    /// Messages that were published, confirmed and removed. In a dry run, messages that would be redriven.
     package var redriven = 0
-    /// Stay in the queue: a worker would refuse them again.
+    /// Messages that stay in the queue, because a worker would refuse them again.
     package private(set) var invalid = 0
-    /// `invalid` by class and code of the refusal.
+    /// The counts of `invalid` by class and code of the refusal.
     package private(set) var refusals: [String: Int] = [:]
     /// The id of the first refused message that can be edited.
     package private(set) var firstRefused: String?
-    /// Stay in the queue: not published.
+    /// Messages that stay in the queue and were not published.
     package var failed = 0
-    /// Stay in the queue: published, but not confirmed.
+    /// Messages that stay in the queue and were published, but not confirmed.
     package var unknown = 0
-    /// Published and confirmed, but still in the queue.
+    /// Messages that were published and confirmed, but are still in the queue.
     package var left = 0
-    /// Still in the queue for unrouted results: no queue is bound.
+    /// Results that are still in the queue for unrouted results, because no other queue is bound.
     package var unroutable = 0
 
     package init(
@@ -42,7 +42,7 @@ package struct RedriveCounts: Equatable, Sendable {
     private static let reasonsMax = 5
 
     /// - Parameters:
-    ///   - reason: class and code, as a dead letter has them.
+    ///   - reason: class and code of a dead letter.
     ///   - id: nil if the body cannot be edited.
     package mutating func refuse(_ reason: String, _ id: String?) {
         invalid += 1
@@ -50,7 +50,7 @@ package struct RedriveCounts: Equatable, Sendable {
         refusals[reason, default: 0] += 1
     }
 
-    /// Most frequent first.
+    /// The reasons, the most frequent first.
     private var reasons: [(key: String, value: Int)] {
         refusals.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
     }

@@ -3,7 +3,7 @@ package import BrokerTopology
 /// The destination of a redriven dead letter.
 package struct RedriveTarget: Sendable {
     package let names: TopologyNames
-    /// nil: the original request queue of each dead letter.
+    /// The target queue; nil for the original request queue of each dead letter.
     package let queue: String?
 
     package init(names: TopologyNames, queue: String?) {
@@ -11,7 +11,8 @@ package struct RedriveTarget: Sendable {
         self.queue = queue
     }
 
-    /// Returns nil if the original queue is not a configured request queue, and there are several.
+    /// Returns the queue for a dead letter; nil if its original queue is not a configured request queue, and several
+    /// request queues exist.
     package func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
         if let origin = letter.queue, names.requestQueuesAndShards.contains(origin) { return origin }

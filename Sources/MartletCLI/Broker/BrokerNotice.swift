@@ -2,16 +2,16 @@ import AMQP
 import EventLoop
 import Text
 
-/// Chooses the messages of a command that waits for its broker: after a second the cause of the wait, later each new
-/// cause, and then that the broker is connected. Pure.
+/// The messages of a command that waits for its broker. The first message, after a second, names the cause of the
+/// wait. Later messages name each new cause and the end of the wait.
 struct BrokerNotice {
-    /// Shorter waits are not reported.
+    /// The minimum duration of a reported wait.
     static let noticeDelayMilliseconds = 1000
-    /// Causes that are reported per wait: each node of a cluster may have a different cause.
+    /// Maximum number of causes that are reported for one wait. Each node of a cluster may have a different cause.
     static let causesMax = 16
 
     enum Line: Equatable {
-        /// nil: neither a response nor an error yet.
+        /// The wait and its cause. The cause is nil before the first response or error.
         case waiting(sinceUnixSeconds: Int64, cause: String?)
         case connected(after: Duration)
     }
@@ -42,7 +42,8 @@ struct BrokerNotice {
         return due(now: now)
     }
 
-    /// Returns the line that is due. Call it `noticeDelayMilliseconds` after the wait began.
+    /// Returns the line that is due; nil if no line is due. Call this function `noticeDelayMilliseconds` after the
+    /// wait began.
     mutating func due(now: Now) -> Line? {
         guard let since, since.monotonic.duration(to: now.monotonic) >= .milliseconds(Self.noticeDelayMilliseconds),
             reported.count < Self.causesMax, !reported.contains(cause)
@@ -53,7 +54,7 @@ struct BrokerNotice {
 }
 
 extension BrokerNotice.Line {
-    /// Text for an operator.
+    /// Returns the text for an operator.
     ///
     /// - Parameter endpoints: hosts and ports of the broker.
     func text(_ endpoints: [Endpoint]) -> String {

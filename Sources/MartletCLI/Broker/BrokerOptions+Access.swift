@@ -16,7 +16,7 @@ extension BrokerOptions {
         }
     }
 
-    /// The broker's settings from the configuration file or the command line.
+    /// Returns the broker's settings from the configuration file or the command line.
     func configuration() throws(ConfigurationError) -> WorkerConfiguration.Broker {
         guard let configPath else { return try ofURL() }
         return try ConfigurationFile(configPath).broker().broker

@@ -3,9 +3,9 @@ import CommandKit
 /// The broker of a command. A command also works without a configuration file.
 struct BrokerOptions: Equatable, Sendable {
     var configPath: String?
-    /// URL of the broker if there is no configuration file. May contain `${NAME}`.
+    /// URL of the broker without a configuration file. The URL may contain `${NAME}`.
     var url = "amqp://127.0.0.1:5672"
-    /// Prefix of all names at the broker if there is no configuration file.
+    /// Prefix of all names at the broker without a configuration file.
     var prefix = "push"
 }
 

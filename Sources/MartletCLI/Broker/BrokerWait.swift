@@ -3,9 +3,9 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// Reports on standard error why a command waits for its broker.
+/// A reporter that prints on standard error why a command waits for its broker.
 ///
-/// Belongs to one loop and is used on its thread only.
+/// A reporter belongs to one loop. Only the loop's thread uses the reporter.
 final class BrokerWait: SessionHandler {
     private let loop: EventLoop
     private let endpoints: [Endpoint]

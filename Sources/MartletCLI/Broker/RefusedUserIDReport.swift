@@ -2,7 +2,7 @@ import AMQP
 import CommandKit
 import Text
 
-/// Prints a warning when the broker refuses the user ID of a publisher.
+/// The warning that the broker has refused the user ID of a publisher.
 final class RefusedUserIDReport: SessionHandler {
     override func userIDRefused(_ error: AMQPError) {
         Terminal.error.line(

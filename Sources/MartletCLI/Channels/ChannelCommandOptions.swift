@@ -15,7 +15,7 @@ struct ChannelCommandOptions: Equatable, Sendable {
     var work: Work
     var configPath: String
     var app: String
-    /// nil: the app's environment.
+    /// The environment; nil for the environment of the app.
     var environment: APNSEnvironment?
     var isJSON = false
 }

@@ -12,7 +12,7 @@ extension ChannelsCommand {
     func execute() throws(ConfigurationError) -> ExitCode { try ChannelsSession(options: options).run() }
 }
 
-/// Creates a broadcast channel.
+/// The command that creates a broadcast channel.
 struct ChannelsCreateCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "create"],
@@ -21,7 +21,7 @@ struct ChannelsCreateCommand: ChannelsCommand {
             With storage none, APNs keeps no broadcast for offline devices and allows more broadcasts. With newest, it keeps
             the newest broadcast for at most 8 hours. The policy of a channel cannot be changed.
             A request without a response is not repeated, since it may have created a channel. Instead, the command
-            compares the channels before and after it and reports new ones.
+            compares the channels before and after the request and reports new channels.
 
             \(ChannelsText.exitCodes)
             """,
@@ -42,7 +42,7 @@ struct ChannelsCreateCommand: ChannelsCommand {
     }
 }
 
-/// Shows the storage policy of broadcast channels.
+/// The command that shows the storage policy of broadcast channels.
 struct ChannelsReadCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "read"],
@@ -54,7 +54,7 @@ struct ChannelsReadCommand: ChannelsCommand {
     init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.read(parsed.operands), parsed) }
 }
 
-/// Deletes broadcast channels.
+/// The command that deletes broadcast channels.
 struct ChannelsDeleteCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "delete"],
@@ -72,7 +72,7 @@ struct ChannelsDeleteCommand: ChannelsCommand {
     init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.delete(parsed.operands), parsed) }
 }
 
-/// Lists the broadcast channels of an app.
+/// The command that lists the broadcast channels of an app.
 struct ChannelsListCommand: ChannelsCommand {
     static let syntax = CommandSyntax(
         path: ["channels", "list"],

@@ -8,7 +8,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Manages the broadcast channels of an app, and prints the responses of APNs.
+/// The management of an app's broadcast channels, which prints the responses of APNs.
 struct ChannelsSession: Sendable {
     let options: ChannelCommandOptions
 
@@ -39,7 +39,7 @@ struct ChannelsSession: Sendable {
                 show(report, request, &hasHeader)
             }
             worst = .worse(worst, report.exitCode)
-            // Further requests would fail too.
+            // Further requests would also fail.
             if report.outcome == .unreachable { break }
         }
         return worst

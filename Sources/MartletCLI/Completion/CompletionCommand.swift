@@ -1,6 +1,6 @@
 import CommandKit
 
-/// Prints a completion script.
+/// The command that prints a completion script.
 struct CompletionCommand: Command {
     static let syntax = CommandSyntax(
         path: ["completion"],

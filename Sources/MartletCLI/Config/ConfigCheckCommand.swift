@@ -4,7 +4,7 @@ import JSON
 import JSONSchema
 import Text
 
-/// Checks whether a worker would start with the given configuration files.
+/// The command that checks whether a worker would start with configuration files.
 struct ConfigCheckCommand: Command {
     static let syntax = CommandSyntax(
         path: ["config", "check"],

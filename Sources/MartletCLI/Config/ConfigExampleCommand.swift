@@ -1,14 +1,14 @@
 import CommandKit
 import Configuration
 
-/// Prints an example configuration file.
+/// The command that prints an example configuration file.
 struct ConfigExampleCommand: Command {
     static let syntax = CommandSyntax(
         path: ["config", "example"],
         summary: "Print a configuration file with a comment on every key.",
         discussion: """
-            Its first line refers editors to the schema in config.schema.json in the same folder. To create the schema, run:
-            martlet schema config > config.schema.json
+            The first line of the file refers editors to the schema in config.schema.json in the same folder. To create the
+            schema, run: martlet schema config > config.schema.json
             """)
 
     init(_ parsed: ParsedArguments) {}

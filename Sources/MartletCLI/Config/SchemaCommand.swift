@@ -1,13 +1,13 @@
 import CommandKit
 import Configuration
 
-/// Prints a schema of the contract.
+/// The command that prints a schema of the contract.
 struct SchemaCommand: Command {
     static let syntax = CommandSyntax(
         path: ["schema"],
         summary: "Print a schema of messages or of the configuration.",
         discussion: """
-            notification describes requests; result and dead-letter describe what workers publish; config describes the
+            notification describes requests; result and dead-letter describe the messages of workers; config describes the
             configuration file. asyncapi describes the exchanges and queues in YAML, and refers to the other schemas by
             their file names, NAME.schema.json.
             """,

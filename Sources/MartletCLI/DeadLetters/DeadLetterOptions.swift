@@ -11,7 +11,7 @@ struct DeadLetterOptions: Equatable, Sendable {
     }
 
     static let listedDefault = 100
-    /// RabbitMQ's default since 4.0. Assumed if the queue's limit is unknown.
+    /// The assumed delivery limit of a queue whose limit is unknown: RabbitMQ's default since 4.0.
     static let deliveryLimitDefault = DeliveryLimit.standard
 
     var action: Action
@@ -31,14 +31,14 @@ struct DeadLetterOptions: Equatable, Sendable {
     var redrives = false
     /// First line to import; earlier lines are skipped.
     var firstLine = 1
-    /// Destination queue; nil: the queue that each message came from.
+    /// Destination queue; nil for the original queue of each message.
     var target: String?
     var reveals = false
     var isJSON = false
     var saysYes = false
     /// Whether `redrive` may send every dead letter.
     var choosesAll = false
-    /// Delivery limit of the queue; nil: unlimited.
+    /// Delivery limit of the queue; nil if unlimited.
     var deliveryLimit: Int? = deliveryLimitDefault
     /// Whether `deliveryLimit` is the default rather than an option's value.
     var isDeliveryLimitAssumed = true
@@ -60,13 +60,13 @@ extension DeadLetterOptions {
         }
     }
 
-    /// Lower bound for a wait queue at a low rate.
+    /// Lower bound of the scan window for a wait queue at a low rate.
     private static let scanWindowMin = 10
 
-    /// Messages that one scan may hold.
+    /// Maximum number of messages that one scan holds.
     ///
-    /// A request does not return to its request queue when its delay expires while the scan holds it. Without a filter,
-    /// a scan of a wait queue therefore holds only what the rate allows within a second.
+    /// A request does not return to its request queue when its delay expires while the scan holds it. Without a
+    /// filter, a scan of a wait queue therefore holds only as many requests as the rate allows within a second.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax
@@ -147,7 +147,7 @@ extension DeadLetterOptions {
             file = parsed.operands[0]
         case .drop:
             guard let export = parsed.options["export"] else {
-                throw UsageError("missing option --export FILE, the file that dropped dead letters are written to")
+                throw UsageError("option --export FILE is missing; name a new file for the dropped dead letters")
             }
             (file, ids) = (export, parsed.operands)
         case .edit:

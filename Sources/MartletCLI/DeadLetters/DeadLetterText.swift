@@ -7,14 +7,14 @@ import JSON
 import Telemetry
 import Text
 
-/// Formats dead letters as text and JSON. Device tokens are shortened unless `reveals` is set.
+/// The formats of dead letters: text and JSON. Device tokens are shortened unless `reveals` is set.
 enum DeadLetterText {
     /// Columns that a narrow window shortens or omits, in this order; `show` prints all fields.
     private static let economies: [FittedTable.Economy] = [
         ("REASON", 24), ("APP", 12), ("REASON", 0), ("CLASS", 0), ("APP", 0), ("CODE", 16), ("AGE", 0), ("ID", 9),
     ]
 
-    /// - Parameter width: columns of the window; nil: no limit.
+    /// - Parameter width: columns of the window; nil for no limit.
     static func table(
         _ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64, width: Int? = nil
     ) -> String {
@@ -30,7 +30,7 @@ enum DeadLetterText {
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
-    /// - Parameter isComplete: whether the scan read the whole queue, or as much as the options ask for.
+    /// - Parameter isComplete: whether the scan read the whole queue, or as many messages as the options request.
     static func table(
         _ groups: DeadLetterGroups, of seen: Int, in place: String, _ source: MessageSource = .deadLetters,
         isComplete: Bool = true
@@ -175,7 +175,8 @@ enum DeadLetterText {
         return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals)
     }
 
-    /// Device tokens have at least 64 hexadecimal digits. Shorter ones are request IDs, such as a UUID without hyphens.
+    /// Minimum number of hexadecimal digits of a device token. Shorter texts are request IDs, such as a UUID without
+    /// hyphens.
     private static let tokenDigitsMin = 64
 
     /// Returns an operand for a command that an operator pastes. Only possible device tokens are shortened.
@@ -183,7 +184,7 @@ enum DeadLetterText {
         String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
     }
 
-    /// Shortens everything that may be a device token, unless `reveals` is set.
+    /// Returns the text. Shortens every possible device token unless `reveals` is set.
     static func shown(_ text: String, reveals: Bool) -> String {
         guard !reveals else { return text }
         return String(decoding: DeviceToken.shortened(in: text.utf8), as: UTF8.self)

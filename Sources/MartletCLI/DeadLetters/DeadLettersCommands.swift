@@ -3,7 +3,7 @@ import DeadLetters
 import Delivery
 import EventLoop
 
-/// Counts dead letters in groups.
+/// The command that counts dead letters in groups.
 struct DeadLettersStatsCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "stats"],
@@ -20,7 +20,7 @@ struct DeadLettersStatsCommand: MessageQueueCommand {
     }
 }
 
-/// Lists dead letters.
+/// The command that lists dead letters.
 struct DeadLettersListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "list"],
@@ -40,7 +40,7 @@ struct DeadLettersListCommand: MessageQueueCommand {
     }
 }
 
-/// Shows complete dead letters.
+/// The command that shows complete dead letters.
 struct DeadLettersShowCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "show"],
@@ -61,7 +61,7 @@ struct DeadLettersShowCommand: MessageQueueCommand {
     }
 }
 
-/// Sends dead letters as requests.
+/// The command that sends dead letters as requests.
 struct DeadLettersRedriveCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "redrive"],
@@ -78,7 +78,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            .filter, OptionSyntax(name: "all", help: "send every dead letter without asking"),
+            .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
             .limit("maximum number to send"),
             OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
             OptionSyntax(name: "dry-run", help: "only print what would be sent"),
@@ -96,7 +96,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
     }
 }
 
-/// Writes dead letters to a file.
+/// The command that writes dead letters to a file.
 struct DeadLettersExportCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "export"],
@@ -119,7 +119,7 @@ struct DeadLettersExportCommand: MessageQueueCommand {
     }
 }
 
-/// Publishes the dead letters of a file.
+/// The command that publishes the dead letters of a file.
 struct DeadLettersImportCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "import"],
@@ -149,7 +149,7 @@ struct DeadLettersImportCommand: MessageQueueCommand {
     }
 }
 
-/// Corrects a dead letter in an editor, and sends it as a request.
+/// The command that corrects a dead letter in an editor, and sends it as a request.
 struct DeadLettersEditCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "edit"],
@@ -179,19 +179,20 @@ struct DeadLettersEditCommand: MessageQueueCommand {
     }
 }
 
-/// Moves dead letters to a file.
+/// The command that moves dead letters to a file.
 struct DeadLettersDropCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "drop"],
         summary: "Remove dead letters after writing them to a file.",
         discussion: """
-            Write them as `export` does, ask for confirmation, then remove them from the queue. `import` restores them.
+            Write the dead letters as `export` does, ask for confirmation, then remove them from the queue. `import`
+            restores them.
 
             \(DeadLettersText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
-            OptionSyntax(name: "export", value: "FILE", help: "new file to write them to"),
+            OptionSyntax(name: "export", value: "FILE", help: "new file for the dead letters"),
             .filter, .limit("maximum number"),
             .yes, .deliveryLimit, .json,
         ])

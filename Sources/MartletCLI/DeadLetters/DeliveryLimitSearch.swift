@@ -46,6 +46,6 @@ extension DeadLetterScan {
             + "dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}', with a higher priority than any "
             + "other policy for the queue; RabbitMQ 3 has no limit unless a policy or an argument sets one), verify the "
             + "removal (rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and then pass "
-            + "--delivery-limit none, which loses dead letters if there is a limit"
+            + "--delivery-limit none, which loses dead letters if the queue has a limit"
     }
 }

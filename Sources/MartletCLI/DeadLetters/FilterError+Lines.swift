@@ -3,7 +3,7 @@ import JSON
 import Text
 
 extension FilterError {
-    /// Returns lines for a person: the position and message, and the filter with a caret below the position.
+    /// Returns lines for an operator: the position and message, and the filter with a caret below the position.
     func lines(of source: String, width: Int) -> [String] {
         let bytes = Array(source.utf8)
         let position = bytes.withUnsafeBufferPointer { JSONPosition(offset: offset, in: $0) }

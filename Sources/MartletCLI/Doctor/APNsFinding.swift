@@ -5,9 +5,9 @@ import EventLoop
 /// The result of a test push to a nonexistent device or channel: the state of the network path, the credential and the
 /// app.
 enum APNsFinding: Equatable {
-    /// APNs accepted the credential and the topic, and refused the nonexistent device.
+    /// An accepted credential and topic, with a refused nonexistent device.
     case accepted(String)
-    /// As `taken`, for a broadcast. Whether the app has enabled broadcasts is not checked.
+    /// The equivalent of `accepted` for a broadcast. It does not show whether the app has enabled broadcasts.
     case broadcastAccepted(String)
     case acceptsAnyDevice
     case clock

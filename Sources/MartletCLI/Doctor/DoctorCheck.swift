@@ -1,11 +1,12 @@
 import EventLoop
 
-/// One check of `martlet doctor`. Checks run concurrently; a failed check neither delays nor hides another.
+/// One check of `martlet doctor`. Checks run concurrently. A failed check does not delay or hide another check.
 struct DoctorCheck: Sendable {
     let name: String
     /// Timeout in seconds.
     let secondsMax: Int
-    /// Performs the check. Returns its last lines; earlier lines go to `DoctorFindings.found`.
+    /// The function that performs the check. It returns the last lines, and passes earlier lines to
+    /// `DoctorFindings.found`.
     let perform: @Sendable (DoctorContext, EventLoop, DoctorFindings) async -> [DoctorLine]
 
     /// All checks, in the order in which they start.

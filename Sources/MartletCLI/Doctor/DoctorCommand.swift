@@ -2,11 +2,11 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// Checks everything that a worker needs, and prints for each check its result and a remedy.
+/// The command that checks everything that a worker needs, and prints the result and the remedy of each check.
 struct DoctorCommand: Command {
     static let syntax = CommandSyntax(
         path: ["doctor"],
-        summary: "Check everything that a worker needs, and print remedies for what fails.",
+        summary: "Check everything that a worker needs, and print remedies for failures.",
         discussion: """
             Check libraries, the configuration and its files, keys, the broker (name, connection, login, permissions,
             topology, delivery limits, queues) and APNs. The checks are independent, change nothing and consume no
@@ -47,7 +47,7 @@ struct DoctorCommand: Command {
         Terminal.output.line(options.isJSON ? line.json : line.shown(hasColors: Terminal.output.hasColors))
     }
 
-    /// `12 ok, 1 warning, 0 failures, 2 not checked`
+    /// Returns the summary, such as `12 ok, 1 warning, 0 failures, 2 not checked`.
     static func summary(_ counts: [DoctorLine.State: Int]) -> String {
         func count(_ state: DoctorLine.State, _ one: String, _ many: String) -> String {
             let count = counts[state] ?? 0

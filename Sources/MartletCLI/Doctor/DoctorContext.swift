@@ -6,9 +6,9 @@ import Configuration
 /// The input of the checks: the configuration, as far as it can be read.
 struct DoctorContext: Sendable {
     let path: String
-    /// nil if the configuration has mistakes.
+    /// The whole configuration; nil if it has mistakes.
     let configuration: WorkerConfiguration?
-    /// The broker's settings. They may be valid even if other parts of the configuration are not.
+    /// The broker's settings; nil if they have mistakes. Mistakes in other parts of the configuration do not matter.
     let broker: WorkerConfiguration.Broker?
     let topology: Topology?
     let mistakes: [ConfigurationError.Mistake]
@@ -52,7 +52,7 @@ struct DoctorContext: Sendable {
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
 
-    /// nil if the configuration names no broker.
+    /// The broker and its topology; nil if the configuration names no broker.
     var target: TopologyTarget? {
         guard let broker, let topology, let connector = try? BrokerConnector(broker) else { return nil }
         return TopologyTarget(connector: connector, inspector: TopologyInspector(topology, broker))

@@ -2,14 +2,14 @@ import EventLoop
 
 /// The lines and the pending endpoints of one check.
 ///
-/// `@unchecked Sendable`: used on the loop only.
+/// `@unchecked Sendable`: only the loop uses the object.
 final class DoctorFindings: @unchecked Sendable {
     private let loop: EventLoop
     private let write: (DoctorLine) -> Void
     private(set) var lines: [DoctorLine] = []
     /// Endpoints that were queried and have not responded.
     private(set) var awaited: [String] = []
-    /// Resumed with all lines when the check completes or times out.
+    /// The continuation that receives all lines when the check completes or times out.
     var continuation: UnsafeContinuation<[DoctorLine], Never>?
 
     init(loop: EventLoop, write: @escaping (DoctorLine) -> Void) {
@@ -17,7 +17,7 @@ final class DoctorFindings: @unchecked Sendable {
         self.write = write
     }
 
-    /// Adds and writes a line. Ignored after the check has completed.
+    /// Adds and writes a line. Does nothing after the check has completed.
     func found(_ line: DoctorLine) {
         guard continuation != nil else { return }
         lines.append(line)

@@ -6,11 +6,11 @@ import Text
 struct DoctorLine: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// Works now, but may fail later.
+        /// A part that works now, but may fail later.
         case warning
-        /// Prevents a worker from working.
+        /// A fault that prevents a worker from working.
         case failure
-        /// Could not be checked.
+        /// A part that could not be checked.
         case unseen
     }
 
@@ -37,7 +37,7 @@ struct DoctorLine: Sendable, Equatable {
         DoctorLine(check: check, state: .unseen, text: text, remedy: remedy)
     }
 
-    /// Text for people; the remedy is on the next line.
+    /// Returns the text for operators, with the remedy on the next line.
     func shown(hasColors: Bool) -> String {
         let tint: Tint =
             switch state {

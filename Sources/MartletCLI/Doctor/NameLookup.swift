@@ -3,9 +3,9 @@ import EventLoop
 import Glibc
 import Threads
 
-/// Looks up the addresses of a host with this machine's resolver.
+/// The lookup of a host's addresses with this machine's resolver.
 enum NameLookup {
-    /// Returns no addresses if the name does not exist. Blocks a thread that it starts for the lookup.
+    /// Returns the addresses; empty if the name does not exist. Starts a thread, which blocks during the lookup.
     static func addresses(of endpoint: Endpoint) async -> [String] {
         await DetachedThread.run { find(endpoint.host) }
     }

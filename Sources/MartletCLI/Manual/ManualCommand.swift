@@ -1,7 +1,7 @@
 import CommandKit
 import Text
 
-/// Prints a manual page.
+/// The command that prints a manual page.
 struct ManualCommand: Command {
     static let syntax = CommandSyntax(
         path: ["man"],
@@ -11,7 +11,7 @@ struct ManualCommand: Command {
             """,
         operands: "[COMMAND]", operandValues: .commands)
 
-    /// Name of a command; empty: `martlet` itself.
+    /// Name of a command; empty for `martlet` itself.
     let command: String
 
     init(_ parsed: ParsedArguments) throws(UsageError) {

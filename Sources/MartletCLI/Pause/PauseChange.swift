@@ -6,12 +6,12 @@ import JSON
 import Text
 import Worker
 
-/// Pauses or resumes workers.
+/// A pause or resumption of workers.
 struct PauseChange: Equatable, Sendable {
-    /// True: pause; false: resume.
+    /// Whether to pause; false to resume.
     var isPaused: Bool
     var scope = PauseScope.everything
-    /// nil: all workers of this user on this machine.
+    /// The worker; nil for all workers of this user on this machine.
     var worker: WorkerAddress?
     var reason: String?
     var saysYes = false
@@ -55,8 +55,8 @@ struct PauseChange: Equatable, Sendable {
         return try address.request(client, .post, path, scope.query)
     }
 
-    /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns true if there is
-    /// no worker.
+    /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns true if no
+    /// worker runs.
     private func confirms(_ workers: [Result<StatusAnswer, StatusError>]) -> Bool {
         guard !workers.isEmpty else { return true }
         for status in workers.compactMap({ try? $0.get().status }) {
@@ -76,7 +76,7 @@ struct PauseChange: Equatable, Sendable {
 }
 
 extension PauseChange {
-    /// The options of both commands.
+    /// The options of `martlet pause` and `martlet resume`.
     static let options = [
         WorkerAddress.socketOption,
         OptionSyntax(name: "key", value: "KEY-ID", help: "only pushes with this key"),

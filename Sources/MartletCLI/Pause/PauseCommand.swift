@@ -1,15 +1,15 @@
 import CommandKit
 
-/// Pauses workers, or the pushes of one key, certificate or topic.
+/// The command that pauses workers, or the pushes of one key, certificate or topic.
 struct PauseCommand: Command {
     static let syntax = CommandSyntax(
         path: ["pause"],
-        summary: "Stop consuming requests, or hold those of one key, certificate or topic.",
+        summary: "Stop consuming requests, or hold the requests of one key, certificate or topic.",
         discussion: """
             Requests in flight are completed and settled. Requests of a paused key, certificate or topic go to the wait queues
             without counting an attempt, for at most retry.hold_max. Without --key, --certificate and --topic, all requests
             stay in their queues; the command then asks for confirmation on a terminal and shows current pauses. A pause
-            lasts until martlet resume or until the worker exits. martlet status shows who paused, why and since when.
+            lasts until martlet resume or until the worker exits. martlet status shows the user, reason and age of a pause.
             """,
         options: PauseChange.options + [
             OptionSyntax(name: "reason", value: "TEXT", help: "reason that martlet status shows"), .yes,
@@ -22,7 +22,7 @@ struct PauseCommand: Command {
     func run() -> ExitCode { change.run() }
 }
 
-/// Ends a pause of ``PauseCommand``.
+/// The command that ends a pause of ``PauseCommand``.
 struct ResumeCommand: Command {
     static let syntax = CommandSyntax(
         path: ["resume"], summary: "End a pause of martlet pause.",

@@ -1,7 +1,7 @@
 import CommandKit
 import EventLoop
 
-/// Runs a command on an event loop on the calling thread, until the command completes.
+/// The event loop of a command. The loop runs on the calling thread until the command completes.
 enum CommandLoop {
     static func run(_ work: @escaping @Sendable (EpollLoop) async -> ExitCode) -> ExitCode {
         do {

@@ -6,7 +6,7 @@ import Glibc
 enum DefaultConfiguration: Equatable, Sendable {
     case none
     case file(String)
-    /// ``path`` may exist, but this user cannot read it. Ignoring the file would use another broker.
+    /// A file at ``path`` that this user cannot read. Without the file, the command would use another broker.
     case unreadable(reason: String)
 
     static let variable = "MARTLET_CONFIG"
@@ -16,7 +16,7 @@ enum DefaultConfiguration: Equatable, Sendable {
     /// Returns the file that the variable names, `.none` if the variable is empty, else the file at ``path`` if it
     /// exists.
     ///
-    /// - Parameter readError: returns the `errno` of an attempt to read a file; 0: the file is readable.
+    /// - Parameter readError: returns the `errno` of opening a file for reading; 0 if the file is readable.
     static func find(
         environment: (String) -> String? = Environment.value,
         readError: (String) -> Int32 = { access($0, R_OK) == 0 ? 0 : errno }

@@ -6,7 +6,7 @@ extension ExitCode {
     static let interrupted = ExitCode(rawValue: 130)
     static let terminated = ExitCode(rawValue: 143)
 
-    /// The exit codes of `martlet` as `martlet --help` prints them. Scripts and supervisors rely on them.
+    /// The exit codes in the output of `martlet --help`. Scripts and supervisors rely on these codes.
     static let meanings: [(code: ExitCode, meaning: String)] = [
         (.success, "success; worker: stopped, and everything it held is settled"),
         (.failed, "failure: refused by the broker, message not confirmed, document invalid"),

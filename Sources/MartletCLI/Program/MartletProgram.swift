@@ -3,7 +3,7 @@ import ControlProtocol
 
 /// The `martlet` program.
 public enum MartletProgram {
-    /// Runs a command line. Call it on the main thread, before other threads start.
+    /// Runs a command line. Call this function on the main thread, before other threads start.
     ///
     /// - Parameter arguments: the arguments without the program's name.
     /// - Returns: the exit status.

@@ -2,7 +2,8 @@ import AMQP
 import Crypto
 import Delivery
 
-/// The messages whose results are awaited. Messages with the same id have one result each: the second is a duplicate.
+/// The requests whose results are awaited. Each request has its own result, even if two requests have the same id and
+/// the second is a duplicate.
 struct AwaitedResults {
     private var messages: [(messageID: String, names: Set<String>)]
 
@@ -15,10 +16,10 @@ struct AwaitedResults {
 
     var isEmpty: Bool { messages.isEmpty }
 
-    /// Message-ids of the messages without a result.
+    /// Message-ids of the requests without a result.
     var missing: [String] { messages.map(\.messageID) }
 
-    /// Removes the message with one of these ids. Returns whether there was one.
+    /// Removes the request with one of these ids. Returns false if no request has such an id.
     mutating func remove(_ names: [String?]) -> Bool {
         guard
             let index = messages.firstIndex(where: { message in

@@ -3,19 +3,20 @@ import Configuration
 import ControlProtocol
 import Delivery
 
-/// Possible causes of missing results, from the state of queues and workers. Pure.
+/// Possible causes of missing results, from the state of queues and workers.
 struct MissingResultCauses {
-    /// Further lines would hide the first.
+    /// Maximum number of lines. Further lines would hide the first line.
     private static let linesMax = 6
 
     /// The queues in which the requests wait for a worker.
     var queues: [QueueStatus]
     /// Workers on this machine that use the same broker.
     var workers: [WorkerStatus]
-    /// Completes remedies.
+    /// The advice that completes the commands in remedies.
     var commands: CommandAdvice
 
-    /// One cause per line, the most likely first. Never empty: without a known cause, the line shows the queues.
+    /// Lines with one cause each, the most likely first; never empty. Without a known cause, the only line shows the
+    /// queues.
     var lines: [String] {
         let causes = paused + unconsumed + notReady + held
         guard causes.isEmpty else { return Array(causes.prefix(Self.linesMax)) }

@@ -2,7 +2,7 @@ import CommandKit
 import Configuration
 import Text
 
-/// Publishes files as requests.
+/// The command that publishes files as requests.
 struct PublishCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["publish"],
@@ -31,12 +31,12 @@ struct PublishCommand: ConfiguredCommand {
 
     struct Options: Equatable, Sendable {
         var broker = BrokerOptions()
-        /// `-` is standard input.
+        /// The files that contain requests; `-` is standard input.
         var files: [String]
         var messageID: String?
         /// Whether a new id replaces the id in each file.
         var hasNewID = false
-        /// nil: the request exchange.
+        /// The request queue to publish to; nil for the request exchange.
         var queue: String?
         /// Whether to wait for the results.
         var waits = false

@@ -9,7 +9,7 @@ struct PublishReport: Equatable {
     var file: String
     var messageID: String
     var outcome: PublishOutcome
-    /// Completes the remedy.
+    /// The advice that completes the commands in the remedy.
     var commands: CommandAdvice
 
     var exitCode: ExitCode {
@@ -20,7 +20,7 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// `published  <id>  <file>`, or the failure instead of `published`.
+    /// The report as text: `published  <id>  <file>`, or the failure instead of `published`.
     var line: String {
         let reason = reason.map { ": \($0)" } ?? ""
         return "\(word)  \(messageID)  \(file)\(reason)".printable
@@ -47,20 +47,20 @@ struct PublishReport: Equatable {
         }
     }
 
-    /// nil if the message was published.
+    /// The reason for a failure, with the remedy; nil if the broker confirmed the message.
     var reason: String? { sentence.map { commands.completed($0) } }
 
     private var sentence: String? {
         switch outcome {
         case .confirmed: nil
-        case .returned(_, let text): "no queue bound for it (\(text)); run: martlet topology apply"
+        case .returned(_, let text): "no queue is bound for the message (\(text)); run: martlet topology apply"
         case .nacked: "the queue is full or unavailable"
         case .refused(.shortStringTooLong): "id or app longer than 255 bytes"
         case .refused(.headersTooLarge): "properties do not fit in one frame"
         case .refused(.bodyTooLarge): "message too large"
         case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:
             "\(error.message); run: martlet topology apply"
-        case .unknown(let error): "the broker may have received it: \(error.message)"
+        case .unknown(let error): "the broker may have received the message: \(error.message)"
         case .notSent(let error): error.message
         }
     }

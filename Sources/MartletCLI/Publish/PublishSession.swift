@@ -7,7 +7,7 @@ import Delivery
 import EventLoop
 import Text
 
-/// Publishes files as requests and prints the outcome of each.
+/// The publication of files as requests. Prints the outcome of each request.
 struct PublishSession: Sendable {
     let connector: BrokerConnector
     let options: PublishCommand.Options
@@ -57,7 +57,7 @@ struct PublishSession: Sendable {
             id: options.messageID, unixSeconds: unixSeconds)
     }
 
-    /// - Parameter failed: called with the message-id of each message that was certainly not published.
+    /// - Parameter failed: called with the message-id of each request that was certainly not published.
     private func publish(
         _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
         failed: (String) -> Void = { _ in }

@@ -8,7 +8,7 @@ import Text
 
 /// A file that contains a request.
 struct RequestFile: Sendable {
-    /// Larger files are not read: no broker accepts them.
+    /// Maximum size of a file: the default size limit of a message in RabbitMQ 4.
     private static let bytesMax = 16 << 20
 
     enum Destination: Sendable {
@@ -40,7 +40,7 @@ struct RequestFile: Sendable {
         (try? JSONDocument(body).root).map { UnknownApsKey.all(in: CloudEvent.request(in: $0)) } ?? []
     }
 
-    /// Returns the body with a new id in place of its own. Returns it unchanged if it has no id.
+    /// Returns the body with a new id. Returns an unchanged body if the body has no id.
     func withNewID() throws(CryptoError) -> [UInt8] {
         guard let root = (try? JSONDocument(body))?.root,
             let place = (CloudEvent.request(in: root)["id"] ?? root["id"])?.sourceRange
@@ -66,7 +66,8 @@ struct RequestFile: Sendable {
         let (exchange, routingKey) =
             switch destination {
             case .exchange(let name): (name, routingKey(app: root?["app"]?.string))
-            // Each queue is bound by its name to the default exchange, which has none (AMQP 0-9-1, section 3.1.3.1).
+            // Each queue is bound by its name to the default exchange, whose name is empty (AMQP 0-9-1, section
+            // 3.1.3.1).
             case .queue(let name): ("", name)
             }
         var message = OutgoingMessage(exchange: exchange, routingKey: routingKey, body: body, messageID: messageID)
@@ -75,7 +76,7 @@ struct RequestFile: Sendable {
         return message
     }
 
-    /// Returns the app, which allows a queue per app to be bound. Returns `-` if the app cannot be read.
+    /// Returns the app, so that an operator can bind one queue for each app. Returns `-` if the app cannot be read.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
         return app

@@ -8,9 +8,9 @@ import HTTPClient
 import Text
 import Threads
 
-/// Queries the broker and this machine's workers for causes of missing results, and prints the causes.
+/// A lookup of the causes of missing results at the broker and at this machine's workers. Prints the causes.
 struct ResultLookup: Sendable {
-    /// A healthy worker publishes a result sooner.
+    /// The delay before the first lookup. A healthy worker publishes a result sooner.
     private static let firstDelaySeconds = 3
     private static let delaySeconds = 10
     private static let brokerSecondsMax = 5
@@ -20,15 +20,16 @@ struct ResultLookup: Sendable {
     private let queues: [String]
     private let commands: CommandAdvice
 
-    /// - Parameter queue: the queue that the requests are published to; nil: the request exchange, which leads to all
-    ///   request queues.
+    /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which leads to
+    ///   all request queues.
     init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
         self.connector = connector
         queues = queue.map { [$0] } ?? connector.names.requestQueuesAndShards
         self.commands = commands
     }
 
-    /// Prints each cause once on standard error. The caller cancels it when results arrive or time out.
+    /// Prints each cause once on standard error. The caller cancels the task when all results have arrived or the
+    /// timeout has passed.
     func repeatUntilCancelled(on loop: EventLoop) async {
         var printed: Set<String> = []
         var delay = Self.firstDelaySeconds

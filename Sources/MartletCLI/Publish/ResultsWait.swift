@@ -5,7 +5,7 @@ import Configuration
 import EventLoop
 import Text
 
-/// Waits for the results of published messages, and prints each as `martlet watch` does.
+/// A wait for the results of published requests. Prints each result as `martlet watch` does.
 final class ResultsWait {
     private let loop: EventLoop
     private let connector: BrokerConnector
@@ -33,9 +33,9 @@ final class ResultsWait {
         table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
     }
 
-    /// Publishes, and waits for all results. Returns `timedOut` if one is missing.
+    /// Publishes the requests, and waits for all results. Returns `timedOut` if a result is missing.
     ///
-    /// - Parameter publish: calls its parameter with the message-id of each message that was certainly not published.
+    /// - Parameter publish: calls its parameter with the message-id of each request that was certainly not published.
     func run(
         timeoutSeconds: Int, publish: (_ failed: (String) -> Void) async throws(AMQPError) -> ExitCode
     ) async throws(AMQPError) -> ExitCode {

@@ -7,7 +7,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Pushes requests without a broker, one after the other, and prints the responses of APNs.
+/// The command that pushes requests without a broker, one after the other, and prints the responses of APNs.
 struct PushCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["push"],
@@ -26,7 +26,7 @@ struct PushCommand: ConfiguredCommand {
 
     struct Options: Equatable, Sendable {
         var configPath: String
-        /// `-` is standard input.
+        /// The files that contain requests; `-` is standard input.
         var files: [String]
         /// Whether a new id replaces the id in each file.
         var hasNewID = false

@@ -8,8 +8,8 @@ struct QueueRow: Hashable {
     /// The name and message count of the shard with the most messages; nil for a queue without shards.
     var fullest: String?
 
-    /// Returns one row per queue. The shards of a queue share a row at the position of the first shard. It sums the
-    /// messages of all shards and shows the consumers of the shard with the fewest consumers.
+    /// Returns one row per queue. The shards of a queue share a row at the position of the first shard. The shared
+    /// row sums the messages of all shards and shows the consumers of the shard with the fewest consumers.
     static func rows(_ queues: [WorkerStatus.Queue]) -> [QueueRow] {
         var rows: [QueueRow] = []
         var seen: Set<String> = []

@@ -10,7 +10,7 @@ struct StatusAnswer: Sendable {
 
     init(_ answer: HTTPResponse) throws(StatusError) {
         guard answer.isSuccess, let document = try? JSONDocument(answer.body), document.root["worker"] != nil else {
-            throw StatusError(message: "not a worker's admin endpoint (status \(answer.status))")
+            throw StatusError(message: "the server is not a worker's admin endpoint (status \(answer.status))")
         }
         do throws(InputError) {
             status = try WorkerStatus.codec.read(document.root)
@@ -18,7 +18,7 @@ struct StatusAnswer: Sendable {
             throw StatusError(message: "cannot read the worker's status: \(error.message)")
         }
         var line = JSONWriter(capacity: answer.body.count)
-        // Line ends occur only between values; strings contain them escaped.
+        // Line ends occur only between values, because strings contain line ends only as escapes.
         line.raw(escaping: answer.text.utf8.filter { $0 != UInt8(ascii: "\n") })
         json = String(decoding: line.bytes, as: UTF8.self)
     }

@@ -6,7 +6,7 @@ import HTTPClient
 import Text
 import Worker
 
-/// Shows the status of workers.
+/// The command that shows the status of workers.
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         path: ["status"],
@@ -27,7 +27,7 @@ struct StatusCommand: Command {
         ])
 
     struct Options: Equatable, Sendable {
-        /// nil: all workers of this user on this machine.
+        /// The worker; nil for all workers of this user on this machine.
         var worker: WorkerAddress?
         var watches = false
         var intervalSeconds = 1
@@ -84,8 +84,8 @@ struct StatusCommand: Command {
         var workers: [(address: WorkerAddress, answer: Result<StatusAnswer, StatusError>)]
     }
 
-    /// Requests the status of all workers. Keys and signals interrupt it, since an unresponsive worker delays it by
-    /// seconds.
+    /// Requests the status of all workers. Keys and signals interrupt the requests, because an unresponsive worker
+    /// delays the snapshot by seconds.
     private func snapshot(_ pause: RedrawPause?) throws(RedrawPause.End) -> Snapshot {
         guard let pause else { return snapshot() }
         return try pause.value { snapshot() }
@@ -156,7 +156,7 @@ struct StatusCommand: Command {
         return statuses.allSatisfy { $0 == 200 } ? .success : .failed
     }
 
-    /// Reports that no worker was found. Sockets without a process count as no worker.
+    /// The exit code if no worker was found, after an error line. Sockets without a process count as no worker.
     private static var noWorker: ExitCode {
         Terminal.error.line(
             "martlet: \(ControlSocket.advice); pass --socket PATH, or --url http://HOST:9780 for a remote worker")

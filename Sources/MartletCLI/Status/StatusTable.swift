@@ -10,18 +10,18 @@ struct StatusTable {
     struct Line {
         var address: String
         var status: Result<WorkerStatus, StatusError>
-        /// Change since the previous snapshot; nil in the first.
+        /// Change since the previous snapshot; nil in the first snapshot.
         var difference: WorkerTotals?
     }
 
     let lines: [Line]
-    /// Time between the two snapshots.
+    /// Time between the two snapshots, in seconds.
     let seconds: Double
     let hasColors: Bool
-    /// The window that tables are fitted to; nil: no limit.
+    /// The window that limits the size of tables; nil for no limit.
     var window: Terminal.Window?
-    /// Whether the table is redrawn in place. Each line is then cut to the width of the window, and the lines to its
-    /// height.
+    /// Whether the table is redrawn in place. Each line is then cut to the width of the window, and the table to the
+    /// height of the window.
     var isRedrawn = false
 
     var text: String {
@@ -43,7 +43,7 @@ struct StatusTable {
 
     private var width: Int? { window?.columns }
 
-    /// Cuts a line of text to the window's width if lines must not wrap.
+    /// Returns a line of text, cut to the window's width if lines must not wrap.
     private func sentence(_ text: String) -> String {
         guard isRedrawn, let width else { return text }
         return text.shortened(to: width)
@@ -135,7 +135,7 @@ struct StatusTable {
             })
     }
 
-    /// Each worker applies the limits separately.
+    /// The table of apps at their limits. Each worker applies the limits separately.
     private var limitedApps: [String] {
         let hasSeveral = statuses.count > 1
         return section(
@@ -190,7 +190,7 @@ private struct HeldRoute {
     var route: String
     var code: String
     var sentence: String
-    /// nil: not reported by the worker.
+    /// The time for which the route has been held; nil if the worker does not report the time.
     var seconds: Int?
 
     init(_ breaker: WorkerStatus.OpenBreaker) {
@@ -198,7 +198,7 @@ private struct HeldRoute {
         seconds = breaker.secondsOpen
     }
 
-    /// - Parameter report: nil: the worker reports only the paused route.
+    /// - Parameter report: nil if the worker reports only the paused route.
     init(pause: String, _ report: PauseReport?) {
         let note = report?.note.text.map { "\($0); " } ?? ""
         (route, code) = (pause, "paused")

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// Asks a question on a terminal. The loop runs during the prompt, which keeps connections open.
+/// A question on a terminal. The loop runs during the prompt, which keeps connections open.
 final class ConfirmationPrompt {
     /// Whether a terminal can show a question and read the answer.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
@@ -26,7 +26,7 @@ final class ConfirmationPrompt {
         return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
     }
 
-    /// Asks without a loop. An interruption terminates the process. An empty line means no.
+    /// Asks a question without a loop. An interruption terminates the process. An empty line means no.
     static func confirmImmediately(_ text: String) -> Bool {
         Terminal.error.write("\(text.printable) [y/N] ")
         return readLine()?.lowercased().hasPrefix("y") ?? false

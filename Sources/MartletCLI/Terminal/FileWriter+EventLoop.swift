@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 
 extension FileWriter {
-    /// Bytes that a writable pipe accepts without blocking (`PIPE_BUF`).
+    /// Number of bytes that a writable pipe accepts without blocking (`PIPE_BUF`).
     private static let pipeBytes = 4096
     private static let pollMilliseconds = 10
 
@@ -22,8 +22,8 @@ extension FileWriter {
     /// Writes all bytes to a pipe or terminal. The loop continues while the reader is slow.
     ///
     /// - Parameters:
-    ///   - bytes: the bytes to write. Afterwards the unwritten bytes if `isOver` ended the wait; empty after an error.
-    ///   - isOver: called repeatedly during the wait; true ends it.
+    ///   - bytes: the bytes to write; on return, the unwritten bytes if `isOver` ended the wait, otherwise empty.
+    ///   - isOver: called repeatedly during the wait; true ends the wait.
     /// - Returns: false after an error, or if `isOver` returned true.
     static func write(
         _ bytes: inout [UInt8], to descriptor: Int32, on loop: EventLoop, unless isOver: () -> Bool

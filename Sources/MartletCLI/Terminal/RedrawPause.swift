@@ -3,7 +3,8 @@ import EventLoop
 import Glibc
 import Threads
 
-/// Waits between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. Blocks the thread.
+/// A wait between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. Blocks the
+/// thread.
 final class RedrawPause {
     enum End: Error, Equatable {
         case quit
@@ -15,7 +16,7 @@ final class RedrawPause {
     private let signalDescriptor: Int32
     private var keys: KeyInput?
 
-    /// Blocks the signals, which then end a wait instead of the process. Call it on the main thread.
+    /// Blocks the signals, which then end a wait instead of the process. Call this initializer on the main thread.
     init() {
         SignalSource.block(Self.signals)
         var set = sigset_t()
@@ -55,7 +56,7 @@ final class RedrawPause {
         return box.value ?? body()
     }
 
-    /// `@unchecked Sendable`: written before the pipe is closed, read after its end.
+    /// `@unchecked Sendable`: the value is written before the pipe is closed, and read after the end of the pipe.
     private final class ValueBox<Value: Sendable>: @unchecked Sendable {
         var value: Value?
     }

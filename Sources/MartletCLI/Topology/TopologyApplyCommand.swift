@@ -1,7 +1,7 @@
 import CommandKit
 import Configuration
 
-/// Declares the topology at the broker.
+/// The command that declares the topology at the broker.
 struct TopologyApplyCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "apply"],
@@ -34,7 +34,7 @@ struct TopologyApplyCommand: ConfiguredCommand {
     /// A request queue of an earlier configuration.
     struct FormerQueue: Equatable, Sendable {
         var name: String
-        /// nil: the last word of the queue's name.
+        /// The routing key; nil for the last word of the queue's name.
         var routingKey: String?
     }
 

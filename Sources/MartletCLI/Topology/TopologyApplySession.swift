@@ -6,7 +6,7 @@ import Configuration
 import EventLoop
 import Text
 
-/// Declares the topology and prints the outcome of each step.
+/// The declaration of the topology. Prints the outcome of each step.
 struct TopologyApplySession {
     let target: TopologyTarget
     /// Bindings of earlier configurations that the operator named.

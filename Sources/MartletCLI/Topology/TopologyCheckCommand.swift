@@ -7,7 +7,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Prints the missing and mismatched objects of the topology.
+/// The command that prints the missing and mismatched objects of the topology.
 struct TopologyCheckCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "check"],
@@ -52,7 +52,8 @@ struct TopologyCheckCommand: ConfiguredCommand {
         }
     }
 
-    /// The management API may respond while AMQP is unreachable.
+    /// Returns findings about the depth and consumers of queues. The management API may respond while AMQP is
+    /// unreachable.
     private func queueFindings(
         _ target: TopologyTarget, on loop: EventLoop, deadlineSeconds: Int
     ) async -> [TopologyFinding] {

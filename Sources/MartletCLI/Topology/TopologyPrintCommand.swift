@@ -2,7 +2,7 @@ import BrokerTopology
 import CommandKit
 import Configuration
 
-/// Prints the topology as a table or in a format that RabbitMQ tools accept. Does not connect.
+/// The command that prints the topology as a table or in a format that RabbitMQ tools accept. It does not connect.
 struct TopologyPrintCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "print"],
@@ -10,8 +10,8 @@ struct TopologyPrintCommand: ConfiguredCommand {
         discussion: """
             Print a table, or a file that declares the topology without martlet: a definitions file, a rabbitmqctl script, or
             objects of the messaging topology operator. The last two contain the permissions of each user. No password is
-            printed, and only one in amqp.url is read. --broker adds what disables the delivery limit of RabbitMQ 4.0 and
-            later, which removes a message from a queue after 20 returns.
+            printed, and only a password in amqp.url is read. --broker adds the declarations that disable the delivery limit
+            of RabbitMQ 4.0 and later, which removes a message from a queue after 20 requeues.
             """,
         options: [
             .config(), .prefix,
@@ -41,7 +41,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
     struct Options: Equatable, Sendable {
         var broker = BrokerOptions()
         var format = Format.table
-        /// nil: only declarations that every version accepts.
+        /// The broker's version; nil for only declarations that every version accepts.
         var version: BrokerVersion?
         /// The name of the `RabbitmqCluster` in Kubernetes.
         var cluster = "rabbitmq"
@@ -72,7 +72,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
-                "martlet: without --broker nothing turns off the delivery limit of RabbitMQ 4: --broker 4.0")
+                "martlet: without --broker, nothing turns off the delivery limit of RabbitMQ 4; pass --broker 4.0")
         }
         return .success
     }

@@ -1,9 +1,9 @@
 import BrokerTopology
 import CommandKit
 
-/// The topology as a table for people.
+/// The topology as a table for operators.
 enum TopologyReport {
-    /// - Parameter version: broker version; nil: only declarations that every version accepts.
+    /// - Parameter version: broker version; nil for only declarations that every version accepts.
     static func table(_ topology: Topology, version: BrokerVersion? = nil) -> String {
         let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, $0.arguments.text] }
         let queues = topology.queues(at: version).map { [$0.name, $0.arguments.text] }

@@ -8,12 +8,12 @@ import TLS
 struct TopologyTarget: Sendable {
     let connector: BrokerConnector
     let inspector: TopologyInspector
-    /// Completes the commands in a remedy.
+    /// The advice that completes the commands in remedies.
     var commands = CommandAdvice(BrokerOptions())
 
     /// Reads the configuration file or `--url`.
     ///
-    /// - Throws: the mistakes in either.
+    /// - Throws: the mistakes in the file or the URL.
     init(_ broker: BrokerOptions) throws(ConfigurationError) {
         connector = try broker.connector()
         inspector = TopologyInspector(try broker.topology(), try broker.configuration())

@@ -2,7 +2,7 @@ import CommandKit
 import DeadLetters
 import EventLoop
 
-/// Counts unrouted results in groups.
+/// The command that counts unrouted results in groups.
 struct UnroutedListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "list"],
@@ -25,7 +25,7 @@ struct UnroutedListCommand: MessageQueueCommand {
     }
 }
 
-/// Publishes unrouted results again.
+/// The command that publishes unrouted results again.
 struct UnroutedReplayCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "replay"],
@@ -43,7 +43,7 @@ struct UnroutedReplayCommand: MessageQueueCommand {
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("publish every result without asking") + [
+        options: .broker + [.filter] + .resending("publish every result without confirmation") + [
             .deliveryLimit, .json,
         ])
 

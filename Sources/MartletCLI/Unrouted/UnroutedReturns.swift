@@ -4,12 +4,12 @@ import Configuration
 import DeadLetters
 import EventLoop
 
-/// Detects the routing keys of results for which no queue is bound.
+/// The detection of routing keys of results for which no queue is bound.
 ///
-/// The broker confirms such a result and returns nothing, since the alternate exchange routes it. Therefore a queue of
-/// this command is bound to the alternate exchange and receives a copy. The first result of each routing key is
-/// published separately, followed by a marker to the command's queue. When the marker arrives, a copy of the result
-/// either has arrived before or will not arrive.
+/// The broker confirms a result without a bound queue and returns nothing, since the alternate exchange routes the
+/// result. Therefore a queue of this command is bound to the alternate exchange and receives a copy. The first result
+/// of each routing key is published separately, followed by a marker to the command's queue. When the marker arrives,
+/// a copy of the result either has arrived before or will not arrive.
 final class UnroutedReturns {
     private static let markerSecondsMax = 15
 
@@ -24,7 +24,7 @@ final class UnroutedReturns {
         var messageID: String
         var markerID: String
         var hasReturned = false
-        /// Resumed with false if the marker does not arrive in time.
+        /// The continuation that waits for the marker; resumed with false if the marker does not arrive in time.
         var waiter: UnsafeContinuation<Bool, Never>?
     }
 
@@ -51,7 +51,8 @@ final class UnroutedReturns {
     /// Whether a queue is bound for the routing key; nil before its first result is published.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
-    /// Publishes the first result of a routing key and determines whether a queue is bound. Not reentrant.
+    /// Publishes the first result of a routing key and determines whether a queue is bound. The function is not
+    /// reentrant.
     ///
     /// - Returns: the outcome of the publish; `unknown` if the marker did not arrive.
     func publishFirst(
@@ -64,7 +65,7 @@ final class UnroutedReturns {
         guard outcome == .confirmed else { return outcome }
         let marker = OutgoingMessage(exchange: "", routingKey: queue.name, body: [], messageID: markerID)
         guard await publish(marker) == .confirmed, await markerArrived() else {
-            return .unknown(AMQPError(.timedOut, "cannot determine whether a queue received it"))
+            return .unknown(AMQPError(.timedOut, "cannot determine whether a queue received the result"))
         }
         isRouted[message.routingKey] = probe?.hasReturned == false
         return .confirmed

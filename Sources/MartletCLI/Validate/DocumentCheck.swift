@@ -3,16 +3,17 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// Checks documents against a schema, reusing the validator's memory.
+/// A check of documents against a schema, which reuses the validator's memory.
 struct DocumentCheck {
-    /// Higher than a worker's limit, since documents may be large.
+    /// Maximum number of validation steps for each value. It is higher than a worker's limit, since documents may be
+    /// large.
     private static let stepsPerValue = 8
 
     let limits: JSONLimits
     private let validator: SchemaValidator
     /// Whether documents are messages, which also have limits that no schema can express.
     private let isOfMessages: Bool
-    /// Rules of the configuration; nil: check only the contract.
+    /// Rules of the configuration; nil to check only the contract.
     private let rules: RequestRules?
     private let checker: RequestChecker?
     private let errorsMax: Int

@@ -3,15 +3,16 @@ import Configuration
 import EventLoop
 import Glibc
 
-/// Reads documents from a file or standard input (`-`): the whole content as one document, or each line when it is
-/// complete. A document that exceeds the limit is cut one byte after it, so that a parser rejects it.
+/// A reader of documents from a file or standard input (`-`): the whole content as one document, or each line when it
+/// is complete. A document that exceeds the limit is cut one byte after the limit, so that a parser rejects the
+/// document.
 struct DocumentReader: ~Copyable {
     private static let pollMilliseconds = 10
 
     private let descriptor: Int32
     private let bytesMax: Int
     private var buffer: [UInt8] = []
-    /// Bytes of the buffer that have been returned.
+    /// The number of bytes of the buffer that have been returned.
     private var start = 0
     private var isAtEnd = false
     /// The beginning of an incomplete line.
@@ -39,9 +40,9 @@ struct DocumentReader: ~Copyable {
         }
     }
 
-    /// As `line()`, for slow input. The loop continues while it waits.
+    /// Returns the next line as `line()` does, for slow input. The loop continues during the wait.
     ///
-    /// - Parameter isOver: called repeatedly during the wait; true ends it, and the result is nil.
+    /// - Parameter isOver: called repeatedly during the wait; true ends the wait, and the result is nil.
     mutating func line(
         on loop: EventLoop, unless isOver: () -> Bool
     ) async throws(ReferenceResolver.ReadFailure) -> [UInt8]? {

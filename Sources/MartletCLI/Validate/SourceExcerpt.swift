@@ -2,7 +2,7 @@ import CommandKit
 import JSON
 import Text
 
-/// Formats the line of a text that contains a mistake, with a caret below the position.
+/// The line of a text that contains a mistake, with a caret below the position.
 enum SourceExcerpt {
     /// Returns two lines of at most `width` columns. A longer line is cut around the position.
     ///
@@ -26,7 +26,7 @@ enum SourceExcerpt {
         return "\(line)\n\(String(repeating: " ", count: head.columns))^"
     }
 
-    /// As `text`, but shows only the key of the line: its value may be a secret.
+    /// Returns an excerpt as `text` does, but shows only the key of the line, because its value may be a secret.
     static func key(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
@@ -39,7 +39,7 @@ enum SourceExcerpt {
         return text(known, place, width: width)
     }
 
-    /// Removes characters that would move the cursor by more than their width.
+    /// Returns the text without characters that would move the cursor by more than their width.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self).replacing("\t", with: " ").replacing("\r", with: "").printable
     }

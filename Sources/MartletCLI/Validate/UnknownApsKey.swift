@@ -5,7 +5,7 @@ import Text
 /// A key inside `aps` that Apple does not define. Martlet only warns about the key, because Apple adds keys over time.
 /// Most unknown keys are typing errors: APNs accepts the key, and devices ignore it.
 struct UnknownApsKey: Equatable {
-    /// Maximum number reported per message.
+    /// Maximum number of keys that are reported for one request.
     static let countMax = 5
 
     /// JSON pointer of the member.
@@ -35,6 +35,6 @@ struct UnknownApsKey: Equatable {
             + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
     }
 
-    /// The complete sentence for a person.
+    /// The complete sentence for an operator.
     var sentence: String { "\(pointer) \(message)." }
 }

@@ -41,21 +41,21 @@ extension ValidateCommand {
         ])
 
     struct Options: Equatable, Sendable {
-        /// nil: the schema of notification requests.
+        /// The path of the schema; nil for the schema of notification requests.
         var schemaPath: String?
-        /// Configuration of a worker, whose rules also apply; nil: none.
+        /// Configuration of a worker, whose rules also apply; nil for only the contract.
         var configPath: String?
         /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
         var unreadableConfig: String?
         var resources: [NamedResource] = []
-        /// Draft of a schema that does not name one.
+        /// Draft of a schema without `$schema`.
         var draft = SchemaDraft.draft202012
         var assertsFormat = false
         var printsAllErrors = false
         /// Whether each line is a document.
         var isLines = false
         var isJSON = false
-        /// `-` is standard input.
+        /// The files that contain documents; `-` is standard input.
         var files: [String]
     }
 }

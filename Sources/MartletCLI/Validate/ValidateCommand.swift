@@ -5,14 +5,15 @@ import JSON
 import JSONSchema
 import Text
 
-/// Validates documents against a schema, and prints mistakes on standard output: as text, or with `--json` one line per
-/// document.
+/// The command that validates documents against a schema, and prints mistakes on standard output: as text, or with
+/// `--json` one line per document.
 struct ValidateCommand: ConfiguredCommand {
     /// Maximum number of errors printed per document.
     static let errorsMax = 1000
     /// Maximum number of warnings printed per schema.
     static let warningsMax = 5
-    /// Limits for a schema of `--schema`. Otherwise a document is a message and has the limits of messages.
+    /// Limits of a schema and of documents with `--schema`. Without the option, documents are requests and have the
+    /// limits of requests.
     static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
     let options: Options
@@ -71,11 +72,11 @@ struct ValidateCommand: ConfiguredCommand {
 
     private enum Failure: Error {
         case input(ReferenceResolver.ReadFailure)
-        /// Standard output cannot be written.
+        /// A failure to write to standard output.
         case output
     }
 
-    /// Returns whether a document in the file is invalid.
+    /// Checks all documents in a file. Returns whether a document is invalid.
     private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
         var count = 0
         var invalid = 0
@@ -115,7 +116,8 @@ struct ValidateCommand: ConfiguredCommand {
         guard Terminal.output.line(line) else { throw .output }
     }
 
-    /// Formats the mistakes of a document. Prints its text only on a terminal: a log must not contain payloads.
+    /// Returns the mistakes of a document as lines. Adds the text of the document only on a terminal, because a log
+    /// must not contain payloads.
     private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
         var lines: [String] = []
         func add(_ message: String, at position: JSONPosition) {

@@ -30,7 +30,7 @@ struct ValidationResult: Equatable {
             }
         }
 
-        /// The message for a person.
+        /// The message for an operator.
         var message: String {
             switch self {
             case .json(let error): error.message
@@ -49,7 +49,7 @@ struct ValidationResult: Equatable {
         }
     }
 
-    /// Returns one line: `{"valid":true}`, or `false` with `errors`. Either may contain `warnings`.
+    /// Returns one line: `{"valid":true}`, or `false` with `errors`. Each line may contain `warnings`.
     ///
     /// - Parameters:
     ///   - file: name of the document's file; nil for a single file.

@@ -2,7 +2,7 @@ import CommandKit
 import DeadLetters
 import EventLoop
 
-/// Counts waiting requests in groups.
+/// The command that counts waiting requests in groups.
 struct WaitsListCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["waits", "list"],
@@ -26,7 +26,7 @@ struct WaitsListCommand: MessageQueueCommand {
     }
 }
 
-/// Returns waiting requests to their request queues.
+/// The command that returns waiting requests to their request queues.
 struct WaitsBringBackCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["waits", "bring-back"],
@@ -43,7 +43,7 @@ struct WaitsBringBackCommand: MessageQueueCommand {
             \(ResendText.filters)
             """,
         operands: "[ID…]", operandValues: .text,
-        options: .broker + [.filter] + .resending("return every request without asking") + [.json])
+        options: .broker + [.filter] + .resending("return every request without confirmation") + [.json])
 
     let options: DeadLetterOptions
 

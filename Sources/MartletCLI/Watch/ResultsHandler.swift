@@ -1,12 +1,12 @@
 import AMQP
 
-/// Receives the messages and events of a `ResultsQueue`, on the loop's thread.
+/// A receiver of the messages and events of a `ResultsQueue`, on the loop's thread.
 class ResultsHandler {
     func received(_ message: IncomingMessage) {}
 
-    /// The status of the connection has changed.
+    /// Handles a change of the connection's status.
     func statusChanged(_ status: BrokerStatus) {}
 
-    /// The queue is missing or the broker refuses it. Retrying does not help.
+    /// Handles a missing queue or a refusal by the broker. A retry does not help.
     func failed() {}
 }

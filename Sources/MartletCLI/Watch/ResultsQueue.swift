@@ -7,11 +7,12 @@ import EventLoop
 /// A queue of one command that receives a copy of every result and dead letter while the command runs.
 ///
 /// The broker deletes the queue after it has been unused for a while. The queue therefore survives a short connection
-/// loss. The command deletes it when it ends.
+/// loss. The command deletes the queue at its end.
 final class ResultsQueue {
     /// The time for which the broker keeps the queue of a killed command.
     private static let expiresMilliseconds: Int64 = 60_000
-    /// Messages that may wait for a slow terminal. The broker then drops the oldest.
+    /// Maximum number of messages that wait for a slow terminal. The broker drops the oldest messages beyond this
+    /// number.
     private static let lengthMax: Int64 = 100_000
     private static let prefetch = 500
     private static let connectDeadlineSeconds = 15

@@ -3,7 +3,7 @@ import CommandKit
 import Configuration
 import Delivery
 
-/// Prints results and dead letters as they are published.
+/// The command that prints results and dead letters as they are published.
 struct WatchCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["watch"],
@@ -38,9 +38,9 @@ struct WatchCommand: ConfiguredCommand {
         var filter = WatchFilter()
         /// Whether to print complete device tokens.
         var revealsTokens = false
-        /// The number of messages after which the command ends; nil: no limit.
+        /// The number of messages after which the command ends; nil for no limit.
         var count: Int?
-        /// The time after which the command ends; nil: no limit.
+        /// The time after which the command ends; nil for no limit.
         var timeoutSeconds: Int?
         /// File to create when the command receives everything that is published.
         var readyFile: String?

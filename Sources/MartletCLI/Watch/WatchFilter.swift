@@ -1,11 +1,11 @@
 import CommandKit
 import Configuration
 
-/// Selects results and dead letters. All conditions must match.
+/// A selection of results and dead letters. All conditions must match.
 struct WatchFilter: Equatable, Sendable {
     var isOfDeadLetters = false
     var app: AppPattern?
-    /// Allowed outcomes; empty: any.
+    /// Allowed outcomes; empty for any outcome.
     var outcomes: [String] = []
     /// The notification's id or the message-id.
     var id: String?

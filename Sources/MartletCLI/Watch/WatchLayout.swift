@@ -1,6 +1,6 @@
 import CommandKit
 
-/// The columns that fit, and their widths.
+/// The columns that fit a terminal, and their widths.
 struct WatchLayout {
     enum Column: String, CaseIterable {
         case kind, id, app, outcome, status, code, token, age
@@ -19,7 +19,7 @@ struct WatchLayout {
         (.app, 12), (.token, 0), (.status, 0), (.age, 0), (.app, 0), (.code, 16), (.id, 9),
     ]
 
-    /// - Parameter width: columns of the terminal; nil: no limit.
+    /// - Parameter width: columns of the terminal; nil for no limit.
     init(width: Int?) {
         let all = Column.allCases
         var widths = all.map { Self.widths[$0] }

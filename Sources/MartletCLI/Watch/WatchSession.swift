@@ -10,9 +10,9 @@ import EventLoop
 import Glibc
 import Text
 
-/// Prints results and dead letters as they are published.
+/// The output of results and dead letters as they are published.
 final class WatchSession {
-    /// Time to reconnect. It is shorter than the expiry of the queue, so that no message is missed.
+    /// Maximum time to reconnect. The time is shorter than the expiry of the queue, so that no message is missed.
     private static let reconnectDeadlineSeconds = 40
 
     private let loop: EpollLoop
@@ -45,10 +45,10 @@ final class WatchSession {
         }
     }
 
-    /// Ends the command on `q`, if a person watches. Signals then also end it in order, which restores the terminal's
-    /// mode.
+    /// Ends the command on `q`, if input and output are a terminal. Signals then also end the command in order, which
+    /// restores the terminal's mode.
     ///
-    /// - Returns: a function that undoes this; nil if standard input or output is not a terminal.
+    /// - Returns: a function that restores the previous state; nil if standard input or output is not a terminal.
     private func quitByKey() -> (() -> Void)? {
         guard output.isTerminal, let keys = KeyInput() else { return nil }
         Interruption.block()
@@ -160,7 +160,7 @@ final class WatchSession {
     private func json(_ message: IncomingMessage, _ watched: WatchedMessage, _ nowUnixMilliseconds: Int64) -> String {
         let line = watched.json(
             WatchedEnvelope(message), nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: options.revealsTokens)
-        // A program receives the body unchanged. On a terminal, it must not contain control characters.
+        // A program receives the body unchanged. On a terminal, the line must not contain control characters.
         return output.isTerminal ? line.printable : line
     }
 

@@ -2,12 +2,12 @@ import CommandKit
 import Telemetry
 import Text
 
-/// Formats results and dead letters as lines of a table.
+/// The format of results and dead letters as lines of a table.
 struct WatchTable {
     private let layout: WatchLayout
     private let hasColors: Bool
 
-    /// - Parameter width: columns of the terminal; nil for a pipe or file: no limit.
+    /// - Parameter width: columns of the terminal; nil for a pipe or file, which has no limit.
     init(width: Int?, hasColors: Bool) {
         layout = WatchLayout(width: width)
         self.hasColors = hasColors
@@ -42,7 +42,7 @@ struct WatchTable {
         }
     }
 
-    /// `12 ms`, `3.4 s`, `5 min`, `2 h`, `9 d`.
+    /// Returns the duration as text, such as `12 ms`, `3.4 s`, `5 min`, `2 h` or `9 d`.
     static func duration(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"

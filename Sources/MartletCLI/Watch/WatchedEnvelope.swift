@@ -6,7 +6,7 @@ import JSON
 
 /// A message as it was published: destination, properties, headers and body. The content is untrusted.
 struct WatchedEnvelope {
-    /// Larger than any message that a broker accepts.
+    /// Limits of a JSON body: the default size limit of a message in RabbitMQ 4.
     private static let limits = JSONLimits(bytesMax: 16 << 20)
 
     var exchange: String
@@ -18,8 +18,7 @@ struct WatchedEnvelope {
     var headers = FieldTable()
     var body: [UInt8]
 
-    /// Appends members to the open object. Shortens everything that may be a device token, unless `revealsTokens` is
-    /// set.
+    /// Appends members to the open object. Shortens every possible device token, unless `revealsTokens` is set.
     func write(to json: inout JSONWriter, revealsTokens: Bool) {
         let writer = Shortening(isOff: revealsTokens)
         json.member("exchange", exchange)
@@ -37,7 +36,7 @@ struct WatchedEnvelope {
         guard (try? JSONDocument(body, limits: Self.limits)) != nil else {
             return json.member("body_base64", Base64.encode(writer.isOff ? body : writer.bytes(body)))
         }
-        // In JSON these characters occur only between values; strings contain them escaped.
+        // In JSON, these characters occur only between values, because strings contain them only as escapes.
         let line = writer.bytes(body).map { [0x0A, 0x0D, 0x09].contains($0) ? UInt8(ascii: " ") : $0 }
         json.key("body")
         // A number with as many digits as a token is no longer a number after shortening.

@@ -15,10 +15,10 @@ struct WatchedMessage: Equatable {
     }
 
     var kind: Kind
-    /// nil if the id cannot be read.
+    /// The id of the notification; nil if the id cannot be read.
     var id: String?
     var app: String?
-    /// `accepted`, `rejected`, …; nil for a message that the broker dead-lettered.
+    /// The outcome, such as `accepted`; nil for a message that the broker dead-lettered.
     var outcome: String?
     /// Class and code of the failure, such as `schema` and `required`.
     var failureClass: String?
@@ -30,7 +30,7 @@ struct WatchedMessage: Equatable {
     var reason: String?
     var deviceToken: ShortToken?
     var attempts: Int?
-    /// A duplicate that was not pushed. The outcome is that of the first delivery.
+    /// Whether the request is a duplicate that was not pushed. The outcome is the outcome of the first delivery.
     var isDuplicate = false
     /// The time at which the outcome was determined, or the worker or broker dead-lettered the message.
     var unixMilliseconds: Int64?
@@ -72,7 +72,7 @@ struct WatchedMessage: Equatable {
         unixMilliseconds = root["finished_at"]?.int64
     }
 
-    /// Reads a message of the dead-letter exchange, or one that the broker dead-lettered.
+    /// Reads a message of the dead-letter exchange, or a message that the broker dead-lettered.
     init(deadLetter body: [UInt8], messageID: String?, headers: FieldTable) {
         kind = .deadLetter
         self.messageID = messageID
@@ -97,12 +97,13 @@ struct WatchedMessage: Equatable {
         deviceToken = request["device_token"]?.string.map { ShortToken($0) }
     }
 
-    /// Time since the message was published; nil if the time is unknown or in the future.
+    /// Returns the time since the message was published; nil if the time is unknown or in the future.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: unixMilliseconds, at: nowUnixMilliseconds)
     }
 
-    /// Class and code of the failure, such as `schema.required`. `apns.Unregistered` also without a dead letter.
+    /// Class and code of the failure, such as `schema.required`. A result without a class has the reason of APNs,
+    /// such as `apns.Unregistered`.
     var failure: String? {
         guard let failureClass else { return reason.map { "apns.\($0)" } }
         return [failureClass, failureCode].compactMap(\.self).joined(separator: ".")

@@ -2,13 +2,13 @@ import CommandKit
 import Configuration
 import Worker
 
-/// Runs a worker until it is signaled to stop.
+/// The command that runs a worker until a signal stops it.
 struct WorkerCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["worker"],
         summary: "Consume requests from RabbitMQ, push them to APNs, publish the outcomes.",
         discussion: """
-            Wait until the broker is connected and has the topology, and log what is missing. Run until SIGTERM or SIGINT;
+            Wait until the broker is connected and has the topology, and log missing objects. Run until SIGTERM or SIGINT;
             then stop consuming and settle the held requests within limits.drain_deadline_seconds. A second signal stops
             the worker immediately. SIGHUP reloads the file; changed key and certificate files are reloaded automatically.
             Logs are JSON lines on standard error. The schema of the file is schemas/config.schema.json.

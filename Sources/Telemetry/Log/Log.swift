@@ -1,4 +1,4 @@
-/// A JSON-lines log on standard error for operators. Usable from every thread; never waits for a reader.
+/// A JSON-lines log on standard error for operators. Every thread may use the log, which never waits for a reader.
 ///
 /// ```swift
 /// log.warning(.brokerLost, [.amqpHost: .describing(endpoint), .error: .describing(error)])
@@ -16,9 +16,9 @@ public final class Log: Sendable {
     public static let silent = Log(level: nil)
 
     private let queue: LogQueue
-    /// The log that owns the queue; kept until this log is released. Nil if this log is the owner.
+    /// The log that owns the queue; nil if this log is the owner. Retained until this log is released.
     private let parent: Log?
-    /// Appended to each line.
+    /// The key and value that are appended to each line; nil for no addition.
     private let context: (LogKey, LogValue)?
     /// The raw value of the lowest level that is written; 255 for none.
     private let threshold: UInt8
@@ -44,7 +44,7 @@ public final class Log: Sendable {
         if parent == nil { queue.close() }
     }
 
-    /// Returns the same log with `key` in each line; it replaces a key that an earlier `with` added.
+    /// Returns the same log with `key` in each line. The key replaces the key of an earlier `with`.
     public func with(_ key: LogKey, _ value: LogValue) -> Log { Log(parent ?? self, (key, value)) }
 
     /// Whether a line of `level` would be written.

@@ -1,4 +1,4 @@
-/// The events of the log: a code that does not change, for alerts and searches, and a message. The operators'
+/// The events of the log. Each event has a stable code for alerts and searches, and a message. The operators'
 /// documentation (Logs) explains each event and the action that it needs.
 public enum LogEvent: String, Sendable, CaseIterable {
     case workerStarting = "worker.starting"

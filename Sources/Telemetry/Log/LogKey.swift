@@ -1,5 +1,5 @@
-/// The keys of a log line, except `time`, `level`, `event` and `message`. Dotted, from the general to the particular.
-/// No value is a secret or a complete device token.
+/// The keys of a log line, except `time`, `level`, `event` and `message`. Keys are dotted, from the general to the
+/// particular. No value is a secret or a complete device token.
 public enum LogKey: String, Sendable {
     case error = "error"
     case file = "file"

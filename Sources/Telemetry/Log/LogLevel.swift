@@ -1,6 +1,6 @@
 /// The severity of a log line, in ascending order.
 public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringConvertible {
-    /// For debugging Martlet itself.
+    /// Details for debugging Martlet itself.
     case debug
     /// Normal operation, a few lines an hour.
     case info

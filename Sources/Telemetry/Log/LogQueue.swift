@@ -5,8 +5,8 @@ import Threads
 /// Queued log lines, and the thread that writes them to a descriptor.
 ///
 /// A caller holds the lock only while it copies a few hundred bytes, never during a write. If the reader of standard
-/// error stalls, the queue fills; then lines are dropped and counted. At the level `info`, no request logs a line on
-/// its normal path, so the lock costs nothing there.
+/// error stalls, the queue fills, and further lines are dropped and counted. At the level `info`, no request logs a
+/// line on its normal path, so the lock costs nothing there.
 ///
 /// `@unchecked Sendable`: the lock guards all mutable state.
 final class LogQueue: @unchecked Sendable {
@@ -41,8 +41,8 @@ final class LogQueue: @unchecked Sendable {
     /// Lines dropped since the start.
     var droppedCount: Int { lock.withLock { droppedTotal } }
 
-    /// Waits until all lines are written; returns false on timeout. If no thread could be started, the caller writes
-    /// the lines itself, without a timeout.
+    /// Waits until all lines are written. Returns false on timeout. If no thread could be started, writes the lines
+    /// itself, without a timeout.
     func flush(withinMilliseconds milliseconds: Int) -> Bool {
         lock.withLock {
             if !hasThread {
@@ -66,7 +66,7 @@ final class LogQueue: @unchecked Sendable {
         while takeBatch(&batch) { write(batch) }
     }
 
-    /// Waits for lines; returns false if the queue is closed and empty.
+    /// Waits for lines. Returns false if the queue is closed and empty.
     private func takeBatch(_ batch: inout [UInt8]) -> Bool {
         lock.withLock {
             isWriting = false
@@ -87,7 +87,7 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Writes all bytes, without a timeout; stops on an error that a repeat cannot fix.
+    /// Writes all bytes, without a timeout. Stops on an error that a repeat cannot fix.
     private func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

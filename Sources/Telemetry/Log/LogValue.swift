@@ -8,7 +8,7 @@ public enum LogValue: Sendable, Equatable {
     /// Returns the description of an error, an endpoint, a `ShortToken` or another value.
     public static func describing(_ value: some CustomStringConvertible) -> LogValue { .string(value.description) }
 
-    /// Rounds toward zero.
+    /// Returns the duration in milliseconds, rounded toward zero.
     public static func milliseconds(_ duration: Duration) -> LogValue { .integer(Int(duration / .milliseconds(1))) }
 }
 

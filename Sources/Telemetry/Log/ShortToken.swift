@@ -1,6 +1,6 @@
 /// A shortened device token for logs: enough to find the token in a database, too little to push to it.
 public struct ShortToken: Sendable, Hashable, CustomStringConvertible {
-    /// Maximum characters shown; never more than a quarter of the token.
+    /// Maximum number of shown characters, which is never more than a quarter of the token.
     public static let charactersMax = 8
 
     public let description: String

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A count that only grows. A relaxed atomic: usable from every thread, without ordering.
+/// A count that only grows. Every thread may use the count, which is a relaxed atomic.
 public final class Counter: Sendable {
     private let total = Atomic<Int>(0)
 

@@ -1,5 +1,5 @@
-/// The counters of one metric, indexed by small numbers. Each is registered at its first increment. For one thread;
-/// cheaper than `LabeledCounters`.
+/// The counters of one metric, indexed by small numbers. Each counter is registered at its first increment. Only one
+/// thread may use a table, which is cheaper than `LabeledCounters`.
 public struct CounterTable {
     private let registry: MetricsRegistry
     private let name: String
@@ -8,7 +8,7 @@ public struct CounterTable {
     private var counters: [Counter?]
 
     /// - Parameters:
-    ///   - count: the size of the table; numbers are below it.
+    ///   - count: the size of the table. Each number is less than the size.
     ///   - labels: returns the labels of a number.
     public init(
         _ registry: MetricsRegistry, _ name: String, help: String, count: Int,

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that rises and falls. A relaxed atomic: usable from every thread, without ordering.
+/// A number that rises and falls. Every thread may use the number, which is a relaxed atomic.
 public final class Gauge: Sendable {
     private let current = Atomic<Int>(0)
 

@@ -1,5 +1,5 @@
-/// The distribution of observed values over fixed buckets. Relaxed atomics: a reader may see an observation's bucket
-/// before its sum.
+/// The distribution of observed values over fixed buckets. A reader may see the bucket of an observation before its
+/// sum, because the atomics are relaxed.
 public final class Histogram: Sendable {
     /// The unit of a value.
     public enum Unit: Sendable, Hashable {
@@ -41,7 +41,7 @@ public final class Histogram: Sendable {
     /// Adds observations that were counted elsewhere.
     ///
     /// - Parameters:
-    ///   - counts: observations per bucket, including the last one without a bound.
+    ///   - counts: observations per bucket, including the last bucket, which has no bound.
     ///   - sum: the sum of all values.
     public func add(_ counts: [Int], sum: Int) {
         precondition(counts.count == buckets.count, "bucket counts differ")

@@ -1,6 +1,6 @@
-/// The counters of one metric whose label values are discovered at run time. For one thread.
+/// The counters of one metric whose label values are discovered at run time. Only one thread may use the counters.
 public struct LabeledCounters<Key: Hashable> {
-    /// Maximum keys with a counter each; further keys share one.
+    /// Maximum number of keys with their own counter. Further keys share one counter.
     public static var keysMax: Int { MetricsRegistry.seriesPerFamilyMax }
 
     private let registry: MetricsRegistry

@@ -21,7 +21,7 @@ struct MetricFamily {
     let name: String
     let help: String
     let type: String
-    /// In the order of registration.
+    /// The series, in the order of registration.
     private(set) var series: [Series] = []
     private var indices: [String: Int] = [:]
     /// The index of the shared cell that was returned last, if all cells are in use.
@@ -31,7 +31,8 @@ struct MetricFamily {
         (self.name, self.help, self.type) = (name, help, type)
     }
 
-    /// Returns the cell to count in: an existing one if the series has its maximum of cells.
+    /// Adds a cell to a series and returns it. If the series has the maximum number of cells, returns an existing
+    /// cell.
     mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) -> MetricCell {
         let text = Self.text(labels)
         if let index = indices[text] {
@@ -50,7 +51,7 @@ struct MetricFamily {
         return cell
     }
 
-    /// Raises the counter to `value`; a lower value leaves it unchanged, so the counter never decreases.
+    /// Raises the counter to `value`. A lower value has no effect, so the counter never decreases.
     ///
     /// - Returns: false if a further series would exceed the maximum.
     mutating func raise(_ value: Double, _ labels: MetricsRegistry.Labels) -> Bool {

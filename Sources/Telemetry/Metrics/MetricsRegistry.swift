@@ -4,11 +4,12 @@ import Threads
 ///
 /// Each registration returns a new cell, so each lane counts in memory that no other thread writes. Beyond
 /// ``cellsPerSeriesMax``, registrations share cells. The value of a series is the sum of its cells. A registration
-/// takes a lock and happens once; an increment touches only the cell.
+/// needs a lock, but an increment accesses only the cell.
 ///
 /// `@unchecked Sendable`: the lock guards the families.
 public final class MetricsRegistry: @unchecked Sendable {
-    /// Maximum label combinations of one name; further ones are counted together under `overflow="true"`.
+    /// Maximum number of label combinations of one name. Further combinations are counted together under
+    /// `overflow="true"`.
     public static let seriesPerFamilyMax = 1000
 
     /// Maximum cells of one name and labels. Later registrations share cells, since each reload adds lanes.
@@ -46,8 +47,8 @@ public final class MetricsRegistry: @unchecked Sendable {
         return histogram
     }
 
-    /// Replaces all gauges of this name with current values. If `name` ends in `_total`, the values are those of a
-    /// counter that is kept elsewhere: each series keeps the largest value so far.
+    /// Replaces all gauges of this name with current values. If `name` ends in `_total`, the values belong to a
+    /// counter outside the registry, and each series keeps the largest value so far.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.withLock {
             guard name.hasSuffix("_total") else {
@@ -86,7 +87,7 @@ public final class MetricsRegistry: @unchecked Sendable {
         } ?? []
     }
 
-    /// Returns the sum of all series of a counter; with `label`, of those that have the label.
+    /// Returns the sum of all series of a counter. With `label`, returns the sum of the series that have this label.
     public func count(of name: String, with label: (name: String, value: String)? = nil) -> Int {
         counts(of: name).reduce(0) { sum, series in
             let counts = label.map { label in series.labels.contains { $0.key == label.name && $0.value == label.value }

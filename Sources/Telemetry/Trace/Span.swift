@@ -1,7 +1,7 @@
 /// One completed step of a trace.
 public struct Span: Sendable, Hashable {
     public enum Kind: Int, Sendable {
-        /// Within the worker. The numbers are OTLP's.
+        /// A step within the worker. The raw values are OTLP's.
         case `internal` = 1
         /// A request to another service.
         case client = 3

@@ -12,7 +12,7 @@ public final class SpanQueue: @unchecked Sendable {
 
     public init() {}
 
-    /// Queues spans; those beyond the maximum are dropped.
+    /// Queues spans. Spans beyond the maximum are dropped.
     public func add(_ new: SpanBuffer) {
         lock.withLock {
             dropped += new.dropped
@@ -29,7 +29,7 @@ public final class SpanQueue: @unchecked Sendable {
     /// Spans dropped since the start, in a lane's buffer, in this queue or by the exporter.
     public var droppedCount: Int { lock.withLock { dropped + waiting.dropped } }
 
-    /// Waits for spans and blocks the thread; returns nil once the queue is closed and empty.
+    /// Waits for spans and blocks the thread. Returns nil once the queue is closed and empty.
     public func take() -> [Span]? {
         lock.withLock {
             lock.wait { !waiting.spans.isEmpty || isClosed }

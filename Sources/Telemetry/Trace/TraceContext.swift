@@ -16,8 +16,8 @@ public struct TraceContext: Sendable, Hashable {
         self.isSampled = isSampled
     }
 
-    /// Returns nil if the specification calls the text invalid. Of later versions, only the fields of version 00 are
-    /// read.
+    /// Returns nil if the text is invalid according to the specification. Reads only the fields of version 00, also
+    /// from later versions.
     public init?(traceParent text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.length, bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"),
@@ -29,7 +29,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(traceIDHigh: high, traceIDLow: low, spanID: span, isSampled: flags & 1 == 1)
     }
 
-    /// Parses lower-case hexadecimal digits; the specification allows no others.
+    /// Returns the value of lower-case hexadecimal digits; nil for other characters, which the specification forbids.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -44,10 +44,10 @@ public struct TraceContext: Sendable, Hashable {
 
     public var traceParent: String { "00-\(traceID)-\(Self.hex(spanID))-\(isSampled ? "01" : "00")" }
 
-    /// 32 hexadecimal digits.
+    /// The trace ID as 32 hexadecimal digits.
     public var traceID: String { Self.hex(traceIDHigh) + Self.hex(traceIDLow) }
 
-    /// 16 hexadecimal digits.
+    /// Returns the number as 16 hexadecimal digits.
     public static func hex(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits

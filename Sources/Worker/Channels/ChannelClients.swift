@@ -8,11 +8,11 @@ import EventLoop
 final class ChannelClients {
     private let configuration: WorkerConfiguration
     private let loop: EventLoop
-    /// The newest tokens; new connections start with them. The first command may arrive hours after the start.
+    /// The newest tokens, with which new connections start. The first command may arrive hours after the start.
     private(set) var tokens: [Credential.Name: TokenSupply]
     private var clients: [(name: Credential.Name, environment: APNSEnvironment, client: ChannelClient)] = []
 
-    /// - Parameter tokens: the current ones.
+    /// - Parameter tokens: the current tokens.
     init(_ configuration: WorkerConfiguration, loop: EventLoop, tokens: [Credential.Name: TokenSupply]) {
         (self.configuration, self.loop, self.tokens) = (configuration, loop, tokens)
     }

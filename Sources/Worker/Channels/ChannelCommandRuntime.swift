@@ -3,9 +3,9 @@ import Configuration
 import Delivery
 import EventLoop
 
-/// Carries out channel commands by one version of the configuration.
+/// The execution of channel commands with one version of the configuration.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 final class ChannelCommandRuntime: @unchecked Sendable {
     private let service: ChannelCommandConsumer
     private let clients: ChannelClients

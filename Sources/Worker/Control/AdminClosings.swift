@@ -2,7 +2,8 @@ import AdminHTTP
 import EventLoop
 import Telemetry
 
-/// Counts the connections that the admin endpoints close, and logs displaced ones. Runs on the control loop.
+/// The counts of connections that the admin endpoints close, by cause. Logs displaced connections. Runs on the
+/// control loop.
 final class AdminClosings {
     private let counters: [AdminClosing: Counter]
     private let report: DisplacementReport

@@ -4,12 +4,13 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Serves status, metrics and pauses on a TCP port and the control socket. Runs on the control loop and ends with it.
+/// The server of status, metrics and pauses on a TCP port and the control socket. Runs on the control loop and ends
+/// with the loop.
 final class AdminEndpoint {
     private var servers: [AdminServer] = []
     private let closings: AdminClosings
 
-    /// Listens as configured. The worker does without a default listener that is unavailable, and the log names the
+    /// Starts the listeners. If a default listener is unavailable, the worker continues without it and logs the
     /// listener, the cause and the setting.
     ///
     /// - Throws: if an address or path that the configuration names is unavailable.
@@ -50,7 +51,7 @@ final class AdminEndpoint {
         }
     }
 
-    /// Adds the settings that an operator can change.
+    /// Returns the error with the names of the settings that an operator can change.
     private static func naming(_ error: TransportError) -> TransportError {
         let message = "admin.listen or admin.socket: \(error.message)"
         return TransportError(error.code, message, underlying: error.underlying)
@@ -67,7 +68,8 @@ final class AdminEndpoint {
         servers.append(server)
     }
 
-    /// If another worker of the machine has the default port, the server listens on any free one.
+    /// Returns a server that listens. If the default port is unavailable, for example because another worker uses it,
+    /// the server listens on any free port.
     private static func server(
         _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
     ) throws(TransportError) -> AdminServer {

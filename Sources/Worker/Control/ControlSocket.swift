@@ -5,18 +5,19 @@ import Glibc
 
 /// The Unix sockets through which commands find the workers of their user on this machine.
 package enum ControlSocket {
-    /// Sockets that a command reads.
+    /// Maximum number of sockets that a command finds.
     package static let socketsMax = 256
 
-    /// Returns the folder of a worker's socket: the service's runtime folder by systemd, otherwise that of the user.
+    /// Returns the folder of a worker's socket: the runtime folder that systemd created, the user's runtime folder,
+    /// or a folder in `/tmp`.
     static func folder(of user: uid_t, _ environment: (String) -> String?) -> String {
         if let folder = environment("RUNTIME_DIRECTORY"), folder.hasPrefix("/"), !folder.contains(":") { return folder }
         if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/martlet" }
         return "/tmp/martlet-\(user)"
     }
 
-    /// Returns the folders that a command searches. A worker of the same user may have another environment: started by
-    /// systemd, in a session or without one.
+    /// Returns the folders that a command searches. A worker of the same user may have another environment, because
+    /// systemd or another session started it.
     static func folders(of user: uid_t, _ environment: (String) -> String?) -> [String] {
         let own = [
             folder(of: user, environment), folder(of: user) { $0 == "XDG_RUNTIME_DIR" ? environment($0) : nil },
@@ -27,10 +28,10 @@ package enum ControlSocket {
 
     private static var folders: [String] { folders(of: geteuid(), Environment.value) }
 
-    /// systemd creates it for `RuntimeDirectory=martlet`.
+    /// The folder that systemd creates for `RuntimeDirectory=martlet`.
     private static let serviceFolder = "/run/martlet"
 
-    /// Returns the socket of this process, unless its configuration names another.
+    /// Returns the default socket of this process. The configuration can name another socket.
     static func path(_ environment: (String) -> String? = Environment.value) -> String {
         "\(folder(of: geteuid(), environment))/\(getpid()).sock"
     }
@@ -84,7 +85,7 @@ package enum ControlSocket {
         return paths.sorted()
     }
 
-    /// The error that no worker was found, with the searched folders.
+    /// The error text for a missing worker, with the searched folders.
     package static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
         let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }

@@ -1,8 +1,8 @@
 import EventLoop
 
-/// A query to several lanes. It ends when all have answered or the timeout has passed.
+/// A query to several lanes. The query ends when all lanes have answered or the timeout has passed.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// Timeout for a status or pause query.
     static var answerMillisecondsMax: Int { 1000 }
@@ -11,12 +11,12 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     private var answers: [Answer?]
     private var waiting: Int
     private var timer: TimerToken?
-    /// nil: the query has ended.
+    /// The receiver of the answers; nil once the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Sends the query to lanes and completes with their answers, nil for a lane that has not answered in time.
+    /// Sends the query to lanes. Calls `completion` with their answers, nil for a lane that has not answered in time.
     ///
-    /// - Parameter lanes: nil for an excluded lane. A stalled lane would keep every query until it recovers.
+    /// - Parameter lanes: nil for an excluded lane. A stalled lane would collect queries until the lane recovers.
     static func send(
         to lanes: [LaneThread?], on loop: EventLoop,
         _ request: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,

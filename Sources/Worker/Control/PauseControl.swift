@@ -5,22 +5,22 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// Pauses and resumes lanes for operators. Runs on the control loop.
+/// The pauses of lanes by operators. Runs on the control loop.
 final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
-    /// In the order of their start.
+    /// The current pauses, in the order of their start.
     private(set) var pauses: [Pause] = []
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {
         (self.groups, loop, log) = (groups, environment.loop, environment.log)
     }
 
-    /// Pauses or resumes the lanes in force and the coming ones. Only lanes in force must answer. Lanes that start
+    /// Pauses or resumes the lanes in force and the coming lanes. Only lanes in force must answer. Lanes that start
     /// later are paused too.
     ///
-    /// - Parameter note: nil resumes.
+    /// - Parameter note: the operator and reason of a pause; nil to resume.
     func set(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         let group = groups.inForce
         guard group.components.lane.contains(scope) else {
@@ -42,7 +42,7 @@ final class PauseControl {
             let isDone =
                 !group.isStarted || answers.indices.allSatisfy { answers[$0] != nil || group.lanes[$0].hasEnded }
             guard isDone else {
-                return answer(.error(503, "a lane is stalled; \(scope) will be \(verb) once it makes progress"))
+                return answer(.error(503, "a lane is stalled; \(scope) will be \(verb) once the lane makes progress"))
             }
             let others = isPaused || pauses.isEmpty ? "" : "; still paused: \(pausesText)"
             let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"

@@ -9,7 +9,7 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Collects the status of the worker from its lanes, the broker's queues and the counters. Runs on the control loop.
+/// A collector of the worker's status from lanes, the broker's queues and counters. Runs on the control loop.
 final class StatusCollector {
     private let environment: LaneEnvironment
     private let groups: LaneGroups
@@ -22,11 +22,11 @@ final class StatusCollector {
         startedAt = environment.loop.now.monotonic
     }
 
-    /// Queries the lanes in force and the retired ones.
+    /// Queries the lanes in force and the retired lanes.
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([LaneStatus?]) -> Void = { [self] answers in
-            // nil: the lane has not answered in time.
+            // An answer is nil if the lane has not answered in time.
             var rest = answers[...]
             let lanes = groups.map { group in
                 group.lanes.indices.map { index in
@@ -78,7 +78,7 @@ final class StatusCollector {
         return status
     }
 
-    /// The reasons why the worker is not ready; empty if it is ready.
+    /// Returns the reasons why the worker is not ready; empty if the worker is ready.
     private func reasons(of group: LaneGroup) -> [String] {
         guard group.isStarted else { return [broker.missing ?? "worker starting"] }
         return group.stalled.map { "lane \($0) stalled" } + group.readiness.reasons
@@ -91,7 +91,7 @@ final class StatusCollector {
         return reasons.isEmpty ? "consuming requests" : reasons.joined(separator: "; ")
     }
 
-    /// Returns all metrics as text, including those of the status.
+    /// Returns all metrics as text, including the metrics of the status.
     func metrics(_ snapshot: WorkerSnapshot) -> String {
         snapshot.write(to: environment.metrics)
         return environment.metrics.render()

@@ -4,16 +4,16 @@ import Delivery
 
 /// The routes of the admin endpoint.
 struct WorkerRoutes {
-    /// Queries the lanes for their status, and answers once all have reported or the timeout has passed.
+    /// The query of the lanes for their status. It answers once all lanes have reported or the timeout has passed.
     let status: (@escaping (WorkerSnapshot) -> Void) -> Void
     /// Numbers of the stalled lanes.
     let stalledLanes: () -> [Int]
-    /// Returns all metrics as text, including those of the status.
+    /// All metrics as text, including the metrics of the status.
     let metrics: (WorkerSnapshot) -> String
-    /// Pauses a scope, or resumes it if the note is nil. Also answers if the scope is unknown.
+    /// The pause of a scope, or its end if the note is nil. It also answers if the scope is unknown.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
-    /// Open to every client.
+    /// The routes that are open to every client.
     var views: [AdminRoute] {
         [
             AdminRoute(.get, "/livez", "whether every lane makes progress") { _ throws(AdminError) in live() },
@@ -35,7 +35,7 @@ struct WorkerRoutes {
         ]
     }
 
-    /// Open to the user of the worker only.
+    /// The routes that are open only to the user of the worker.
     var controls: [AdminRoute] {
         [("/pause", true), ("/resume", false)].map { path, isPaused in
             AdminRoute(
@@ -76,7 +76,7 @@ extension AdminResponse {
         AdminResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
     }
 
-    /// Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats).
+    /// Returns a response in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats).
     fileprivate static func metrics(_ text: String) -> AdminResponse {
         AdminResponse(contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8))
     }

@@ -4,10 +4,10 @@ import EventLoop
 
 /// The provider tokens of a process: one for each key, signed on the control loop and sent to every lane.
 struct ProviderTokens {
-    /// The time for which the token of an unused key is kept. APNs accepts a token for an hour, and no second one
-    /// within 20 minutes. So a restored key continues with its token.
+    /// The time for which the token of an unused key is kept. APNs accepts a token for an hour, and no second token
+    /// of the key within 20 minutes. A restored key therefore continues with its token.
     static let rememberedSeconds: Int64 = 60 * 60
-    /// Maximum number of unused keys that are kept. The oldest are dropped first.
+    /// Maximum number of unused keys that are kept. The oldest keys are dropped first.
     static let rememberedMax = 1000
 
     private struct Former {
@@ -24,7 +24,7 @@ struct ProviderTokens {
 
     /// Replaces the keys. A key that is still or was recently in use continues with its token.
     ///
-    /// - Parameter keys: of several with the same ID, the last one counts.
+    /// - Parameter keys: the new keys. Of several keys with the same ID, the last key counts.
     /// - Throws: if a key cannot sign. Nothing changes in this case.
     mutating func replace(_ keys: [ProviderKey], _ now: Now, random: () -> UInt64) throws(CryptoError) {
         let keys = Dictionary(keys.map { (Credential.key($0).name, $0) }) { $1 }
@@ -74,7 +74,7 @@ struct ProviderTokens {
         sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
     }
 
-    /// Signs the tokens that are due, and returns them.
+    /// Signs the tokens that are due. Returns the new tokens.
     mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, ProviderTokenUpdate)] {
         dropExpired(now)
         var update: [(Credential.Name, ProviderTokenUpdate)] = []

@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// Checks from the control loop that lanes make progress, and logs stalled lanes.
+/// A watchdog that checks the progress of lanes from the control loop. Logs stalled lanes.
 struct LaneWatchdog {
     private let log: Log
     private var detectors: [StallDetector] = []

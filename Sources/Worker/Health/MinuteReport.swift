@@ -5,9 +5,9 @@ import Telemetry
 /// The log lines of each minute: a summary, and the pushes that APNs refused.
 struct MinuteReport {
     static let intervalSeconds = 60
-    /// Maximum lines about refused pushes, the most frequent ones first.
+    /// Maximum number of lines about refused pushes. The most frequent refusals have priority.
     private static let refusalLinesMax = 20
-    /// Maximum number of apps that such a line names.
+    /// Maximum number of apps that a line about refused pushes names.
     private static let appsMax = 5
 
     private struct Refusal {

@@ -1,6 +1,6 @@
 import Delivery
 
-/// Decides whether a group of lanes is ready: every lane consumes and can publish results. Pure.
+/// The readiness of a group of lanes. The group is ready if every lane consumes and can publish results.
 struct Readiness {
     private enum Report {
         case none
@@ -18,16 +18,16 @@ struct Readiness {
         }
     }
 
-    /// By lane.
+    /// The latest report of each lane.
     private var reports: [Report]
     private(set) var isReady = false
 
     init(lanes: Int) { reports = Array(repeating: .none, count: lanes) }
 
-    /// Returns whether `isReady` has changed.
+    /// Records the state of a lane. Returns whether `isReady` has changed.
     mutating func lane(_ index: Int, _ state: LaneState) -> Bool { replace(index, with: .state(state)) }
 
-    /// Returns whether `isReady` has changed.
+    /// Records the end of a lane. Returns whether `isReady` has changed.
     mutating func laneEnded(_ index: Int) -> Bool { replace(index, with: .ended) }
 
     private mutating func replace(_ index: Int, with report: Report) -> Bool {

@@ -1,20 +1,20 @@
 import EventLoop
 
-/// Detects an event loop that makes no progress because its code blocks or spins. Pure.
+/// A detector of an event loop that makes no progress because its code blocks or spins.
 ///
-/// An idle loop sleeps and makes no progress either. So the watchdog posts an empty job, a ping, which forces an
-/// iteration.
+/// An idle loop sleeps and makes no progress either. The watchdog therefore posts an empty job, a ping, which forces
+/// an iteration.
 struct StallDetector {
     enum Action: Equatable {
         case none
         case ping
-        /// The loop has made no progress since the ping, for this long. Returned once per stall.
+        /// A stall, with the time since the ping. Returned once for each stall.
         case stalled(Duration)
-        /// The loop makes progress again, after this long. Send a ping as well.
+        /// The end of a stall, with the time since the ping. The watchdog also posts a new ping.
         case recovered(Duration)
     }
 
-    /// Maximum duration of one event-loop iteration. A healthy lane needs less than a hundredth of it.
+    /// Maximum duration of one event-loop iteration. A healthy lane needs less than a hundredth of this time.
     static let iterationSecondsMax = 10
     /// Interval between calls of `check`.
     static let checkIntervalSeconds = 2

@@ -2,16 +2,16 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// Notifies systemd of the worker's state. Does nothing if systemd did not start the process.
+/// A notifier of systemd about the worker's state. Does nothing if systemd did not start the process.
 ///
-/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its configuration
-/// is read and its admin endpoint listens, so that a booting machine need not wait for a broker elsewhere. `systemctl
-/// status` shows whether the worker consumes.
+/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its
+/// configuration is read and its admin endpoint listens. A booting machine therefore does not wait for a remote
+/// broker. `systemctl status` shows whether the worker consumes.
 final class SystemdNotifier {
     /// Bounds of the interval between notifications.
     private static let intervalMax = Duration.seconds(1)
     private static let intervalMin = Duration.milliseconds(50)
-    /// Maximum characters of a status.
+    /// Maximum length of a status in characters.
     private static let statusMax = 400
 
     private let socket: UnixDatagramSocket?
@@ -37,7 +37,7 @@ final class SystemdNotifier {
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         isWatching = isMeant && microseconds > 1
-        // Twice within the time after which systemd kills a silent service.
+        // Notify twice within the time after which systemd kills a silent service.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
         interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }
@@ -55,7 +55,7 @@ final class SystemdNotifier {
         if !words.isEmpty { send(words.joined(separator: "\n")) }
     }
 
-    /// Replaces line breaks: each line is a separate assignment.
+    /// Returns the text as one line of limited length, because systemd reads each line as a separate assignment.
     private static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(statusMax).map { $0.value < 0x20 ? " " : $0 }))
     }
@@ -68,7 +68,7 @@ final class SystemdNotifier {
         }
     }
 
-    /// Logs only the first failure: every further notification fails too.
+    /// Logs only the first failure, because every further notification fails too.
     private func failed(_ error: TransportError) {
         guard !hasFailed else { return }
         hasFailed = true

@@ -10,9 +10,9 @@ struct LaneEnvironment {
     let log: Log
     let metrics = MetricsRegistry()
     let duplicates = DuplicateMemory()
-    /// nil: no spans are exported.
+    /// The queue of completed spans; nil if spans are not exported.
     let spans: SpanQueue?
-    /// Completes the commands in remedies.
+    /// The advice that completes the commands in remedies.
     let commands: CommandAdvice
 
     var spanReceiver: (@Sendable (SpanBuffer) -> Void)? {

@@ -6,7 +6,7 @@ import Telemetry
 
 /// The lanes of one generation, from start to end.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneGroup: @unchecked Sendable {
     typealias Event = WorkerRollout.Event
 
@@ -14,7 +14,7 @@ final class LaneGroup: @unchecked Sendable {
     let version: PreparedVersion
     private(set) var lanes: [LaneHandle]
     private(set) var payloadSchemas: PayloadSchemas
-    /// Nil if the group accepts no channel commands, or has stopped accepting them.
+    /// The execution of channel commands; nil if the group accepts no commands, or has stopped accepting them.
     private(set) var channels: ChannelCommandRuntime?
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
@@ -37,7 +37,7 @@ final class LaneGroup: @unchecked Sendable {
     /// Numbers of the stalled lanes.
     var stalled: [Int] { watchdog.stalled }
 
-    /// By lane; nil for a lane that cannot answer.
+    /// The thread of each lane; nil for a lane that cannot answer.
     var responsive: [LaneThread?] {
         lanes.enumerated().map { stalled.contains($0) ? nil : $1.thread }
     }
@@ -67,8 +67,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Starts the lanes in order. If one has no thread, it and the following lanes count as ended: they hold nothing to
-    /// settle.
+    /// Starts the lanes in order. If a lane gets no thread, this lane and the following lanes count as ended, because
+    /// they hold no deliveries.
     func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
         for index in lanes.indices {
             do throws(TransportError) {
@@ -143,7 +143,7 @@ extension LaneGroup {
         let events = change(lane, to: .ended)
         guard isLost else { return events }
         let readiness = readiness.laneEnded(lane) ? [readinessChanged(by: lane)] : []
-        // A defect. The number of unfinished deliveries is unknown.
+        // The end of an undrained lane is a defect. The number of unfinished deliveries is unknown.
         return readiness + [.laneDrained(unfinished: 1)] + events
     }
 

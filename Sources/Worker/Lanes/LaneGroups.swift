@@ -6,11 +6,11 @@ import EventLoop
 
 /// The generations of lanes of a process, and their shared inputs: provider tokens and payload schemas.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneGroups: @unchecked Sendable {
     private let environment: LaneEnvironment
     private(set) var inForce: LaneGroup
-    /// Started; may take over.
+    /// The generation that has started and may take over.
     var coming: LaneGroup?
     /// Retired generations that settle their deliveries, oldest first.
     var retired: [LaneGroup] = []
@@ -27,13 +27,13 @@ final class LaneGroups: @unchecked Sendable {
 
     private var loop: EventLoop { environment.loop }
 
-    /// All groups. Of two keys with the same ID, that of the later group is in use.
+    /// All groups. Of two keys with the same ID, the key of the later group is in use.
     private var all: [LaneGroup] { retired + [inForce] + (coming.map { [$0] } ?? []) }
 
     /// The number of lanes that may hold deliveries.
     var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
 
-    /// Starts the lanes of a generation. A generation that is not in force is the coming one.
+    /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation.
     func start(
         _ generation: WorkerRollout.Generation, pauses: [Pause], handler: RolloutHandler
     ) -> WorkerRollout.Event {
@@ -41,7 +41,7 @@ final class LaneGroups: @unchecked Sendable {
         let group = isFirst ? inForce : LaneGroup(generation, log: environment.log)
         if !isFirst { coming = group }
         do {
-            // Not earlier: a key that replaces another with the same ID gets a new token.
+            // Replace the keys only now, because a key that replaces another key with the same ID gets a new token.
             try tokens.replace(keys, loop.now, random: loop.nextRandom)
             renewTokens()
             if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
@@ -56,7 +56,8 @@ final class LaneGroups: @unchecked Sendable {
         }
     }
 
-    /// Puts the coming generation in force, or replaces lanes that have not started by those of this generation.
+    /// Puts the coming generation in force. If no generation has started, replaces the planned lanes by the lanes of
+    /// this generation.
     func putInForce(_ generation: WorkerRollout.Generation) {
         if let next = coming, next.number == generation.number {
             retired.append(inForce)
@@ -67,7 +68,7 @@ final class LaneGroups: @unchecked Sendable {
         }
     }
 
-    /// Retires the coming generation, or one that was in force.
+    /// Retires the coming generation if it has this number. Finishes the retired generation with this number.
     func finish(_ number: Int, handler: RolloutHandler) -> [WorkerRollout.Event] {
         if let group = coming, group.number == number {
             retired.append(group)
@@ -78,7 +79,7 @@ final class LaneGroups: @unchecked Sendable {
             .finish(deadlineSeconds: RolloutLimits.finishSecondsMax, handler: handler, on: loop) ?? []
     }
 
-    /// - Returns: the retired group, which is removed.
+    /// Removes a retired group. Returns the group, or nil if the number is unknown.
     func remove(_ number: Int) -> LaneGroup? {
         guard let index = retired.firstIndex(where: { $0.number == number }) else { return nil }
         defer { restoreTokens() }
@@ -104,7 +105,7 @@ final class LaneGroups: @unchecked Sendable {
 }
 
 extension LaneGroups {
-    /// Discards earlier schema changes: a new version was read together with its payload schemas.
+    /// Discards earlier schema changes, because a new version was read together with its payload schemas.
     func versionRead() { newestPayloadSchemas = nil }
 
     func replace(_ files: PayloadSchemaFiles) {
@@ -116,7 +117,7 @@ extension LaneGroups {
 
 /// Provider tokens.
 extension LaneGroups {
-    /// The keys of all groups: retired lanes also push.
+    /// The keys of all groups, because retired lanes also push.
     private var keys: [ProviderKey] { all.flatMap(\.components.keys) }
 
     private var tokenSupplies: [Credential.Name: TokenSupply] {
@@ -134,7 +135,7 @@ extension LaneGroups {
 
     /// Restores the keys of the remaining groups.
     private func restoreTokens() {
-        // Cannot fail: these keys have signed before.
+        // The replacement cannot fail, because these keys have signed before.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)
         for (name, update) in tokens.newest { send(update, of: name) }
     }

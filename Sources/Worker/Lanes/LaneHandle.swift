@@ -1,14 +1,14 @@
 /// One lane of a group, from its plan to the end of its thread.
 enum LaneHandle {
-    /// No thread yet. To: running, ended.
+    /// A lane without a thread. To: running, ended.
     case planned
-    /// May consume. To: stopped, drained, ended.
+    /// A lane that may consume. To: stopped, drained, ended.
     case running(LaneThread)
-    /// No longer consumes; settles its deliveries. To: drained, ended.
+    /// A lane that settles its deliveries and no longer consumes. To: drained, ended.
     case stopped(LaneThread)
-    /// Holds no deliveries; closes its connections. To: ended.
+    /// A lane that holds no deliveries and closes its connections. To: ended.
     case drained(LaneThread)
-    /// The thread has ended, or could not be started.
+    /// A lane whose thread has ended or could not be started.
     case ended
 
     var thread: LaneThread? {
@@ -18,7 +18,7 @@ enum LaneHandle {
         }
     }
 
-    /// Nil if the lane cannot hold deliveries.
+    /// The thread of the lane; nil if the lane cannot hold deliveries.
     var undrained: LaneThread? {
         switch self {
         case .running(let thread), .stopped(let thread): thread

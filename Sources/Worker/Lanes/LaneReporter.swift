@@ -1,7 +1,8 @@
 import Delivery
 import EventLoop
 
-/// Posts the reports of a lane to the control loop, where its group records them. Used on the lane's thread.
+/// A reporter that posts the reports of a lane to the control loop, where the group of the lane records them. Only
+/// the lane's thread uses a reporter.
 struct LaneReporter: Sendable {
     let lane: Int
     let group: LaneGroup
@@ -14,7 +15,7 @@ struct LaneReporter: Sendable {
 
     func drained(unfinished: Int) { post { $0.laneDrained(lane, unfinished: unfinished) } }
 
-    /// The last report.
+    /// Reports the end of the lane. No report follows.
     func ended() { post { $0.laneEnded(lane) } }
 
     private func post(_ record: @escaping @Sendable (LaneGroup) -> [WorkerRollout.Event]) {

@@ -67,7 +67,7 @@ final class LaneThread: @unchecked Sendable {
         withLane { answer(await $0.pause(scope, isPaused)) }
     }
 
-    /// Stops consuming, settles the lane's deliveries, and ends the thread; the process continues. A later `drain`
+    /// Stops consuming, settles the lane's deliveries, and ends the thread. The process continues. A later `drain`
     /// takes precedence.
     func finish(deadlineSeconds: Int) {
         withLane { [self] lane in

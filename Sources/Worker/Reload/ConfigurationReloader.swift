@@ -1,8 +1,8 @@
 import Configuration
 import Telemetry
 
-/// Reloads the configuration on request, and when a file that it names changes: a key, a certificate, a password. Logs
-/// an invalid configuration and keeps the previous version.
+/// A reloader of the configuration, on request or when a file that the configuration names changes: a key, a
+/// certificate, a password. Logs an invalid configuration and keeps the previous version.
 struct ConfigurationReloader: Sendable {
     private let path: String
     private let log: Log
@@ -19,22 +19,23 @@ struct ConfigurationReloader: Sendable {
     /// Reloads all files. Returns nil if they are unchanged or invalid.
     mutating func readAgain() -> ConfigurationVersion? { read().flatMap { replaceLatest(with: $0) } }
 
-    /// Reloads the files that the configuration names if one of them has changed. Does not read the configuration's own
-    /// text: it may be half written until an operator requests a reload.
+    /// Reloads the files that the configuration names if one of them has changed. Does not read the configuration's
+    /// own text, because the text may be half written until an operator requests a reload.
     mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
         guard changes.check() else { return nil }
         return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { replaceLatest(with: $0) }
     }
 
-    /// Returns to `version` after the latest one was rejected. The rejected version is read again after a change or on
-    /// request.
+    /// Returns to `version` after the latest version was rejected. The rejected version is read again after a change
+    /// or on request.
     mutating func fallBack(to version: ConfigurationVersion) {
         // Files that have changed since the latest version was read count as changes.
         changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })
         latest = version
     }
 
-    /// Returns nil if the contents are those of the latest version: a file may be rewritten without a change.
+    /// Replaces the latest version. Returns nil if the contents are the same, because a file may be rewritten without
+    /// a change.
     private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
         changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {

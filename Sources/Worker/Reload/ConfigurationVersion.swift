@@ -5,14 +5,14 @@ package final class ConfigurationVersion: Sendable {
     let configuration: WorkerConfiguration
     /// Contents of the configuration's own file.
     let text: [UInt8]
-    /// The files that it names, except payload schemas, which have their own change detectors.
+    /// The files that the configuration names, except payload schemas, which have their own change detectors.
     let sources: [String: FileVersion]
-    /// Digest of the text and of these files.
+    /// Digest of `text` and of the files in `sources`.
     let digest: [UInt8]
 
     /// - Parameters:
-    ///   - text: replaces the contents of the file at `path`.
-    ///   - payloadSchemas: replaces those that the text names.
+    ///   - text: replaces the contents of the file at `path`; nil to read the file.
+    ///   - payloadSchemas: replaces the payload schemas that the text names.
     /// - Throws: all mistakes in the configuration.
     package init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil

@@ -6,8 +6,8 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// Detects changes of a configuration and its files. Runs on a separate thread, because reading and compiling can
-/// block. The thread ends with the process.
+/// A watcher that detects changes of a configuration and its files. It runs on a separate thread, because reading and
+/// compiling can block. The thread ends with the process.
 ///
 /// `@unchecked Sendable`: the lock guards the state that the threads share.
 final class ConfigurationWatcher: @unchecked Sendable {
@@ -44,7 +44,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Requests an immediate reload of all files. Callable from any thread.
+    /// Requests an immediate reload of all files. Any thread may call this function.
     func readAgain() {
         lock.withLock {
             isRequested = true
@@ -52,7 +52,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Continues with the version in force after a change was rejected. Callable from any thread.
+    /// Continues with the version in force after a change was rejected. Any thread may call this function.
     func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         lock.withLock { rejection = (version, inForce) }
     }
@@ -64,7 +64,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
             defer { (self.isRequested, self.rejection) = (false, nil) }
             return (self.isRequested, self.rejection)
         }
-        // A version that was read after the rejected one is still undecided.
+        // A version that was read after the rejected version is still undecided.
         if let rejection, configuration.latest === rejection.rejected {
             configuration.fallBack(to: rejection.inForce)
             followPayloadSchemas(of: rejection.inForce)

@@ -3,7 +3,7 @@ import Delivery
 import JSONSchema
 import Telemetry
 
-/// Reloads payload schemas when their files change. Logs an invalid version and keeps the previous one.
+/// A reloader of payload schemas whose files change. Logs an invalid schema and keeps its previous version.
 struct PayloadSchemaReloader: Sendable {
     private(set) var current: PayloadSchemaFiles
     private let log: Log
@@ -19,10 +19,10 @@ struct PayloadSchemaReloader: Sendable {
         for file in files.files { warn(file) }
     }
 
-    /// Returns whether `current` has changed.
+    /// Reloads the schemas whose files have changed. Returns whether `current` has changed.
     mutating func check() -> Bool {
         var hasChanged = false
-        // Each file separately: one that is still being written does not delay the others.
+        // Check each file separately, so that a file that is still being written does not delay the others.
         for index in changes.indices where changes[index].check() {
             if read(index) { hasChanged = true }
             changes[index] = FileChangeDetector(current.files[index].sources)

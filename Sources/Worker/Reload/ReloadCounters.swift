@@ -1,6 +1,6 @@
 import Telemetry
 
-/// Counts reloads of a running worker.
+/// The counters of a running worker's reloads.
 struct ReloadCounters: Sendable {
     let taken: Counter
     /// Reloads after which the previous version stays in force.

@@ -6,9 +6,9 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// Queries the broker for the worker process: the topology before lanes start, and the depths of queues.
+/// The queries of a worker process to the broker: the topology before lanes start, and the depths of queues.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 final class BrokerInspector: @unchecked Sendable {
     private let loop: EventLoop
     private let log: Log
@@ -50,7 +50,7 @@ final class BrokerInspector: @unchecked Sendable {
         }
     }
 
-    /// Reports `topologyChecked`.
+    /// Checks the topology and reports `topologyChecked`.
     func checkTopology(of generation: WorkerRollout.Generation, handler: RolloutHandler) {
         Task(executorPreference: loop) {
             let obstacle = await self.obstacle(to: generation.version.components)
@@ -77,14 +77,14 @@ final class BrokerInspector: @unchecked Sendable {
         return obstacle
     }
 
-    /// Starts monitoring the queues of `components`, instead of the previous ones.
+    /// Starts to monitor the queues of `components`, instead of the previous queues.
     func monitorQueues(of components: WorkerComponents) {
         let former = queues
         let next = QueueMonitor(
             components.topology, admin: components.brokerConnector.admin(named: "martlet worker queues", on: loop),
             unroutedAdvice: commands.completed(QueueMonitor.unroutedAdvice), log: log)
         queues = next
-        // Captures no components: the task may outlive the generation, whose TLS contexts need megabytes.
+        // Do not capture the components: the task may outlive the generation, whose TLS contexts need megabytes.
         Task(executorPreference: loop) {
             await former?.close()
             await next.run()

@@ -18,7 +18,7 @@ extension Rollout {
         }
     }
 
-    /// Starts the change to the newest version, if there is one and fewer than the maximum of generations are retired.
+    /// Starts the change to the newest version. Waits while the maximum number of generations is retired.
     mutating func checkNewest(after current: Generation) -> [Action] {
         state = .steady(current: current)
         guard let version = newest else { return [] }
@@ -89,8 +89,8 @@ extension Rollout {
         return [.reportReadiness(lane: lane)]
     }
 
-    /// Decides whether the next generation takes over. If the current one is not ready, the next one replaces it, ready
-    /// or not.
+    /// Decides whether the next generation takes over. The takeover happens if the next generation is ready or the
+    /// current generation is not ready.
     mutating func reviewWarming(_ now: MonotonicTime) -> [Action] {
         guard case .warming(let current, let next, let until) = state else { return [] }
         if next.isReady || !current.isReady { return takeOver(next, from: current, now) }

@@ -9,22 +9,22 @@ extension Rollout {
     }
 
     enum Event: Sendable {
-        /// The process's event loop runs.
+        /// The start of the process's event loop.
         case processStarted
         case versionRead(Version)
-        /// The broker has everything that the generation needs, or there is an obstacle.
+        /// The end of a topology check. The obstacle is nil if the broker has everything that the generation needs.
         case topologyChecked(Int, Obstacle?)
-        /// All lanes of the generation have threads.
+        /// The start of all lanes of the generation.
         case started(Int)
-        /// Some lanes of the generation may have threads.
+        /// The failed start of a generation, some of whose lanes may have threads.
         case startFailed(Int, Obstacle)
         /// - Parameter lane: the lane whose report changed the readiness of the generation.
         case readinessChanged(Int, isReady: Bool, lane: Int)
-        /// No lane of the generation consumes anymore.
+        /// The end of consumption by all lanes of the generation.
         case stoppedConsuming(Int)
-        /// A lane has drained. The broker redelivers the unfinished deliveries.
+        /// The end of a lane's drain. The broker redelivers the unfinished deliveries.
         case laneDrained(unfinished: Int)
-        /// All threads of the generation have ended, and its channel commands are closed.
+        /// The end of all threads and of the channel commands of the generation.
         case ended(Int)
         case timerFired
         /// - Parameter undrained: lanes of all generations that may hold deliveries.
@@ -32,34 +32,35 @@ extension Rollout {
     }
 
     enum Action: Equatable, Sendable {
-        /// Reports `topologyChecked` once the broker has everything that the generation needs. Cancels an earlier wait.
+        /// A wait until the broker has everything that the generation needs. The end is reported as
+        /// `topologyChecked`. Cancels an earlier wait.
         case awaitTopology(Generation)
         case checkTopology(Generation)
         case start(Generation)
-        /// Starts the checks of lanes, the renewal of provider tokens and the minute reports, until the exit.
+        /// The start of lane checks, token renewal and minute reports, which last until the exit.
         case superviseLanes
         case monitorQueues(Generation)
-        /// From now on, the generation answers status requests and pauses.
+        /// The takeover by the generation, which from now on answers status requests and pauses.
         case putInForce(Generation)
-        /// Stops consuming, settles the deliveries, ends the lanes.
+        /// The end of consumption, the settlement of deliveries and the end of lanes.
         case finish(Int)
-        /// Removes a retired generation, which has ended.
+        /// The removal of a retired generation, which has ended.
         case remove(Int)
-        /// Logs that the version in force has taken effect.
+        /// The log line that the version in force has taken effect.
         case announce
         case reportReadiness(lane: Int)
-        /// Logs that the newest version waits for retired generations.
+        /// The log line that the newest version waits for retired generations.
         case reportPostponement
         case reportDelay(Obstacle)
         case reject(Version, inForce: Version, Obstacle)
         case reportLanesWithoutThread(Obstacle)
         case notifyStopping
-        /// Lets all generations settle their deliveries and end.
+        /// The drain of all generations, which settle their deliveries and end.
         case drain(deadlineSeconds: Int)
-        /// Reports `timerFired` at this time. Replaces the previous timer; nil cancels it.
+        /// A timer that reports `timerFired` at this time and replaces the previous timer; nil to cancel the timer.
         case setTimer(MonotonicTime?)
         case exit(WorkerExit)
-        /// Exits the process while lanes still run.
+        /// The exit of the process while lanes still run.
         case abort(WorkerExit)
     }
 }
@@ -82,6 +83,6 @@ enum Obstacle: Error, Sendable, Hashable {
     /// An obstacle outside the configuration; the rollout retries.
     case temporary(String)
     case permanent(String)
-    /// The lanes of this generation were not ready in time.
+    /// The lanes of this generation, which were not ready in time.
     case notReady(Int)
 }

@@ -1,36 +1,37 @@
 import ControlProtocol
 import EventLoop
 
-/// Decides which lanes are in force, from the start of a worker to its exit. Pure.
+/// A state machine that decides which lanes are in force, from the start of a worker to its exit. It performs no I/O.
 ///
-/// Each attempt to put a configuration version in force creates a generation of lanes. It starts beside the current
-/// generation and takes over once it is ready. The current generation then retires: it stops consuming, settles its
-/// deliveries and ends. Every lane setting changes in this way.
+/// Each attempt to put a configuration version in force creates a generation of lanes. The new generation starts
+/// beside the current generation and takes over once ready. The current generation then stops consuming, settles its
+/// deliveries and ends. Every change of a lane setting takes effect in this way.
 struct Rollout<Version: Equatable & Sendable>: Sendable {
     enum State: Equatable, Sendable {
-        /// No lane has started. The broker is unreachable or lacks a part of the topology.
-        /// To: awaitingTopology of a newer version, steady, stopped.
+        /// The wait before any lane has started. The broker is unreachable or lacks a part of the topology. To:
+        /// awaitingTopology of a newer version, steady, stopped.
         case awaitingTopology(next: Generation)
-        /// To: checking, stopping, stopped.
+        /// One generation in force, without a change. To: checking, stopping, stopped.
         case steady(current: Generation)
-        /// The rollout checks the topology of the next generation. To: warming, retrying, steady, checking, stopping,
-        /// stopped.
+        /// The check of the next generation's topology. To: warming, retrying, steady, checking, stopping, stopped.
         case checking(current: Generation, next: Generation)
-        /// The next generation starts. To: steady, checking, retrying, stopping, stopped.
+        /// The start of the next generation. To: steady, checking, retrying, stopping, stopped.
         case warming(current: Generation, next: Generation, until: MonotonicTime)
-        /// A temporary obstacle; the rollout retries. To: checking, steady, stopping, stopped.
+        /// The delay after a temporary obstacle, before another attempt. To: checking, steady, stopping, stopped.
         case retrying(current: Generation, next: Version, at: MonotonicTime)
+        /// The drain of all generations. To: stopped.
+        ///
         /// - Parameters:
         ///   - undrained: lanes that may hold deliveries.
         ///   - unfinished: deliveries that the broker redelivers.
-        ///   - until: when the process exits, drained or not. To: stopped.
+        ///   - until: the time at which the process exits, drained or not.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
-        /// The process exits once all generations have ended.
+        /// The end of the drain. The process exits once all generations have ended.
         case stopped(WorkerExit)
     }
 
     struct Announcement: Sendable {
-        /// This generation still consumes, and may process new requests with the previous version.
+        /// The generation that still consumes, and may process new requests with the previous version.
         let previous: Int
         let until: MonotonicTime
     }
@@ -38,7 +39,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
     var state: State
     /// Generations that settle their deliveries, oldest first.
     var retired: [Int] = []
-    /// A version that waits for another change, or for a retired generation to end.
+    /// A version that waits for the end of another change or of a retired generation.
     var newest: Version?
     var announcement: Announcement?
     var delays = Outage()

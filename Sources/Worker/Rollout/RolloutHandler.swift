@@ -1,8 +1,8 @@
 typealias WorkerRollout = Rollout<PreparedVersion>
 
-/// Receives the events of a rollout on the control loop.
+/// The receiver of the events of a rollout on the control loop.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 package class RolloutHandler: @unchecked Sendable {
     func handle(_ event: WorkerRollout.Event) { preconditionFailure("handle(_:) must be overridden") }
 }

@@ -2,21 +2,21 @@ import Delivery
 
 /// Limits of configuration changes and of a worker's shutdown.
 enum RolloutLimits {
-    /// Maximum retired generations. Further changes wait.
+    /// Maximum number of retired generations. Further changes wait.
     static let retiredMax = 4
     /// Timeout, before a change, for a connection to the broker and for each of its answers.
     static let brokerSecondsMax = 15
-    /// Maximum time in which new lanes become ready while the current ones are ready.
+    /// Maximum time in which new lanes become ready while the current lanes are ready.
     static let readySecondsMax = 30
     /// Delay before the next attempt of a change after a temporary obstacle.
     static let retrySeconds = 10
     /// Maximum time that previous lanes may need to stop consuming before the change is announced nevertheless.
     static let announcementSecondsMax = 15
-    /// Maximum time that retired lanes may need to settle their deliveries. Then they close, and the broker redelivers
-    /// the rest.
+    /// Maximum time that retired lanes may need to settle their deliveries. Afterward, the lanes close, and the
+    /// broker redelivers the unsettled deliveries.
     ///
-    /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the outcome
-    /// in memory and publishes it later: a full results queue can stay full for hours.
+    /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the
+    /// outcome in memory and publishes it later, because a results queue can stay full for hours.
     static let finishSecondsMax = 6 * 3600
     /// Maximum time after the drain deadline that lanes may need to close their two connections to the broker.
     static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1

@@ -1,13 +1,13 @@
 /// The result of a worker run. The raw value is the exit status of the process.
 package enum WorkerExit: Int32, Sendable {
-    /// Every delivery is settled.
+    /// An exit with every delivery settled.
     case success = 0
-    /// The worker cannot start, or has no lane left.
+    /// A failed start, or the loss of all lanes.
     case failed = 1
-    /// Some deliveries were unsettled at the drain deadline. The broker redelivers them.
+    /// An exit with unsettled deliveries at the drain deadline. The broker redelivers these deliveries.
     case timedOut = 4
-    /// A second signal, SIGINT, cut the drain short.
+    /// An exit on a second signal, SIGINT, before the end of the drain.
     case interrupted = 130
-    /// A second signal, SIGTERM, cut the drain short.
+    /// An exit on a second signal, SIGTERM, before the end of the drain.
     case terminated = 143
 }

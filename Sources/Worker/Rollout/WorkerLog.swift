@@ -14,7 +14,7 @@ struct WorkerLog {
     private let log: Log
     private let metrics: MetricsRegistry
     private let changes: ReloadCounters
-    /// The configuration at the start: some settings need a restart to change.
+    /// The configuration at the start. Changes of some settings need a restart.
     private let startedWith: WorkerConfiguration
 
     init(_ configuration: WorkerConfiguration, in environment: LaneEnvironment) {

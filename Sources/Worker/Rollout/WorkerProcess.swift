@@ -6,7 +6,7 @@ import Telemetry
 
 /// A worker process. Executes the actions of its rollout on the control loop, which runs on the main thread.
 ///
-/// `@unchecked Sendable`: used on the control loop only.
+/// `@unchecked Sendable`: only the control loop uses the object.
 package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private static let signals = [SIGTERM, SIGINT, SIGHUP]
 
@@ -26,7 +26,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
     private var timer: TimerToken?
     private var exit = WorkerExit.failed
 
-    /// Runs a worker until a signal stops it. Call it on the main thread, before other threads start.
+    /// Runs a worker until a signal stops it. Call this function on the main thread, before other threads start.
     ///
     /// - Parameter commands: completes the commands in remedies.
     package static func run(_ version: ConfigurationVersion, from path: String, commands: CommandAdvice) -> WorkerExit {
@@ -143,7 +143,7 @@ package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
             broker.endWait { self.loop.stop() }
         case .abort(let exit):
             report.stopped(exit)
-            // Not exit(3): its handlers would free memory that running lanes use.
+            // Do not call exit(3): its handlers would free memory that running lanes use.
             _exit(exit.rawValue)
         }
         return []

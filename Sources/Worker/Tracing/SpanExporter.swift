@@ -7,7 +7,7 @@ import JSON
 import Telemetry
 import Threads
 
-/// Posts spans to a collector from a separate thread, one request at a time.
+/// An exporter that posts spans to a collector from a separate thread, one request at a time.
 ///
 /// `@unchecked Sendable`: only the thread uses the mutable state.
 final class SpanExporter: @unchecked Sendable {
@@ -64,7 +64,7 @@ final class SpanExporter: @unchecked Sendable {
     }
 
     /// Returns the number of spans that the collector rejected in an accepted request
-    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). They must not be sent again.
+    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). A client must not send rejected spans again.
     private static func refused(by answer: HTTPResponse) -> (count: Int, why: String)? {
         let partial = (try? JSONDocument(answer.body))?.root["partialSuccess"]
         let number = partial?["rejectedSpans"]
@@ -77,7 +77,7 @@ final class SpanExporter: @unchecked Sendable {
         if outage.lasts(EpollLoop.readClocks().monotonic) != nil {
             log.warning(.tracesLost, [.error: .string(why)])
         }
-        // Last: a test that sees the new count can rely on the log line.
+        // Count last, so that a test that sees the new count can rely on the log line.
         queue.countDropped(count)
     }
 }

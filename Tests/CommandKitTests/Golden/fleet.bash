@@ -9,7 +9,7 @@ _fleet_files() {
 _fleet() {
   local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} line
   COMPREPLY=()
-  # bash takes --name=value for three words.
+  # bash splits --name=value into three words.
   if [[ $cur == '=' ]]; then
     cur=
   elif [[ $before == '=' ]]; then

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeadLetters
 
-/// Runs the dead-letter commands as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
+/// The dead-letter commands as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
     @Test func scanningKeepsAllMessagesInOrder() async throws {
         let dead = try await DeadLetterQueue("looked")
@@ -77,7 +77,7 @@ import Testing
             ])
     }
 
-    /// A queue that discards messages after 20 failed deliveries loses none by scans.
+    /// Scans lose no message of a queue that discards messages after 20 failed deliveries.
     @Test func aScanEndsBeforeItCouldLoseAMessage() async throws {
         let dead = try await DeadLetterQueue("worn")
         let letters = (0..<20).map { dead.letter($0) }
@@ -124,7 +124,7 @@ import Testing
         let spare =
             "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards a message after more than 4 failed deliveries. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
-        // An option that contradicts the queue's limit would lose all of them.
+        // An option that contradicts the queue's limit would lose all dead letters.
         let none = try await dead.stats(
             whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
             "--delivery-limit", "none")
@@ -206,7 +206,7 @@ import Testing
 
         let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
         #expect(few.exit.status == .exited(1), "\(few.errors)")
-        // The invalid one stays at the head, and does not count toward the limit of ten.
+        // The invalid dead letter stays at the head, and does not count toward the limit of ten.
         let lines = try few.output.map { try JSONDocument($0).root }
         #expect(lines.count { $0["event"]?.string == "redriven" } == 10)
         #expect(lines.last?["redriven"]?.int == 10 && lines.last?["invalid"]?.int == 1)
@@ -283,7 +283,7 @@ import Testing
         #expect(right.exit.status == .exited(0), "\(right.errors)")
         #expect(try await dead.consume(1, from: "requests").count == 1)
 
-        // Nor is such a body in a file.
+        // A file with an invalid body is not sent either.
         let file = directory.file("rest.ndjson")
         #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
         let imported = try await dead.run(["import", file, "--redrive"], config: config)
@@ -332,7 +332,7 @@ import Testing
         #expect(full.exit.status == .exited(1))
         #expect(full.errors.first?.hasSuffix("the queue is full or unavailable") == true)
         let sent = try await dead.count(in: "requests")
-        // The other messages would fail too.
+        // The other messages would also fail.
         #expect(full.output.first?.hasPrefix("redriven \(sent), not published ") == true && sent < 10)
         #expect(try await dead.count() == 20 - sent)
 
@@ -379,7 +379,7 @@ import Testing
         let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
         DeadLetterQueue.expect(try await dead.consume(30), are: order.map { letters[$0] })
 
-        // As requests. A line that is not a notification is not sent.
+        // Import the lines as requests. A line that is not a notification is not sent.
         let sent = try await dead.run("import", file, "--redrive")
         #expect(sent.exit.status == .exited(1))
         #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
@@ -547,7 +547,7 @@ import Testing
         #expect(try await dead.consume(1, from: "requests").count == 1)
     }
 
-    /// The same message may have failed several times. The command does not guess which one to edit.
+    /// The same message may have failed several times. The command does not guess which dead letter to edit.
     @Test func anAmbiguousIDIsNotEdited() async throws {
         let dead = try await DeadLetterQueue("several")
         var letters = (0..<3).map { dead.letter($0 == 2 ? 1 : $0) }
@@ -577,12 +577,12 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(2), are: [letters[1], letters[0]])
     }
 
-    /// A slow pager neither costs the connection nor delays an interruption.
+    /// A slow pager does not end the connection or delay an interruption.
     @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--all", "--json"]])
     func aSlowReaderDoesNotBlockTheLoop(_ words: [String]) async throws {
         let dead = try await DeadLetterQueue("paged" + words.joined().filter(\.isLetter))
         let letters = (0..<300).map { number in
-            // All have the same ID, and a worker would refuse them, so that they stay in the queue.
+            // All dead letters have the same ID. A worker would refuse the dead letters, so they stay in the queue.
             var letter = dead.letter(number, pushType: "alrt")
             letter.messageID = "all"
             return letter
@@ -591,7 +591,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let fifo = directory.file("pager")
         try #require(mkfifo(fifo, 0o600) == 0)
-        // Opens both ends, so that the open does not block. Nothing is read.
+        // Open both ends, so that the open does not block. The test reads nothing.
         let reader = open(fifo, O_RDWR | O_CLOEXEC)
         defer { close(reader) }
         // F_SETPIPE_SZ, which Glibc's module lacks.

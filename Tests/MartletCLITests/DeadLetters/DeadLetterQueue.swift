@@ -16,7 +16,7 @@ struct DeadLetterQueue {
     let prefix: String
     var name: String { "\(prefix).dead" }
 
-    /// - Parameter deliveryLimit: set by a policy; RabbitMQ 4 has such a default.
+    /// - Parameter deliveryLimit: the limit that a policy sets. The default is the default of RabbitMQ 4.
     init(_ prefix: String, deliveryLimit: Int? = 20) async throws {
         let broker = try await PrivateBroker.shared
         (url, self.prefix) = (broker.url, prefix)
@@ -132,7 +132,7 @@ struct DeadLetterQueue {
         return try await BrokerClients.withAdmin(url) { try await $0.status(ofQueue: queue).messages }
     }
 
-    /// The permission bits of a file.
+    /// Returns the permission bits of a file.
     static func mode(of path: String) -> mode_t {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
@@ -151,7 +151,7 @@ struct DeadLetterQueue {
             """.utf8)
     }
 
-    /// A dead letter as a worker publishes it.
+    /// Returns a dead letter in the format of a worker.
     func letter(_ number: Int, code: String = "BadDeviceToken", pushType: String = "alert") -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "\(prefix).dead", routingKey: "dead.apns.\(code).com.example.app",
@@ -175,7 +175,7 @@ struct DeadLetterQueue {
 }
 
 extension DeadLetterQueue {
-    /// Checks that the consumed messages are the published ones, in order and unchanged.
+    /// Checks that the consumed messages are the published messages, in order and unchanged.
     static func expect(
         _ taken: [IncomingMessage], are published: [OutgoingMessage],
         _ sourceLocation: SourceLocation = #_sourceLocation
@@ -197,7 +197,7 @@ extension OutgoingMessage {
 }
 
 extension RepublishableMessage {
-    /// The broker sorts headers when it adds a header.
+    /// The message with sorted headers. The broker sorts headers when it adds a header.
     fileprivate var sorted: RepublishableMessage {
         var sorted = self
         sorted.headers.entries.sort { $0.name < $1.name }

@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Runs the dead-letter commands on a terminal: prompts, edits and interruptions.
+/// The dead-letter commands on a terminal: prompts, edits and interruptions.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterTerminalTests {
     private static let controlC = "\u{3}"
 
@@ -60,7 +60,7 @@ import Testing
             #expect(try await redrive.exit().status == .exited(Int32(status)))
             #expect(try await dead.count() == left)
         }
-        // No message could be sent, so there is no prompt.
+        // No message could be sent, so the command shows no prompt.
         let none = try await atTerminal(dead, ["redrive"])
         #expect(try await none.exit().status == .exited(1))
         #expect(!(await none.output.allLines()).contains { $0.contains("[y/N") })
@@ -130,7 +130,7 @@ import Testing
         #expect(try Files.names(in: directory.path).count == 1)
         for signal in signals {
             edit.send(signal: signal)
-            // Waits until the first signal is handled, so that the second one is not merged with it.
+            // Waits until the first signal is handled, so that the second signal is not merged with the first.
             try await MartletChild.untilTaken(signal, by: edit)
         }
         if signals.allSatisfy({ $0 == SIGINT }) {
@@ -138,7 +138,7 @@ import Testing
             try editors.end()
         }
         let exit = try await edit.exit()
-        // The inner shell may have outlived the terminated one.
+        // The inner shell may have outlived the terminated shell.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
         #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))
         let names = try Files.names(in: directory.path)

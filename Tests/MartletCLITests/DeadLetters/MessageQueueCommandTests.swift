@@ -56,7 +56,7 @@ import Testing
         (["dead", "redrive", "--limit", "0"], "option --limit: expected an integer above 0, got '0'"),
         (["dead", "redrive", "--all", "a"], "option --all and an ID are mutually exclusive"),
         (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all and --where are mutually exclusive"),
-        (["dead", "drop"], "missing option --export FILE, the file that dropped dead letters are written to"),
+        (["dead", "drop"], "option --export FILE is missing; name a new file for the dropped dead letters"),
         (["dead", "export", "a", "b"], "expected one FILE, got 2"),
         (["dead", "edit", "a", "b"], "expected one ID, got 2"),
         (["dead", "import", "a", "--to", "q"], "option --to requires --redrive"),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// Runs `martlet waits` and `martlet unrouted` as processes against a real broker.
+/// The commands `martlet waits` and `martlet unrouted` as processes against a real broker.
 @Suite(.timeLimit(.minutes(10))) struct ResendCommandTests {
     private func waiting(
         _ broker: DeadLetterQueue, _ number: Int, code: String, in queue: String = "wait.1h.1",

@@ -106,7 +106,7 @@ import Threads
         return descriptor
     }
 
-    /// For example in a container with a read-only file system.
+    /// The folder cannot be created, for example, in a container with a read-only file system.
     @Test func aMissingFolderIsLoggedWithSocketCauseAndSetting() async throws {
         let directory = try TemporaryDirectory()
         let folder = try directory.write("file", "")

@@ -14,7 +14,7 @@ import Text
 @testable import MartletCLI
 @testable import Worker
 
-/// `/status`, as `martlet status` reads and prints it.
+/// The response to `/status`, which `martlet status` reads and prints.
 @Suite struct StatusTests {
     private static func totals(_ accepted: Int, milliseconds: Int) -> WorkerTotals {
         let metrics = MetricsRegistry()
@@ -108,7 +108,7 @@ import Text
             """#
     }
 
-    /// A later version may add members; an earlier one reports fewer.
+    /// A later version may add members. An earlier version reports fewer members.
     @Test func otherVersionsAreRead() throws {
         let text = #"{"later":[1],"worker":"host/7/9.0","phase":"resting","lanes":[{"lane":0,"load":2}]}"#
         let status = try StatusAnswer(HTTPResponse(status: 200, body: Array(text.utf8))).status

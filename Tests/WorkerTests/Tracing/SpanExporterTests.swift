@@ -9,7 +9,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// Export of spans to a collector. If it is unreachable, slow or refuses spans, only spans are lost.
+/// Export of spans to a collector. If the collector is unreachable, slow or refuses spans, only spans are lost.
 @Suite struct SpanExporterTests {
     @Test func completedSpansArePosted() async throws {
         try await Harness.run { harness in
@@ -33,7 +33,7 @@ import Testing
             try await harness.loop.wait { harness.exporter.queue.droppedCount == 2 }
             harness.export(1)
             try await harness.loop.wait { harness.exporter.queue.droppedCount == 3 }
-            // One line is enough for a while.
+            // The second loss is not logged so soon after the first.
             try harness.expectLogged(["traces.lost"], "the collector answered 503")
 
             harness.collector.answer = .json(Array("{}".utf8))

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// Removes dead letters from their queue after writing them to a file.
+/// The removal of dead letters from their queue after they are written to a file.
 struct DeadLetterDrop {
     let task: DeadLetterTask
 
@@ -56,7 +56,7 @@ struct DeadLetterDrop {
         let (count, file) = (written.tags.count, task.options.file)
         switch scan.end {
         case nil, .complete, .enough, .windowFull: break
-        // After an interrupt, nothing is dropped: the operator may delete the incomplete file.
+        // After an interrupt, drop nothing, because the operator may delete the incomplete file.
         case .tooLong, .interrupted, .lost, .worn:
             // An empty file would only make the next run fail.
             if count == 0, file != "-" { unlink(file) }

@@ -8,7 +8,7 @@ import Glibc
 import JSON
 import Text
 
-/// Lets an operator edit the body of a dead letter, and sends it.
+/// The change of a dead letter's body in an editor, followed by its redrive.
 struct DeadLetterEdit {
     let task: DeadLetterTask
 

@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// Writes dead letters to a file without removing them.
+/// The export of dead letters to a file, which leaves them in their queue.
 struct DeadLetterExport {
     let task: DeadLetterTask
 
@@ -24,16 +24,17 @@ struct DeadLetterExport {
 
     private var place: String { task.options.file == "-" ? "standard output" : task.options.file }
 
-    /// The messages that were written, and the number omitted.
+    /// The messages that were written, and the number of omitted messages.
     struct Written {
         var tags: [DeliveryTag] = []
         /// The names by which an operator can choose the written messages.
         var names: Set<String> = []
-        /// Messages omitted because their bodies are too large.
+        /// The number of messages omitted because their bodies are too large.
         var oversized = 0
     }
 
-    /// Returns nil after an error line or if the scan was cut short. The file may then be incomplete.
+    /// Writes the chosen messages. Returns nil after an error line or if the scan was cut short. The file may then be
+    /// incomplete.
     func write(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> Written? {
         let path = task.options.file
         do throws(ReferenceResolver.ReadFailure) {
@@ -67,7 +68,7 @@ struct DeadLetterExport {
     }
 
     private func cannotWrite(_ scan: DeadLetterScan) -> Written? {
-        // The caller reports how the scan ended.
+        // The caller reports the end of the scan.
         if !scan.isCutShort { Terminal.error.line("martlet: cannot write \(place)".printable) }
         return nil
     }

@@ -7,7 +7,7 @@ import EventLoop
 import JSON
 import Text
 
-/// Publishes exported dead letters from a file, as dead letters or as requests.
+/// The import of exported dead letters from a file, as dead letters or as requests.
 actor DeadLetterImport {
     private static let deadlineSeconds = 15
 
@@ -25,7 +25,7 @@ actor DeadLetterImport {
     private var failures = FirstLines()
     private var failure: ExitCode?
 
-    /// Call it on the loop's thread.
+    /// Creates an import. Call this initializer on the loop's thread.
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
@@ -82,7 +82,7 @@ actor DeadLetterImport {
         return rest.command(task.commands)
     }
 
-    /// Returns false after an error line if the file cannot be read to its end.
+    /// Publishes the lines of the file. Returns false after an error line if the file cannot be read to its end.
     private func publishAll() async -> Bool {
         let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in
@@ -111,7 +111,7 @@ actor DeadLetterImport {
         }
     }
 
-    /// Returns nil if the line cannot be published. The line is then counted and reported.
+    /// Returns the message of a line; nil if the line cannot be published. In this case, counts and reports the line.
     private func message(_ line: [UInt8], _ place: String) -> (OutgoingMessage, id: String)? {
         let copy: RepublishableMessage
         do throws(MessageLine.Mistake) {
@@ -149,7 +149,7 @@ actor DeadLetterImport {
         let report = PublishReport(
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
-        // The broker would refuse this message again, but not the others.
+        // The broker would refuse this message again, but not other messages.
         if case .refused = outcome { return progress.finish(line) }
         progress.leave(line)
         failure = report.exitCode

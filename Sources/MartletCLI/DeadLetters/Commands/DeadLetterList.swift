@@ -3,7 +3,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// Prints dead letters, one line each.
+/// The list of dead letters, one line each.
 struct DeadLetterList {
     let task: DeadLetterTask
 
@@ -26,7 +26,7 @@ struct DeadLetterList {
         }
     }
 
-    /// Returns false if standard output is closed.
+    /// Prints dead letters. Returns false if standard output is closed.
     private func show(_ letters: [DeadLetter], nowUnixMilliseconds: Int64) -> Bool {
         let reveals = task.options.reveals
         guard task.options.isJSON else {

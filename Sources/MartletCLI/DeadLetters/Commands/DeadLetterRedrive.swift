@@ -9,8 +9,8 @@ import Glibc
 import JSON
 import Text
 
-/// Sends dead letters as requests: checks them again, publishes them, and removes each after the broker's confirm.
-/// Publishes unrouted results and waiting requests in the same way, unchecked.
+/// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
+/// confirm. Unrouted results and waiting requests are published in the same way, but unchecked.
 actor DeadLetterRedrive {
     /// The time to wait after an interrupt for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
@@ -26,7 +26,8 @@ actor DeadLetterRedrive {
     private var counts = RedriveCounts()
     private var sent = 0
     private var limiter: RateLimiter?
-    /// Only for unrouted results, except in a dry run. Elsewhere the broker returns unroutable messages itself.
+    /// The detection of results without a bound queue; nil in a dry run and for other messages, which the broker
+    /// returns if they are unroutable.
     private let returns: UnroutedReturns?
     /// The messages that a dry run would send.
     private var groups: DeadLetterGroups
@@ -37,7 +38,7 @@ actor DeadLetterRedrive {
     /// The exit code of a failure that stops publishing.
     private var failure: ExitCode?
 
-    /// Call it on the loop's thread.
+    /// Creates a redrive. Call this initializer on the loop's thread.
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
@@ -54,7 +55,8 @@ actor DeadLetterRedrive {
 
     private var options: DeadLetterOptions { task.options }
 
-    /// Runs a dry run and asks for confirmation if the options would send every message. Call it on the loop's thread.
+    /// Runs the redrive. If the options would send every message, first runs a dry run and asks for confirmation.
+    /// Call this function on the loop's thread.
     static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode {
         guard task.options.needsConfirmation else { return await run(task, on: loop).code }
         var preview = task
@@ -154,7 +156,8 @@ actor DeadLetterRedrive {
         Terminal.error.line("martlet: \(count) lines not written: standard output is not read")
     }
 
-    /// Writes the lines to standard output. The loop continues while the reader is slow. Not reentrant.
+    /// Writes the lines to standard output. The loop continues while the reader is slow. The function is not
+    /// reentrant.
     private func writeLines(unless isOver: () -> Bool) async {
         guard !lines.isEmpty else { return }
         var rest = lines
@@ -162,7 +165,7 @@ actor DeadLetterRedrive {
         let isWritten = await FileWriter.write(&rest, to: STDOUT_FILENO, on: loop, unless: isOver)
         lines = rest + lines
         guard !isWritten, rest.isEmpty, failure == nil else { return }
-        // The reader is gone and would not learn of further messages.
+        // The reader has exited, so the outcome of further messages could not be reported.
         failure = .failed
         scan.stop()
     }
@@ -196,14 +199,15 @@ actor DeadLetterRedrive {
                     await publish(message, next.letter.id, next.message.tag)
                     continue
                 }
-                // Captures only the id: the letter would keep its body in memory besides the message's.
+                // Capture only the ID and the tag, because `next` would keep another body in memory.
                 group.addTask { [id = next.letter.id, tag = next.message.tag] in await self.publish(message, id, tag) }
             }
             scan.stop()
         }
     }
 
-    /// Returns nil if the message stays in the queue. It is then counted and reported.
+    /// Returns the message to publish; nil if the message stays in the queue. In this case, counts and reports the
+    /// message.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         if next.message.isOversized {
             counts.refuse("size.message_bytes", nil)
@@ -260,7 +264,7 @@ actor DeadLetterRedrive {
         if case .refused = outcome { return }
         // Other requests of this wait queue may belong to another request queue.
         if case .returned = outcome, options.source == .waits { return }
-        // The other messages would fail too.
+        // The other messages would also fail.
         failure = result.exitCode
         scan.stop()
     }
@@ -275,7 +279,7 @@ actor DeadLetterRedrive {
         "no queue bound for \(message.routingKey)"
     }
 
-    /// Reports an outcome: one JSON line for each message, or text for the first few that were not published.
+    /// Reports an outcome: one JSON line for each message, or text for the first few unpublished messages.
     ///
     /// - Parameters:
     ///   - code: class and code of a worker's refusal.

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Text
 
-/// Shows complete dead letters. Without `--json`, repeated ones are only counted.
+/// The output of complete dead letters. Without `--json`, repeated dead letters are only counted.
 struct DeadLetterShow {
     let task: DeadLetterTask
 

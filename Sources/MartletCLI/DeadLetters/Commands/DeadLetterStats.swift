@@ -3,7 +3,7 @@ import DeadLetters
 import EventLoop
 import JSON
 
-/// Counts dead letters in groups.
+/// The counts of dead letters in groups.
 struct DeadLetterStats {
     let task: DeadLetterTask
 

@@ -10,11 +10,11 @@ import Text
 /// The common beginning and end of the commands on dead letters, unrouted results and waiting requests.
 struct DeadLetterTask: Sendable {
     let connector: BrokerConnector
-    /// At least one.
+    /// The queues to scan; at least one.
     var queues: [String]
     var options: DeadLetterOptions
     let choice: DeadLetterChoice
-    /// Rules that requests are checked by before they are sent; nil: only the contract.
+    /// The rules for the check of requests before they are sent; nil to check only the contract.
     var rules: RequestRules?
 
     /// Totals of the scans of all queues.
@@ -25,10 +25,10 @@ struct DeadLetterTask: Sendable {
         var isComplete = true
     }
 
-    /// The name of the queues, for people.
+    /// The name of the queues, for operators.
     var place: String { options.source.place(connector.names) }
 
-    /// Completes commands in remedies.
+    /// The advice that completes the commands in remedies.
     var commands: CommandAdvice { CommandAdvice(options.broker) }
 
     /// A message that the options choose.
@@ -91,7 +91,7 @@ struct DeadLetterTask: Sendable {
         return .success(filled.isEmpty ? [queues[0]] : filled)
     }
 
-    /// - Parameter queue: nil: the first queue.
+    /// - Parameter queue: the queue to scan; nil for the first queue.
     func scan(of queue: String? = nil, on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
         DeadLetterScan(
             of: queue ?? queues[0], options.source, connector, on: loop, interruption,
@@ -99,7 +99,7 @@ struct DeadLetterTask: Sendable {
             connectionHandler: BrokerWait(loop: loop, connector: connector), publisherHandler: RefusedUserIDReport())
     }
 
-    /// Opens a scan. Returns an exit code after an error line if it cannot be opened.
+    /// Opens a scan. Returns an exit code after an error line if the scan cannot be opened; otherwise nil.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
             if let target = options.target { try await scan.verifyQueue(target) }
@@ -139,7 +139,7 @@ struct DeadLetterTask: Sendable {
             switch options.source {
             case .deadLetters: break
             case .unrouted: letter.readResult(copy.body)
-            // The queue that the broker returns the request to.
+            // The routing key is the queue to which the broker returns the request.
             case .waits: letter.queue = message.routingKey
             }
             if choice.matches(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {

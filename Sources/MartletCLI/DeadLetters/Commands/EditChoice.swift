@@ -1,12 +1,12 @@
 import Configuration
 import DeadLetters
 
-/// Chooses the dead letter to edit. Several dead letters may have the same ID.
+/// The choice of the dead letter to edit. Several dead letters may have the same ID.
 struct EditChoice {
     private(set) var first: DeadLetterTask.Found?
     /// Dead letters that differ from the first.
     private var others = 0
-    /// UNIX milliseconds.
+    /// The time of the newest failure, in UNIX milliseconds.
     private var newestFailedAt: Int64?
 
     mutating func add(_ found: DeadLetterTask.Found) {
@@ -21,7 +21,7 @@ struct EditChoice {
         }
     }
 
-    /// Returns how to choose one; nil if the choice is unambiguous.
+    /// Returns a remedy for an ambiguous choice; nil if the choice is unambiguous.
     func advice(_ options: DeadLetterOptions, _ commands: CommandAdvice) -> String? {
         guard others > 0 else { return nil }
         let newest = newestFailedAt.map { failedAt in

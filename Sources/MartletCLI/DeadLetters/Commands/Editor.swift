@@ -10,7 +10,7 @@ import Threads
 struct Editor {
     private let pid: pid_t
 
-    /// Starts `$VISUAL`, `$EDITOR` or vi. Returns nil if that fails.
+    /// Starts `$VISUAL`, `$EDITOR` or vi. Returns nil if the start fails.
     ///
     /// Uses the shell, since the variable may contain options.
     init?(_ path: String) {
@@ -31,8 +31,8 @@ struct Editor {
         self.pid = pid
     }
 
-    /// Waits until the editor has exited. Returns false if it failed. An interruption terminates the editor, except
-    /// Ctrl-C, which the editor handles as a key.
+    /// Waits until the editor has exited. Returns false if the editor failed. An interruption terminates the editor,
+    /// except Ctrl-C, which the editor handles as a key.
     func hasSucceeded(_ interruption: Interruption) async -> Bool {
         interruption.leavesControlC = true
         let end = InterruptionEnd(pid)

@@ -32,7 +32,7 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// Returns false if the write fails, or if the scan was cut short while the reader was slow.
+    /// Writes a line. Returns false if the write fails, or if the scan was cut short while the reader was slow.
     func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))
@@ -40,13 +40,13 @@ final class ExportFile {
         return await flush(scan, loop)
     }
 
-    /// Writes the rest and flushes it to the disk.
+    /// Writes the remaining lines and flushes the file to the disk. Returns false on failure.
     func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         guard await flush(scan, loop) else { return false }
         return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
     }
 
-    /// Flushes the folder, since the disk has a new file's name only after that.
+    /// Flushes the folder, because only this flush writes the name of a new file to the disk.
     private func syncFolder() -> Bool {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,7 +1,7 @@
 import CommandKit
 import Text
 
-/// Prints the first few of many error lines. The caller counts all errors.
+/// The first few of many error lines. The caller counts all errors.
 struct FirstLines {
     private static let linesMax = 3
 

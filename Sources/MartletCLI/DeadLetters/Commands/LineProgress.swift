@@ -1,8 +1,8 @@
-/// Tracks the lines of a file that complete out of order.
+/// The progress through a file whose lines complete out of order.
 struct LineProgress: Equatable, Sendable {
-    /// This line and all lines before it are completed.
+    /// The last line that is completed together with all lines before it.
     private(set) var last: Int
-    /// Completed lines after an incomplete one.
+    /// Completed lines after an incomplete line.
     private var beyond: Set<Int> = []
     /// The first line that failed.
     private var gap = Int.max

@@ -1,6 +1,6 @@
 import DeadLetters
 
-/// Counts dead letters that repeat one shown before.
+/// The counts of dead letters that repeat a dead letter that was shown before.
 struct RepeatedLetters {
     private struct Likeness: Hashable {
         var id: String
@@ -25,7 +25,7 @@ struct RepeatedLetters {
         return true
     }
 
-    /// Lines for people: one for each kind that was repeated.
+    /// Lines for operators, one for each repeated kind of dead letter.
     var lines: [String] {
         order.compactMap { likeness in
             guard let count = counts[likeness], count > 1 else { return nil }

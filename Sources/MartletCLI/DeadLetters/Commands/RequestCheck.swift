@@ -4,11 +4,11 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// Checks whether a worker would accept a body, as `martlet validate` does.
+/// The check of whether a worker would accept a body, as in `martlet validate`.
 struct RequestCheck {
     private let check: DocumentCheck
 
-    /// - Parameter rules: from the worker's configuration; nil: check only the contract.
+    /// - Parameter rules: the rules of the worker's configuration; nil to check only the contract.
     init(_ rules: RequestRules?) {
         check = DocumentCheck(ContractSchemas.notification, isOfMessages: true, rules, errorsMax: 1)
     }
@@ -16,7 +16,7 @@ struct RequestCheck {
     /// Returns the first mistake; nil if the body is valid.
     func problem(in body: [UInt8]) -> ValidationResult.Problem? { check.result(of: body).errors.first }
 
-    /// Returns why a worker would refuse the message, by its properties or its body; nil if it would accept both.
+    /// Returns the mistake for which a worker would refuse the properties or the body; nil if the message is valid.
     func problem(in copy: RepublishableMessage) -> ValidationResult.Problem? {
         if let violation = ContentCoding.violation(of: copy.contentEncoding) {
             return .violation(violation, JSONPosition(offset: 0, line: 1, column: 1))

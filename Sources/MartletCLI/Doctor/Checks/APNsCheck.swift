@@ -7,8 +7,8 @@ import EventLoop
 import TLS
 
 extension DoctorCheck {
-    /// Sends one push per app to a nonexistent device, since APNs checks credential and topic first. Where broadcasts
-    /// have a separate endpoint, sends one there, to a nonexistent channel.
+    /// The check that sends one push per app to a nonexistent device, because APNs checks credential and topic first.
+    /// A separate endpoint of broadcasts receives one push to a nonexistent channel.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { context, loop, findings in
         guard let configuration = context.configuration else {
             return [.unseen("apns", "the configuration has mistakes", remedy: "correct them first")]
@@ -41,14 +41,14 @@ extension DoctorCheck {
     }
 
     private static let apnsAnswerSecondsMax: Int64 = 8
-    /// Per credential and environment.
+    /// Maximum number of apps that are tested for each credential and environment.
     private static let appsMax = 20
 }
 
 extension WorkerConfiguration {
     /// Returns the apps whose default environment is `environment` and that use the credential, each with one kind of
-    /// push that uses it. A key is tested only with an app's first kind: an app may never send the kinds that its
-    /// certificate does not cover.
+    /// push that uses it. A key is tested only with an app's first kind, because an app may never send the kinds that
+    /// its certificate does not cover.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
@@ -65,16 +65,17 @@ extension WorkerConfiguration {
     }
 }
 
-/// Tests one credential over one connection to APNs.
+/// The test of one credential over one connection to APNs.
 ///
-/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+/// `@unchecked Sendable`: only the thread of one loop uses the object.
 final class APNsProbe: @unchecked Sendable {
     struct App {
         var bundleID: String
         var kind: AppDirectory.Kind
     }
 
-    /// As long as a device token, but assigned to no device. apns-simulator refuses only tokens with this beginning.
+    /// A token with the length of a device token, which is assigned to no device. apns-simulator refuses only tokens
+    /// with this beginning.
     private static let nonexistentToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let nonexistentChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)

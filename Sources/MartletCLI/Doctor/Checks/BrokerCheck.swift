@@ -4,7 +4,7 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// Checks name, connection and login of each host.
+    /// The check of name, connection and login of each host.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
             return [.unseen("broker", "the configuration names no broker", remedy: "correct it first")]

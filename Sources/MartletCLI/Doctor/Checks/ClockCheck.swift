@@ -2,11 +2,11 @@ import BrokerManagement
 import EventLoop
 
 extension DoctorCheck {
-    /// Compares this machine's clock with the broker's: APNs accepts a provider token for an hour after the time in it.
-    /// The APNs check reports refused tokens.
+    /// The comparison of this machine's clock with the broker's clock. APNs accepts a provider token for an hour
+    /// after the time in the token. The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
-            return [.unseen("clock", "no clock to compare with: amqp.management_url is not set")]
+            return [.unseen("clock", "cannot compare the clocks: amqp.management_url is not set")]
         }
         guard case .success(let theirs?) = await management.unixSeconds() else {
             return [.unseen("clock", "the broker's management API does not return the time")]
@@ -17,7 +17,7 @@ extension DoctorCheck {
     private static let skewSecondsOK: Int64 = 10
     private static let skewSecondsMax: Int64 = 600
 
-    /// - Parameter secondsAhead: difference to the broker's clock; negative: behind.
+    /// - Parameter secondsAhead: difference to the broker's clock; negative if this machine's clock is behind.
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
         let text = "this machine's clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"

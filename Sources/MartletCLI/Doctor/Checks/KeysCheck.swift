@@ -4,7 +4,7 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// Checks that each key signs, that certificates are valid, and that only the worker's user and group can read
+    /// The check that each key signs, that certificates are valid, and that only the worker's user and group can read
     /// their files.
     static let keys = DoctorCheck(name: "keys", secondsMax: 5) { context, loop, _ in
         guard let configuration = context.configuration else {

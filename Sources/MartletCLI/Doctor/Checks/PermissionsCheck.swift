@@ -3,7 +3,8 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// Checks the permissions that a worker needs for this user. Publishes and consumes nothing.
+    /// The check of the user's permissions against the permissions that a worker needs. Publishes and consumes
+    /// nothing.
     static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker, let topology = context.topology, let connector = try? BrokerConnector(broker)
         else {
@@ -56,7 +57,7 @@ extension DoctorCheck {
         return [.ok("permissions", "\(user) may publish and consume as a worker needs (\(asked) checked)")]
     }
 
-    /// nil if the exchange or queue does not exist.
+    /// Returns the permission; nil if the exchange or queue does not exist.
     private static func seen(_ ask: () async throws(AMQPError) -> Bool) async throws(AMQPError) -> Bool? {
         do {
             return try await ask()

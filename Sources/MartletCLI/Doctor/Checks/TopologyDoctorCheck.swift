@@ -4,14 +4,14 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// Checks every exchange, queue and binding. All objects that match share one line.
+    /// The check of every exchange, queue and binding. All objects that match share one line.
     static let topology = DoctorCheck(name: "topology", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
             return [.unseen("topology", "the configuration names no broker")]
         }
         let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
-            // The check of delivery limits reports this wait for both.
+            // The check of delivery limits reports this wait for both checks.
             return lines(
                 try await target.inspector.findings(
                     by: admin, deadlineSeconds: brokerAnswerSecondsMax, onWait: { _ in }))
@@ -20,7 +20,7 @@ extension DoctorCheck {
         }
     }
 
-    /// Missing objects that are named; a larger number is only counted.
+    /// Maximum number of missing objects that are named. A larger number is only counted.
     private static let namedMax = 3
 
     static func lines(_ findings: [TopologyFinding]) -> [DoctorLine] {

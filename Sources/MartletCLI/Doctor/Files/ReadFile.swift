@@ -14,7 +14,8 @@ struct ReadFile: Sendable {
     let path: String
     let content: Content
 
-    /// Returns warnings about the permissions of the file, except its folder. Empty if they are safe.
+    /// Returns warnings about the permissions of the file, except its folder. Returns no warnings if the permissions
+    /// are safe.
     func warnings(mode: UInt32) -> [DoctorLine] {
         let isChangeable = mode & 0o002 != 0
         let isSecret = content == .secret
@@ -28,11 +29,11 @@ struct ReadFile: Sendable {
         ]
     }
 
-    /// Returns a warning if a file or folder belongs to a user other than root and the worker's, since its owner can
-    /// change it.
+    /// Returns a warning if a file or folder belongs to a user other than root and the worker's, since the owner can
+    /// change the file or folder.
     ///
-    /// - Parameter user: the user of the `martlet doctor` process. For root, nothing is reported: root cannot
-    ///   distinguish the worker's user from others.
+    /// - Parameter user: the user of the `martlet doctor` process. For root, nothing is reported, because root cannot
+    ///   distinguish the worker's user from other users.
     static func warning(path: String, owner: UInt32, user: UInt32) -> DoctorLine? {
         guard user != 0, owner != 0, owner != user else { return nil }
         return .warning(
@@ -42,7 +43,7 @@ struct ReadFile: Sendable {
     }
 
     /// Returns a warning if any user can replace the files of a folder. In a sticky folder such as /tmp, only owners
-    /// can.
+    /// can replace files.
     static func warning(folder: String, mode: UInt32) -> DoctorLine? {
         guard mode & 0o002 != 0, mode & UInt32(S_ISVTX) == 0 else { return nil }
         return .warning(
