@@ -54,12 +54,13 @@ extension SystemTests {
             try await fixture.apns.request("DELETE", "/v1/faults/g1")
 
             var sent = 0
-            for command in try PageCommand.all() {
+            for command in try #require(PageCommand.blocks(of: "DeadLetters", in: "Find out why requests failed").first)
+            {
                 let clock = ContinuousClock()
                 let begin = clock.now
                 let output = try await command.run(in: fixture.directory)
                 let seconds = (clock.now - begin) / .seconds(1)
-                #expect(PageCommand.shape(output) == PageCommand.shape(command.output), "\(output)")
+                #expect(command.matches(output), "\(command.text) printed \(output)")
                 sent += output.last?.firstMatch(of: /^redriven (\d+)/).flatMap { Int($0.output.1) } ?? 0
                 if command.text.contains("--rate 500/s") {
                     #expect(seconds >= Double(largest.count - 12) / Double(Self.ratePerSecond) - 0.1)
