@@ -3,7 +3,7 @@ public enum APNSRequestID {
     /// Length of an ID in bytes.
     public static let byteCount = 36
 
-    /// Whether the bytes are a UUID in the form 8-4-4-4-12, in hexadecimal digits of either case.
+    /// Returns whether the bytes are a UUID in the form 8-4-4-4-12, in hexadecimal digits of either case.
     @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count == byteCount else { return false }
         var position = 0

@@ -5,8 +5,8 @@ public enum DeviceToken {
     /// Maximum length in digits. Tokens of 160 digits were observed, and Apple has mentioned 100 bytes.
     public static let hexDigitsMax = 400
 
-    /// Whether the token consists of an even number of ASCII hexadecimal digits, from 2 to ``hexDigitsMax``. Apple
-    /// guarantees no more about the form, so stricter checks could refuse valid tokens.
+    /// Returns whether the token consists of an even number of ASCII hexadecimal digits, from 2 to ``hexDigitsMax``.
+    /// Apple guarantees no more about the form, so stricter checks could refuse valid tokens.
     @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count > 0, count <= hexDigitsMax, count % 2 == 0 else { return false }
@@ -48,7 +48,7 @@ public enum DeviceToken {
         return shown
     }
 
-    /// Whether the byte is a hexadecimal digit of either case in ASCII.
+    /// Returns whether the byte is a hexadecimal digit of either case in ASCII.
     @inlinable public static func isHexDigit(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
     }

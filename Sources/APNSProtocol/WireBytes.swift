@@ -11,10 +11,10 @@ extension StaticString {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes equal those of the text.
+    /// Returns whether the bytes equal those of the text.
     @inlinable public func equals(_ text: StaticString) -> Bool { equals(text.bytes) }
 
-    /// Whether the bytes equal the bytes of `other`.
+    /// Returns whether the bytes equal the bytes of `other`.
     public func equals(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard let mine = baseAddress, let theirs = other.baseAddress else { return true }

@@ -137,8 +137,8 @@ extension WorkerStatus {
 }
 
 extension WorkerStatus {
-    /// Whether the worker consumes from the queues with this prefix at this broker. A worker that does not report its
-    /// prefix matches every prefix.
+    /// Returns whether the worker consumes from the queues with this prefix at this broker. A worker that does not
+    /// report its prefix matches every prefix.
     package func uses(broker: String, prefix: String) -> Bool {
         self.broker == broker && (self.prefix ?? prefix) == prefix
     }

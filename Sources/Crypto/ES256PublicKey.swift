@@ -25,8 +25,8 @@ public struct ES256PublicKey: Sendable {
     /// Reads a `PUBLIC KEY` PEM block from a string.
     public init(pem: String) throws(CryptoError) { try self.init(pem: Array(pem.utf8)) }
 
-    /// Whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. False for a malformed signature.
-    /// Takes 41 µs.
+    /// Returns whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. False for a malformed
+    /// signature. Takes 41 µs.
     ///
     /// - Parameter signature: r and s, 64 bytes, as in JWS, or DER. 64 bytes count as r and s. A DER signature of that length
     ///   has r and s of 58 bytes together, which does not occur in practice.

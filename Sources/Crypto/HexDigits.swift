@@ -24,7 +24,7 @@ public enum HexDigits {
         return (digits | digits >> 16) & 0xFFFF_FFFF
     }
 
-    /// Whether all bytes are digits, of either case.
+    /// Returns whether all bytes are digits, of either case.
     @inlinable public static func areAll(_ text: UInt64) -> Bool {
         guard text & highBits == 0 else { return false }
         let lower = text | ones &* 0x20

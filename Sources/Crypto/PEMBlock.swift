@@ -33,7 +33,7 @@ final class PEMBlock {
         CRYPTO_free(header, nil, 0)
     }
 
-    /// Whether both blocks contain the same bytes.
+    /// Returns whether both blocks contain the same bytes.
     func holdsSame(as other: PEMBlock) -> Bool {
         length == other.length && CRYPTO_memcmp(bytes, other.bytes, length) == 0
     }

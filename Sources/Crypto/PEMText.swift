@@ -159,7 +159,7 @@ struct PEMText {
         return reads(bytes, { d2i_PKCS12(nil, &$0, $1) }, { PKCS12_free($0) })
     }
 
-    /// Whether one of OpenSSL's `d2i` functions reads all bytes.
+    /// Returns whether one of OpenSSL's `d2i` functions reads all bytes.
     private static func reads(
         _ bytes: [UInt8], _ d2i: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?, _ free: (OpaquePointer) -> Void
     ) -> Bool {

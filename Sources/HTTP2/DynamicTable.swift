@@ -59,8 +59,8 @@ struct DynamicTable {
         }
     }
 
-    /// Whether a field may be inserted. A field that fills more than three quarters of the table would evict the other
-    /// fields.
+    /// Returns whether a field may be inserted. A field that fills more than three quarters of the table would evict
+    /// the other fields.
     func hasRoom(for name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         (name.count + value.count + Self.entryOverhead) * 4 <= bytesMax * 3
     }

@@ -280,7 +280,7 @@ public class HTTP2Session: ByteStreamHandler {
         return false
     }
 
-    /// Whether the transport has accepted all output up to a position.
+    /// Returns whether the transport has accepted all output up to a position.
     final func wasWritten(_ position: UInt64) -> Bool {
         position <= outputPosition - UInt64(output.count)
     }

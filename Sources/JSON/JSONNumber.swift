@@ -115,8 +115,8 @@ extension JSONNumber {
     /// Maximum digits of a divisor, whose remainders then fit a word.
     package static var divisorDigitsMax: Int { 18 }
 
-    /// Whether the number is a multiple of `divisor`. False unless `divisor` is positive and within `divisorDigitsMax`.
-    /// The time does not depend on the exponents' values.
+    /// Returns whether the number is a multiple of `divisor`. False unless `divisor` is positive and within
+    /// `divisorDigitsMax`. The time does not depend on the exponents' values.
     package func isMultiple(of divisor: JSONNumber) -> Bool {
         guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= Self.divisorDigitsMax else { return false }
         guard !isZero else { return true }

@@ -58,7 +58,7 @@ extension JSONValue {
         return try body(text)
     }
 
-    /// Whether this value is a string with exactly this text.
+    /// Returns whether this value is a string with exactly this text.
     public func isString(_ text: StaticString) -> Bool {
         let node = node
         return node.kind == .string && tape.isEqual(node, text.utf8Start, text.utf8CodeUnitCount)

@@ -229,8 +229,8 @@ extension JSONWriter {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// Whether the text is ASCII without escapes. Checks eight bytes at a time; the last check may overlap the previous
-    /// one.
+    /// Returns whether the text is ASCII without escapes. Checks eight bytes at a time; the last check may overlap the
+    /// previous one.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
         let last = text.count - 8
         guard last >= 0 else { return text.allSatisfy { !isEscaped($0) && $0 < 0x80 } }

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Whether another reference to the array exists. A shared array is copied when it is modified.
+    /// Returns whether another reference to the array exists. A shared array is copied when it is modified.
     private func isHeldElsewhere(_ array: inout [UInt8]) -> Bool {
         let before = array.withUnsafeBufferPointer { $0.baseAddress }
         array[0] = 0

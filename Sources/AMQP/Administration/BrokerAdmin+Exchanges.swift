@@ -7,7 +7,7 @@ extension BrokerAdmin {
             .exchangeDeclare(name, type: kind.rawValue, isPassive: false, arguments: arguments))
     }
 
-    /// Whether the broker supports consistent-hash exchanges. Creates no exchange.
+    /// Returns whether the broker supports consistent-hash exchanges. Creates no exchange.
     ///
     /// The call sends the declaration of an exchange that hashes by both a header and a property. The plugin refuses
     /// this declaration. Without the plugin, the broker closes the connection, which then reconnects.
@@ -25,7 +25,7 @@ extension BrokerAdmin {
         }
     }
 
-    /// Whether an exchange with this name exists.
+    /// Returns whether an exchange with this name exists.
     public func exchangeExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(.exchangeDeclare(name, type: "", isPassive: true, arguments: FieldTable()))

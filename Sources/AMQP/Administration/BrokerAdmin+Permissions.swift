@@ -4,7 +4,7 @@ extension BrokerAdmin {
     /// The name of the default exchange in permissions. The exchange's name in AMQP is empty.
     public static let defaultExchange = "amq.default"
 
-    /// Whether this user may publish to an exchange. Nothing is published.
+    /// Returns whether this user may publish to an exchange. Nothing is published.
     ///
     /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write
     /// permission for the exchange, as for a publish, and then the read permission for `amq.direct`
@@ -25,8 +25,8 @@ extension BrokerAdmin {
         }
     }
 
-    /// Whether this user may consume from a queue. Nothing is consumed, because the call requests an invalid priority.
-    /// The broker refuses the priority after the permission check.
+    /// Returns whether this user may consume from a queue. Nothing is consumed, because the call requests an invalid
+    /// priority. The broker refuses the priority after the permission check.
     ///
     /// Throws `notFound` if the queue does not exist.
     public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {

@@ -84,7 +84,7 @@ package struct AckWindow {
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
     }
 
-    /// Whether the delivery is neither acknowledged nor rejected.
+    /// Returns whether the delivery is neither acknowledged nor rejected.
     package func isOpen(_ tag: UInt64) -> Bool {
         guard tag >= head else { return leftBehind.contains(tag) }
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open

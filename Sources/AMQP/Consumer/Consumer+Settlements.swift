@@ -46,12 +46,12 @@ extension Consumer {
         hasSettledSinceCancel = true
     }
 
-    /// Whether the delivery is unsettled and its channel still exists, so that it can be settled.
+    /// Returns whether the delivery is unsettled and its channel still exists, so that it can be settled.
     public func holds(_ tag: DeliveryTag) -> Bool {
         tag.generation == generation && window.isOpen(tag.number)
     }
 
-    /// Whether the channel of a delivery still exists. If not, the function releases the bytes of the delivery.
+    /// Returns whether the channel of a delivery still exists. If not, the function releases the bytes of the delivery.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
         if tag.generation == generation { return true }
@@ -115,8 +115,8 @@ extension Consumer {
         return generation == channelBefore
     }
 
-    /// Whether the broker has read everything that was sent. Sends `basic.qos`, which the broker answers and which
-    /// changes nothing.
+    /// Returns whether the broker has read everything that was sent. Sends `basic.qos`, which the broker answers and
+    /// which changes nothing.
     private func isEchoed(by deadline: MonotonicTime) async -> Bool {
         let number = qosRoundTrips.sent()
         sendPrefetch()

@@ -51,7 +51,7 @@ package struct ConfirmWindow<Waiter> {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Whether a message of `size` bytes may be sent. A message larger than the limit requires an empty window.
+    /// Returns whether a message of `size` bytes may be sent. A message larger than the limit requires an empty window.
     package func hasRoom(for size: Int) -> Bool {
         next - head < UInt64(countMax) && (bytes + size <= bytesMax || count == 0)
     }

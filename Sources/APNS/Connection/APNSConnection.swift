@@ -95,7 +95,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
     }
 
-    /// Whether the connection sends a provider token of at most this generation.
+    /// Returns whether the connection sends a provider token of at most this generation.
     func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 
     /// Sends a push. If the connection accepts no more pushes, drains the connection and returns false.
@@ -375,9 +375,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         return answer
     }
 
-    /// Whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. True only for an
-    /// answer that affects a single request: 410 with an empty body, or 400 with truncated JSON. A 403 without JSON
-    /// may come from a proxy.
+    /// Returns whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. True only
+    /// for an answer that affects a single request: 410 with an empty body, or 400 with truncated JSON. A 403 without
+    /// JSON may come from a proxy.
     private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
         guard open.hasID else { return false }
         let first = open.details?.body.first

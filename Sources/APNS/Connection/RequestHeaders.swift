@@ -100,7 +100,7 @@ struct RequestHeaders {
         return hasSent ? .never : .indexed
     }
 
-    /// Whether all values of the request are valid in header fields.
+    /// Returns whether all values of the request are valid in header fields.
     static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }

@@ -48,13 +48,13 @@ public struct ProviderTokenPolicy: Sendable {
         self.configuration = configuration
     }
 
-    /// Whether a new token is due.
+    /// Returns whether a new token is due.
     public func isMintDue(_ now: Now) -> Bool {
         guard let last else { return true }
         return ageSeconds(last, now) >= max(last.refreshSeconds, configuration.gapSeconds)
     }
 
-    /// Whether the newest token may be sent.
+    /// Returns whether the newest token may be sent.
     public func isUsable(_ now: Now) -> Bool {
         last.map { ageSeconds($0, now) < configuration.useSecondsMax } ?? false
     }
@@ -85,7 +85,7 @@ public struct ProviderTokenPolicy: Sendable {
         (now.sinceBoot.nanoseconds - minted.at.sinceBoot.nanoseconds) / 1_000_000_000
     }
 
-    /// Whether the wall clock was set since the token was signed.
+    /// Returns whether the wall clock was set since the token was signed.
     private func hasStepped(_ minted: Minted, _ now: Now) -> Bool {
         let wallSeconds = now.unixSeconds - minted.at.unixSeconds
         return (wallSeconds - ageSeconds(minted, now)).magnitude >= UInt64(max(1, configuration.stepSecondsMin))

@@ -34,7 +34,7 @@ public struct ProviderTokenSigner: Sendable {
         policy = ProviderTokenPolicy(configuration)
     }
 
-    /// Whether the signer uses this key, and not another file with the same key ID.
+    /// Returns whether the signer uses this key, and not another file with the same key ID.
     public func signs(with key: ProviderKey) -> Bool { self.key == key }
 
     /// Continues the generations after `generation`, which another key with the same ID has used.

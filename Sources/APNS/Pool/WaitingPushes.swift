@@ -19,7 +19,7 @@ struct WaitingPushes {
     var hasFresh: Bool { freshCount > 0 }
     var hasShared: Bool { count > freshCount }
 
-    /// Whether a shared push of this or a higher priority waits.
+    /// Returns whether a shared push of this or a higher priority waits.
     func isBefore(priority: UInt8) -> Bool {
         hasShared && shared[...Int(priority)].contains { !$0.isEmpty }
     }

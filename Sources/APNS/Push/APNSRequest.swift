@@ -63,7 +63,7 @@ public final class APNSRequest: Sendable {
     /// either, because it requests one attempt now.
     var sendingEnd: Int64? { Self.earlier(expiration == 0 ? nil : expiration, deadline) }
 
-    /// Whether the request must not be sent any more.
+    /// Returns whether the request must not be sent any more.
     public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
         guard let sendingEnd else { return false }
         return sendingEnd <= unixSeconds()

@@ -28,7 +28,8 @@ public struct FaultRules: Sendable {
             random = SeededRandom(seed: seed)
         }
 
-        /// Whether the fault applies to the next matching request or connection. Counts the request or connection.
+        /// Returns whether the fault applies to the next matching request or connection. Counts the request or
+        /// connection.
         fileprivate mutating func strikes() -> Bool {
             guard skipped >= fault.skipCount else {
                 skipped += 1

@@ -129,7 +129,7 @@ public final class RequestMemory {
     /// The IDs that more than one request had.
     public var duplicates: [DuplicateID] { repeated.all }
 
-    /// Whether the memory contains a request with this ID.
+    /// Returns whether the memory contains a request with this ID.
     public func hasSeen(_ id: UUIDValue) -> Bool { ids.contains(id) }
 
     /// Number of IDs discarded to make room.

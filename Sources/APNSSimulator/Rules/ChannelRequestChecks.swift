@@ -35,7 +35,7 @@ enum ChannelRequestChecks {
         return String(decoding: id, as: UTF8.self)
     }
 
-    /// Whether a word is the push type of channels. Apple's documentation spells the type in three ways.
+    /// Returns whether a word is the push type of channels. Apple's documentation spells the type in three ways.
     static func isLiveActivity(_ word: UnsafeRawBufferPointer) -> Bool { HeaderForm.isWord(word, "LiveActivity") }
 }
 

@@ -20,7 +20,7 @@ struct ConnectionRateLimit {
     private var clients: [[UInt8]: Client] = [:]
     private var lastForgotten: MonotonicTime?
 
-    /// Whether to accept a connection from this address.
+    /// Returns whether to accept a connection from this address.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
         // A refusal that has not begun does not apply either, because the clock was set back.

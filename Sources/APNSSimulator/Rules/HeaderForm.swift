@@ -6,7 +6,7 @@ enum HeaderForm {
     /// Maximum bytes of a topic or bundle ID.
     static let topicBytesMax = 255
 
-    /// Whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and
+    /// Returns whether the bytes are a bundle ID with or without a suffix: letters, digits, full stops, hyphens and
     /// underscores.
     static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= topicBytesMax
@@ -20,7 +20,7 @@ enum HeaderForm {
             }
     }
 
-    /// Whether the bytes are a plain decimal number of seconds since 1970.
+    /// Returns whether the bytes are a plain decimal number of seconds since 1970.
     static func isUnixTime(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= 18
             && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
@@ -53,12 +53,12 @@ enum HeaderForm {
         }
     }
 
-    /// Whether the letters of an ID are in the required case.
+    /// Returns whether the letters of an ID are in the required case.
     static func isID(_ id: UnsafeRawBufferPointer, _ letterCase: RuleOptions.LetterCase) -> Bool {
         letterCase == .any || id.allSatisfy { lowercased($0) == $0 }
     }
 
-    /// Whether the bytes are the word, ignoring case.
+    /// Returns whether the bytes are the word, ignoring case.
     static func isWord(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
         bytes.count == word.utf8CodeUnitCount && zip(bytes, word.bytes).allSatisfy { lowercased($0) == lowercased($1) }
     }

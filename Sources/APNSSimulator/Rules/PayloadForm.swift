@@ -19,7 +19,7 @@ struct PayloadForm {
         }
     }
 
-    /// Whether the payload has an alert, a badge or a sound.
+    /// Returns whether the payload has an alert, a badge or a sound.
     func isVisible(_ body: UnsafeRawBufferPointer) -> Bool {
         guard let aps = try? parser.parse(body)["aps"] else { return false }
         return aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil

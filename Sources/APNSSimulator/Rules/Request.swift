@@ -193,7 +193,7 @@ final class Request {
     /// Whether the method is HEAD, whose answer has no body (RFC 9110, 9.3.2).
     var isHead: Bool { self[.method]?.equals("HEAD") == true }
 
-    /// Whether the request repeats a header that the rules read, in a way that the rules refuse.
+    /// Returns whether the request repeats a header that the rules read, in a way that the rules refuse.
     func hasDuplicateHeaders(_ options: RuleOptions) -> Bool {
         options.acceptsEqualDuplicates ? contents.pointee.hasContradictions : contents.pointee.hasDuplicateHeaders
     }
@@ -209,7 +209,7 @@ final class Request {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes begin with the text.
+    /// Returns whether the bytes begin with the text.
     func starts(with text: StaticString) -> Bool {
         count >= text.utf8CodeUnitCount
             && UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).equals(text)

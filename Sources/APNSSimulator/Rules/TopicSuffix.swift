@@ -7,7 +7,7 @@ enum TopicSuffix {
         $0.topicSuffix.utf8CodeUnitCount > $1.topicSuffix.utf8CodeUnitCount
     }
 
-    /// Whether a topic ends with the suffix of a push type.
+    /// Returns whether a topic ends with the suffix of a push type.
     static func ends(_ topic: UnsafeRawBufferPointer) -> Bool {
         mostSpecificFirst.contains {
             $0.topicSuffix.utf8CodeUnitCount > 0 && $0.bundleIDByteCount(inTopic: topic) != nil

@@ -119,7 +119,7 @@ public final class SimulatorServer {
         return listener.endpoint
     }
 
-    /// Whether TLS accepts a client's certificate. TLS accepts every certificate that is not revoked.
+    /// Returns whether TLS accepts a client's certificate. TLS accepts every certificate that is not revoked.
     private func admits(certificate der: [UInt8]) -> Bool {
         guard let contents = try? CertificateContents(der: der) else { return true }
         return !storedState.isRevokedCertificate(SHA256Value(digest: contents.sha256))

@@ -26,7 +26,7 @@ public struct Channel: Sendable, Hashable {
     /// Maximum characters of an ID. Apple documents no size, but a refusal of IDs that are too long.
     public static let idBytesMax = 64
 
-    /// Whether the bytes have the form of an ID: standard base64 with padding.
+    /// Returns whether the bytes have the form of an ID: standard base64 with padding.
     public static func isWellFormedID(_ bytes: some Collection<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes.count <= idBytesMax, bytes.count % 4 == 0 else { return false }
         let digits = bytes.reversed().drop { $0 == UInt8(ascii: "=") }

@@ -32,7 +32,7 @@ public struct RegisteredKey: Sendable {
         self.scope = scope
     }
 
-    /// Whether the key's scope includes the topics of this bundle ID.
+    /// Returns whether the key's scope includes the topics of this bundle ID.
     func covers(bundleID: String) -> Bool {
         switch scope {
         case .team: true

@@ -62,7 +62,7 @@ public struct SimulatorState: Sendable {
         generation += 1
     }
 
-    /// Whether the certificate is registered and not revoked.
+    /// Returns whether the certificate is registered and not revoked.
     func acceptsCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == false }
 
     func isRevokedCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == true }
@@ -104,7 +104,7 @@ public struct SimulatorState: Sendable {
         channels.channels(bundleID: bundleID, environment: environment)
     }
 
-    /// Whether an app may have another channel.
+    /// Returns whether an app may have another channel.
     func hasRoomForChannel(bundleID: String, environment: APNSEnvironment) -> Bool {
         channels.count < ChannelTable.channelsMax
             && channels.count(bundleID: bundleID, environment: environment) < APNSLimits.channelsPerAppMax
@@ -114,7 +114,7 @@ public struct SimulatorState: Sendable {
         channels.channel(id: id, bundleID: bundleID, environment: environment)
     }
 
-    /// Whether any app has a channel with this ID, in either environment.
+    /// Returns whether any app has a channel with this ID, in either environment.
     func hasChannel(id: String) -> Bool { channels.contains(id: id) }
 
     func allowsBroadcasts(bundleID: String) -> Bool {
@@ -142,7 +142,7 @@ public struct SimulatorState: Sendable {
 
     func key(id: String) -> RegisteredKey? { keys[id] }
 
-    /// Whether an app belongs to the team and has belonged to it since the given generation.
+    /// Returns whether an app belongs to the team and has belonged to it since the given generation.
     func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {
         if acceptsUnknownTopics { return true }
         guard let app = apps[bundleID] else { return false }

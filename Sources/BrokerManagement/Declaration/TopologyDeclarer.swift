@@ -176,8 +176,8 @@ extension TopologyDeclarer {
 
 /// Single steps.
 extension TopologyDeclarer {
-    /// Whether the queue exists or the broker does not show it. If the broker does not show it, the next step fails
-    /// with the reason.
+    /// Returns whether the queue exists or the broker does not show it. If the broker does not show it, the next step
+    /// fails with the reason.
     func mayExist(_ queue: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.queueExists(queue)
@@ -187,7 +187,7 @@ extension TopologyDeclarer {
         }
     }
 
-    /// Whether the exchange exists and the broker shows it.
+    /// Returns whether the exchange exists and the broker shows it.
     func exchangeExists(_ exchange: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.exchangeExists(exchange)

@@ -32,8 +32,8 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Whether another policy applies to the queue instead of the topology's. RabbitMQ applies the policy with the
-    /// highest priority.
+    /// Returns whether another policy applies to the queue instead of the topology's. RabbitMQ applies the policy with
+    /// the highest priority.
     func isOvershadowed(_ queue: Queue, _ topology: Topology) -> Bool {
         guard let version, !queue.policyName.isEmpty else { return false }
         return !topology.policies(of: version).contains { $0.name == queue.policyName }
@@ -73,7 +73,7 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Whether the limits in the snapshot may be older than a policy that is correct or invisible to the user.
+    /// Returns whether the limits in the snapshot may be older than a policy that is correct or invisible to the user.
     /// Returns false if statistics are disabled, because later snapshots then show no limits either.
     public func mayShowFormerLimits(of topology: Topology) -> Bool {
         guard let version, version.limitsDeliveries, showsStatistics, !unsettledQueues(of: topology).isEmpty else {

@@ -94,7 +94,7 @@ extension Topology {
         return queues.map(\.name).filter { !others.contains($0) }
     }
 
-    /// Whether ``ResultsRetention`` bounds the queue.
+    /// Returns whether ``ResultsRetention`` bounds the queue.
     public func isBounded(_ queue: String) -> Bool {
         fixedQueues.contains { $0.isBounded && names.name(of: $0) == queue }
     }

@@ -61,7 +61,7 @@ extension Topology {
                 + [.unbind(inRing(queue))]
         }
 
-        /// Whether ``bindings`` exist and none of ``formerBindings`` does.
+        /// Returns whether ``bindings`` exist and none of ``formerBindings`` does.
         ///
         /// - Parameter existing: all bindings of the exchanges at the broker.
         public func isDone(_ existing: [Binding]) -> Bool {

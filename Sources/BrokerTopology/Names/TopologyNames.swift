@@ -70,15 +70,16 @@ public struct TopologyNames: Sendable, Hashable {
 
     private static func name(of queue: FixedQueue, _ prefix: String) -> String { "\(prefix).\(queue.rawValue)" }
 
-    /// Whether the topology uses the name for another kind of queue, so that no request queue can have the name.
+    /// Returns whether the topology uses the name for another kind of queue, so that no request queue can have the
+    /// name.
     public func isReserved(_ queue: String) -> Bool {
         isWaitQueue(queue) || FixedQueue.allCases.contains { name(of: $0) == queue }
     }
 
-    /// Whether the name belongs to a wait queue or to the exchange of the same name that leads to it.
+    /// Returns whether the name belongs to a wait queue or to the exchange of the same name that leads to it.
     public func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix(waitQueuePrefix) }
 
-    /// Whether a queue belongs to this topology, or would belong to it with another configuration or version.
+    /// Returns whether a queue belongs to this topology, or would belong to it with another configuration or version.
     public func isOwn(_ queue: String) -> Bool {
         queue.hasPrefix("\(prefix).") || requestQueuesAndShards.contains(queue)
     }

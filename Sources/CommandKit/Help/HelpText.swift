@@ -80,7 +80,7 @@ struct HelpText: Sendable {
             """
     }
 
-    /// Whether a paragraph of a discussion is a table, whose lines are not wrapped.
+    /// Returns whether a paragraph of a discussion is a table, whose lines are not wrapped.
     static func isTable(_ paragraph: some StringProtocol) -> Bool {
         paragraph.contains("\n ") || paragraph.contains(":  ")
     }

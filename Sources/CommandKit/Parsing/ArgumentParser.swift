@@ -108,7 +108,7 @@ struct ArgumentParser: Sendable {
         return arguments[..<place] + [word] + arguments[(place + 1)...]
     }
 
-    /// Whether the first word is `help`. Only programs with several commands have this word.
+    /// Returns whether the first word is `help`. Only programs with several commands have this word.
     private func requestsHelp(_ arguments: [String]) -> Bool {
         program.onlyCommand == nil && arguments.first == "help"
     }

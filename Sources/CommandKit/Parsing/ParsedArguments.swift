@@ -11,7 +11,7 @@ package struct ParsedArguments: Sendable, Equatable {
 
     package init(command: String) { self.command = command }
 
-    /// Whether the option is given.
+    /// Returns whether the option is given.
     package func has(_ option: String) -> Bool { options[option] != nil }
 
     /// Returns the value of an option that the syntax requires.

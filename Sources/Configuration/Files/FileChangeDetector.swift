@@ -10,7 +10,7 @@ package struct FileChangeDetector: Sendable {
         seen = known
     }
 
-    /// Whether a file has changed. Returns true once for each change.
+    /// Returns whether a file has changed. Returns true once for each change.
     package mutating func check() -> Bool {
         let now = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, FileVersion(of: $0)) })
         defer { seen = now }

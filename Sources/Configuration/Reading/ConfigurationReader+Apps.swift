@@ -64,8 +64,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Whether the section names all credentials and their uses: the ID of each key resolves, and no certificates are
-    /// configured. The topics and environments of a certificate are only in its file.
+    /// Returns whether the section names all credentials and their uses: the ID of each key resolves, and no
+    /// certificates are configured. The topics and environments of a certificate are only in its file.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }

@@ -226,8 +226,8 @@ struct ConfigurationReader {
         return isUsable(TLSClientConfiguration(trust: .pem(text)), value) ? .pem(text) : .system
     }
 
-    /// Whether TLS accepts the configuration. Reports a mistake here, where the file is known, instead of at the first
-    /// connection.
+    /// Returns whether TLS accepts the configuration. Reports a mistake here, where the file is known, instead of at
+    /// the first connection.
     mutating func isUsable(_ tls: TLSClientConfiguration, _ value: JSONValue) -> Bool {
         do {
             _ = try TLSContext(client: tls)

@@ -30,7 +30,7 @@ package struct SecretPlaces {
         }
     }
 
-    /// Whether a text is a URL such as `amqp://user:password@host`.
+    /// Returns whether a text is a URL such as `amqp://user:password@host`.
     private static func hasPassword(url text: String) -> Bool {
         guard let scheme = text.firstRange(of: "://") else { return false }
         let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }

@@ -9,7 +9,7 @@ package struct AppPattern: Sendable, Equatable {
     /// Specificity of the pattern: the number of literal characters, or the maximum without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
-    /// Whether the pattern matches. The number of steps is at most the product of both lengths.
+    /// Returns whether the pattern matches. The number of steps is at most the product of both lengths.
     package func matches(_ bundleID: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(bundleID.utf8)

@@ -28,7 +28,7 @@ package struct PayloadSchemaFiles: Sendable {
 
     package var files: [File] = []
 
-    /// Whether both collections have the same patterns and paths. The contents may differ.
+    /// Returns whether both collections have the same patterns and paths. The contents may differ.
     package func areNamed(as other: PayloadSchemaFiles) -> Bool {
         files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
     }

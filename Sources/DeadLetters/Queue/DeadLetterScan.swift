@@ -206,7 +206,7 @@ package final class DeadLetterScan {
         consumer.acknowledge(tag)
     }
 
-    /// Whether the channel of a delivery is still open, so that an acknowledgement reaches the broker.
+    /// Returns whether the channel of a delivery is still open, so that an acknowledgement reaches the broker.
     package func holds(_ tag: DeliveryTag) -> Bool { consumer.holds(tag) }
 
     package func stop(_ reason: End = .enough) { finish(reason) }

@@ -7,7 +7,7 @@ import Crypto
 enum DirectReplyTo {
     static let prefix = "amq.rabbitmq.reply-to."
 
-    /// Whether `name` begins with the prefix and RabbitMQ can decode the rest.
+    /// Returns whether `name` begins with the prefix and RabbitMQ can decode the rest.
     static func isWellFormed(_ name: String) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
         let parts = name.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
@@ -15,7 +15,7 @@ enum DirectReplyTo {
         return isProcessIdentifier(process[...]) && !key.isEmpty
     }
 
-    /// Whether the bytes are a process identifier in the External Term Format
+    /// Returns whether the bytes are a process identifier in the External Term Format
     /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist). It consists of the version, a tag, the node as an atom, and
     /// numbers of a fixed length.
     private static func isProcessIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {

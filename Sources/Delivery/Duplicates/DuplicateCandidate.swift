@@ -21,30 +21,30 @@ struct DuplicateCandidate: Hashable {
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
-    /// Whether the candidate can be a redelivery of the held delivery after its channel was lost, without a delivery to
-    /// another worker in between. The broker restarts its count in the quarantine, so only the first delivery there can
-    /// be the held delivery.
+    /// Returns whether the candidate can be a redelivery of the held delivery after its channel was lost, without a
+    /// delivery to another worker in between. The broker restarts its count in the quarantine, so only the first
+    /// delivery there can be the held delivery.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
         return isSame && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
-    /// Whether the candidate can be a redelivery of a delivery that a channel held at its loss. A request that moved to
-    /// the quarantine before the loss is another delivery.
+    /// Returns whether the candidate can be a redelivery of a delivery that a channel held at its loss. A request that
+    /// moved to the quarantine before the loss is another delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
         // The header has whole milliseconds.
         return movedAt + .milliseconds(1) > loss
     }
 
-    /// Whether the delivery returns from the wait to which the held delivery is being published.
+    /// Returns whether the delivery returns from the wait to which the held delivery is being published.
     func returnsFromWait(of held: DuplicateTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }
 
-    /// Whether the candidate is a repeated publish of the held delivery. A redelivery does not count, since another
-    /// process may have processed it.
+    /// Returns whether the candidate is a repeated publish of the held delivery. A redelivery does not count, since
+    /// another process may have processed it.
     func isRepublish(of held: DuplicateTable.Held) -> Bool { !isRedelivered && waitID != 0 && waitID == held.waitID }
 }
 

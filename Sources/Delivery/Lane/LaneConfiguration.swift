@@ -135,7 +135,7 @@ extension LaneConfiguration {
         }
     }
 
-    /// Whether the lane has the key, certificate or topic of the scope.
+    /// Returns whether the lane has the key, certificate or topic of the scope.
     public func contains(_ scope: PauseScope) -> Bool {
         switch scope {
         case .everything: true

@@ -22,7 +22,7 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PauseScope {
-    /// Whether the scope is the key or certificate with this name.
+    /// Returns whether the scope is the key or certificate with this name.
     func matches(_ credential: Credential.Name) -> Bool {
         switch (self, credential) {
         case (.key(let keyID), .key(let id, _)): keyID == id

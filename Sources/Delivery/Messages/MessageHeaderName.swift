@@ -64,8 +64,8 @@ package enum MessageHeaderName {
         reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
     ]
 
-    /// Whether the broker writes the header or acts on it. `CC` and `BCC` would route the message to further queues.
-    /// Other headers that begin with `x-`, such as `X-Request-ID`, belong to the producer.
+    /// Returns whether the broker writes the header or acts on it. `CC` and `BCC` would route the message to further
+    /// queues. Other headers that begin with `x-`, such as `X-Request-ID`, belong to the producer.
     package static func belongsToBroker(_ name: String) -> Bool {
         switch name {
         case "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count": true

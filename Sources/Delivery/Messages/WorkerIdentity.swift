@@ -7,7 +7,7 @@ struct WorkerIdentity {
     /// The AMQP user of the worker, which the broker verifies at each publish; nil if unknown.
     var user: String?
 
-    /// Whether a worker with the same AMQP user published the message, so that its provenance is trusted.
+    /// Returns whether a worker with the same AMQP user published the message, so that its provenance is trusted.
     func published(_ properties: MessageProperties) -> Bool {
         guard let user else { return false }
         return properties.userID == user

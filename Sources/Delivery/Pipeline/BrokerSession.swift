@@ -59,8 +59,8 @@ final class BrokerSession {
         configuration.role(ofConsumer: record.source)
     }
 
-    /// Whether the delivery is unacknowledged and its channel open. If the channel was lost, the broker delivers the
-    /// request again.
+    /// Returns whether the delivery is unacknowledged and its channel open. If the channel was lost, the broker
+    /// delivers the request again.
     func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
 
     func acknowledge(_ record: DeliveryRecord) { consumers[record.source].acknowledge(record.delivery.tag) }

@@ -133,7 +133,7 @@ extension RouteMonitor {
         for pool in pools where !dispatcher.breakers.awaitsConnection(pool) { dispatcher.pools[pool].stopProbing() }
     }
 
-    /// Whether any pool has a connection to the endpoint, which proves that the endpoint accepts connections.
+    /// Returns whether any pool has a connection to the endpoint, which proves that the endpoint accepts connections.
     func isConnected(to endpoint: Int) -> Bool {
         dispatcher.pools(in: .endpoint(endpoint)).contains { dispatcher.pools[$0].isConnected }
     }

@@ -55,7 +55,7 @@ struct BreakerSet {
     /// Whether no breaker is open and no scope is paused.
     var areAllClosed: Bool { openCount == 0 && pauses.isEmpty }
 
-    /// Whether a breaker of the route is open, or a scope of the route is paused.
+    /// Returns whether a breaker of the route is open, or a scope of the route is paused.
     func isHeld(_ route: Route) -> Bool {
         !areAllClosed && scopes(of: route).contains { self[$0].opening != nil || pauses.contains($0) }
     }
@@ -237,7 +237,7 @@ struct BreakerSet {
         open(scope, cause, .byMessage, now)
     }
 
-    /// Whether the pool must connect without a push.
+    /// Returns whether the pool must connect without a push.
     func awaitsConnection(_ pool: Int) -> Bool {
         endpoints[endpointOfPool[pool]].opening != nil || credentials[pool].opening?.probing == .byConnecting
     }

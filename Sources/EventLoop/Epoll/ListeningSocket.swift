@@ -37,13 +37,14 @@ struct ListeningSocket {
         return ListeningSocket(descriptor: descriptor, endpoint: endpoint, path: path)
     }
 
-    /// Whether the path is a socket. A connect to any other file is also refused, so that file would seem abandoned.
+    /// Returns whether the path is a socket. A connect to any other file is also refused, so that file would seem
+    /// abandoned.
     private static func isSocket(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Whether no process listens on the socket.
+    /// Returns whether no process listens on the socket.
     private static func isAbandoned(_ address: SocketAddress) -> Bool {
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { return false }

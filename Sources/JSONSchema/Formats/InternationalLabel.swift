@@ -42,7 +42,8 @@ struct InternationalLabel {
         index > 0 && scalars[index - 1].properties.canonicalCombiningClass == .virama
     }
 
-    /// Whether the position is between letters that join. Only letters of the Arabic script count as joining letters.
+    /// Returns whether the position is between letters that join. Only letters of the Arabic script count as joining
+    /// letters.
     private func joins(_ index: Int) -> Bool {
         let before = scalars[..<index].last { !$0.properties.isMark }
         let after = scalars[(index + 1)...].first { !$0.properties.isMark }

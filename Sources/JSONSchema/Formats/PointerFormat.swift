@@ -12,7 +12,7 @@ enum PointerFormat {
         return true
     }
 
-    /// Whether the text is a number of levels, followed by a pointer or `#`.
+    /// Returns whether the text is a number of levels, followed by a pointer or `#`.
     static func isRelative(_ text: UnsafeRawBufferPointer) -> Bool {
         let levels = text.prefix { $0.isDigit }
         guard !levels.isEmpty, levels.count == 1 || levels.first != UInt8(ascii: "0") else { return false }

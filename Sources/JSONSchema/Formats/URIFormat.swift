@@ -54,7 +54,7 @@ struct URIFormat {
         return isMade(rest, of: "!$&'()*+,;=")
     }
 
-    /// Whether the text in brackets is an IPv6 address, or an address of a future IP version.
+    /// Returns whether the text in brackets is an IPv6 address, or an address of a future IP version.
     private func isLiteral(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard let first = text.first, first | 0x20 == UInt8(ascii: "v") else { return AddressFormat.isIPv6(text) }
         let version = text.dropFirst().prefix { $0.isHexDigit }
@@ -67,7 +67,7 @@ struct URIFormat {
         byte.isLetter || byte.isDigit || "-._~".utf8.contains(byte)
     }
 
-    /// Whether the text consists of unreserved characters, percent escapes and `others`.
+    /// Returns whether the text consists of unreserved characters, percent escapes and `others`.
     private func isMade(_ text: Slice<UnsafeRawBufferPointer>, of others: String, hasPrivate: Bool = false) -> Bool {
         var rest = text
         while let byte = rest.popFirst() {
@@ -85,7 +85,7 @@ struct URIFormat {
         return true
     }
 
-    /// Whether the character is a `ucschar`, or with `hasPrivate` an `iprivate`, of RFC 3987.
+    /// Returns whether the character is a `ucschar`, or with `hasPrivate` an `iprivate`, of RFC 3987.
     private func isInternationalCharacter(
         _ first: UInt8, _ rest: inout Slice<UnsafeRawBufferPointer>, _ hasPrivate: Bool
     ) -> Bool {

@@ -1,6 +1,6 @@
 /// The keywords of a dialect.
 extension Dialect {
-    /// Whether a keyword has a meaning in this dialect.
+    /// Returns whether a keyword has a meaning in this dialect.
     func knows(_ keyword: String) -> Bool {
         guard let (vocabulary, drafts) = Self.keywords[keyword] else { return false }
         return drafts.contains(draft) && vocabularies.isSuperset(of: vocabulary)

@@ -27,7 +27,7 @@ struct ECMAExpression {
         try translate()
     }
 
-    /// Whether a text is a regular expression of ECMA-262.
+    /// Returns whether a text is a regular expression of ECMA-262.
     static func isExpression(_ text: UnsafeRawBufferPointer) -> Bool {
         (try? ECMAExpression(text)) != nil
     }

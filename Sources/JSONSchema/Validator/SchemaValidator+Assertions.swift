@@ -99,7 +99,8 @@ extension SchemaValidator {
         return tape.number(at: node)
     }
 
-    /// Whether a string has at least `limit` Unicode scalars. Counts them only if the number of bytes does not decide.
+    /// Returns whether a string has at least `limit` Unicode scalars. Counts them only if the number of bytes does not
+    /// decide.
     private func hasCharacters(_ node: Int, atLeast limit: Int) -> Bool {
         let text = tape.text(of: node)
         guard text.count >= limit else { return false }

@@ -47,7 +47,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Whether a frame ends with its first violation, because further violations are not reported.
+    /// Returns whether a frame ends with its first violation, because further violations are not reported.
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
     /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After `.waits`,

@@ -154,7 +154,7 @@ extension SchemaValidator {
         return nil
     }
 
-    /// Whether a schema defines constants for the member with this key.
+    /// Returns whether a schema defines constants for the member with this key.
     private func isTagged(_ schema: Int, _ key: Int, _ budget: inout ReasonBudget) -> Bool {
         guard schema != anything, budget.steps > 0 else { return false }
         budget.steps -= 1

@@ -103,7 +103,7 @@ public final class SchemaValidator {
         return Array(describe(in: value).prefix(max))
     }
 
-    /// Whether the fast path finds the value valid; false decides nothing.
+    /// Returns whether the fast path finds the value valid; false decides nothing.
     func isPlainlyValid(_ value: JSONValue) -> Bool {
         guard root != anything else { return true }
         guard isPlain else { return false }

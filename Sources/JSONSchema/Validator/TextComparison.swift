@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// Whether both buffers have the same bytes.
+    /// Returns whether both buffers have the same bytes.
     @inline(__always) func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         count == other.count && order(to: other) == 0
     }

@@ -22,7 +22,7 @@ final class ValueComparison {
         return true
     }
 
-    /// Whether two scalars are equal, or two containers have the same kind and count.
+    /// Returns whether two scalars are equal, or two containers have the same kind and count.
     private static func isAlike(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         let value = tape.nodes[left]
         let expected = other.nodes[right]

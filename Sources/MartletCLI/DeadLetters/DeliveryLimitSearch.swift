@@ -27,8 +27,8 @@ extension DeadLetterOptions {
         return false
     }
 
-    /// Whether the value of `--delivery-limit` does not exceed the queue's limit. A higher value would lose dead
-    /// letters.
+    /// Returns whether the value of `--delivery-limit` does not exceed the queue's limit. A higher value would lose
+    /// dead letters.
     private func isWithin(_ limit: DeliveryLimit, of queue: String) -> Bool {
         guard let count = limit.count, count < deliveryLimit ?? .max else { return true }
         Terminal.error.line(

@@ -47,7 +47,7 @@ public final class Log: Sendable {
     /// Returns the same log with `key` in each line. The key replaces the key of an earlier `with`.
     public func with(_ key: LogKey, _ value: LogValue) -> Log { Log(parent ?? self, (key, value)) }
 
-    /// Whether a line of `level` would be written.
+    /// Returns whether a line of `level` would be written.
     public func isEnabled(_ level: LogLevel) -> Bool {
         level.rawValue >= threshold
     }

@@ -39,7 +39,7 @@ extension ScriptedChannel {
         queue.add(consumer)
     }
 
-    /// Whether deliveries to a consumer tag are unacknowledged.
+    /// Returns whether deliveries to a consumer tag are unacknowledged.
     ///
     /// If such a tag is reused, RabbitMQ 3.10 and 3.11 crash the channel and the connection (rabbitmq-server#5927).
     private func hasUnsettled(_ tag: String, of queue: ScriptedQueue) -> Bool {

@@ -40,7 +40,7 @@ final class ScriptedExchange {
         bindings.filter { Self.matches($0.arguments, headers) }
     }
 
-    /// Whether headers match the arguments of a binding.
+    /// Returns whether headers match the arguments of a binding.
     ///
     /// RabbitMQ ignores headers that start with `x-` unless the `x-match` value ends in `-with-x`.
     private static func matches(_ arguments: FieldTable, _ headers: FieldTable) -> Bool {

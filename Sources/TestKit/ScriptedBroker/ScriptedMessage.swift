@@ -34,7 +34,7 @@ public struct ScriptedMessage: Sendable {
         return envelope.propertyList
     }
 
-    /// Whether dead-lettering the message to `queue` would close a cycle without a rejection.
+    /// Returns whether dead-lettering the message to `queue` would close a cycle without a rejection.
     ///
     /// The broker breaks such a cycle by dropping the message.
     func closesCycle(into queue: String) -> Bool {

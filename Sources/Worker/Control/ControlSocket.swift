@@ -52,14 +52,14 @@ package enum ControlSocket {
         for path in paths(in: [folder]) where isLeftBehind(path) { unlink(path) }
     }
 
-    /// Whether the path is a folder of this user to which no other user may write.
+    /// Returns whether the path is a folder of this user to which no other user may write.
     private static func isOwn(_ folder: String) -> Bool {
         var status = stat()
         return lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
             && status.st_mode & 0o022 == 0
     }
 
-    /// Whether the process whose ID is in the name has ended.
+    /// Returns whether the process whose ID is in the name has ended.
     private static func isLeftBehind(_ path: String) -> Bool {
         let name = path.split(separator: "/").last?.dropLast(".sock".count)
         guard let process = name.flatMap({ pid_t($0) }), process > 0 else { return false }

@@ -53,7 +53,7 @@ struct Disturbance {
         }
     }
 
-    /// Whether the disturbance can affect the request.
+    /// Returns whether the disturbance can affect the request.
     func affects(_ message: SimulatedMessage) -> Bool {
         switch kind {
         case .endpointLost(let environment, _), .endpointFails(let environment), .endpointIsProxy(let environment),

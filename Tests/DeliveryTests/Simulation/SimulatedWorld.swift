@@ -142,7 +142,7 @@ final class SimulatedWorld {
         }
     }
 
-    /// Whether workers consume the queue.
+    /// Returns whether workers consume the queue.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
         topology.names.requestQueuesAndShards.contains(queue.name)
             || [topology.names.quarantineQueue, topology.names.expiredQueue].contains(queue.name)

@@ -51,9 +51,9 @@ extension SimulationOracle {
             return since + (isHeld ? afterHolding : Self.usual) + waits(publish, result) + quarantine(publish)
         }
 
-        /// Whether a request can reach the longest round early. The rounds of a held request become shorter before its
-        /// expiration. If a worker's clock is then set back, the request has time for the longest round, although ten
-        /// rounds have taken less than `long`.
+        /// Returns whether a request can reach the longest round early. The rounds of a held request become shorter
+        /// before its expiration. If a worker's clock is then set back, the request has time for the longest round,
+        /// although ten rounds have taken less than `long`.
         private func canSkipToTheLongestRound(_ message: SimulatedMessage, by completion: MonotonicTime) -> Bool {
             message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= completion }
         }

@@ -166,7 +166,7 @@ extension SystemTests {
 }
 
 extension SystemFixture {
-    /// Whether `count` more results arrive within 45 seconds.
+    /// Returns whether `count` more results arrive within 45 seconds.
     ///
     /// In this time, a worker can notice that the broker refuses every publish on a channel, and open another channel.
     fileprivate func reportsMoreResults(_ count: Int) async -> Bool {

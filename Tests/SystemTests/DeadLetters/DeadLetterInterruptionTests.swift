@@ -120,7 +120,7 @@ extension BrokerFaultTests {
 }
 
 extension TestBrokerClient {
-    /// Whether a queue has no ready messages and no consumers. Returns false while the broker is unreachable.
+    /// Returns whether a queue has no ready messages and no consumers. Returns false while the broker is unreachable.
     fileprivate func isEmpty(_ queue: String) async -> Bool {
         guard let status = try? await brokerAdmin.status(ofQueue: queue) else { return false }
         return status.messages == 0 && status.consumers == 0

@@ -53,7 +53,7 @@ struct PageCommand {
         return output.withoutBrokerNotices
     }
 
-    /// Whether an output is the documented one. A line `…` of the page stands for any number of lines.
+    /// Returns whether an output is the documented one. A line `…` of the page stands for any number of lines.
     func matches(_ printed: [String]) -> Bool {
         var rest = Self.shape(printed)[...]
         var mayOmit = false

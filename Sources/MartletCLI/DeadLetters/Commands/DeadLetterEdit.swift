@@ -61,7 +61,7 @@ struct DeadLetterEdit {
         return await replace(first, by: body, to: queue, loop, interruption)
     }
 
-    /// Whether to send an unchanged body without its `content-encoding`, if that property is the only mistake.
+    /// Returns whether to send an unchanged body without its `content-encoding`, if that property is the only mistake.
     private func sendsUnchanged(
         _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> Bool {
