@@ -1,0 +1,43 @@
+import JSON
+
+extension ConfigurationReader {
+    /// Parses a duration such as `30s`, `2m` or `1h`. Returns the seconds; nil for an invalid duration.
+    mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
+        guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
+            let factor = ["s": 1, "m": 60, "h": 3600][unit]
+        else { return nil }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: factor)
+        guard !overflow, 1...limit ~= seconds else {
+            complain(value, "the duration must be at most \(limit / 3600)h")
+            return nil
+        }
+        return seconds
+    }
+
+    /// Returns the text with its references resolved; nil after a reported mistake.
+    mutating func text(_ value: JSONValue) -> String? {
+        guard let written = value.string else { return nil }
+        do {
+            return try resolver.resolve(written)
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
+    }
+
+    /// Returns the content of the file that the value names; nil after a reported mistake.
+    mutating func file(_ value: JSONValue) -> [UInt8]? {
+        guard let written = value.string, !written.isEmpty else { return nil }
+        do {
+            let path = try resolver.replacingVariables(written)
+            do {
+                return try resolver.readFile(path)
+            } catch {
+                complain(value, "cannot read \(written): \(error.reason)")
+            }
+        } catch {
+            complain(value, error.message)
+        }
+        return nil
+    }
+}
