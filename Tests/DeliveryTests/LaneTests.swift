@@ -145,7 +145,7 @@ import Testing
         #expect(headers.header("push-reason-class") == "app")
         #expect(
             headers.header("push-reason")
-                == "No key or certificate here is for com.example.shop in sandbox.")
+                == "No key or certificate is configured for com.example.shop in sandbox.")
     }
 
     @Test(arguments: [(64, nil), (65, "collapse_id")])

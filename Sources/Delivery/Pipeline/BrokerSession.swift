@@ -114,13 +114,14 @@ final class BrokerSession {
         }
     }
 
-    /// Waits until the broker has applied all settlements, then closes both connections.
+    /// Waits until the broker has applied all acknowledgments and requeues, but at most `settleSeconds`. Then closes
+    /// both connections.
     func close(settleSeconds: Int, closeSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
         for (consumer, events) in zip(consumers, consumerEvents) {
             guard await consumer.waitUntilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
-            // The broker has applied all settlements of this consumer, so it redelivers none of the consumer's
-            // deliveries.
+            // The broker has applied all acknowledgments and requeues of this consumer, so the close of its channel
+            // causes no redelivery.
             events.reportsLostChannels = false
         }
         consumerEvents = []
@@ -130,7 +131,8 @@ final class BrokerSession {
 }
 
 extension BrokerStatus {
-    /// The reason why the connection or channel cannot be used; nil if it can be used, or is still starting.
+    /// The reason why the connection or channel cannot be used. nil if it can be used or is still starting, and for a
+    /// channel whose connection is lost.
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil

@@ -12,7 +12,7 @@ final class PushDispatcher {
     let holds: HoldQueue
     var breakers: BreakerSet
     private let apps: AppDirectory
-    /// The priority of the pushes of each consumer's deliveries.
+    /// The priority of each consumer's pushes; 0 is the highest.
     private let priorities: [Int]
 
     init(_ context: LaneContext) {
