@@ -14,7 +14,7 @@ public import Telemetry
 ///
 /// `@unchecked Sendable`: loop-bound.
 public final class ChannelCommandConsumer: @unchecked Sendable {
-    /// The client and environment that manage the channels of one app.
+    /// The client for the channels of one app, and the environment of the channels.
     public struct Place {
         public var client: ChannelClient
         public var environment: APNSEnvironment

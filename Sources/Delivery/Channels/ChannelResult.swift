@@ -4,7 +4,7 @@ public import APNS
 public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
-        /// A request that APNs refused, or that was not sent although a connection could be opened.
+        /// A request that APNs refused, or that was not sent for a reason other than `unreachable`.
         case refused
         /// A read or list request whose answer is missing, unreadable, a 5xx status or not from APNs.
         case failed

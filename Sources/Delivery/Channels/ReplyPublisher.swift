@@ -33,7 +33,7 @@ final class ReplyPublisher {
     /// `isLate` returns true.
     ///
     /// - Parameter isLate: A function that returns whether to give up the reply.
-    /// - Returns: false if the reply was given up.
+    /// - Returns: false if the reply was given up because of `isLate`; otherwise true.
     func publish(_ reply: ReplyDelivery, until isLate: () -> Bool) async -> Bool {
         var reply = reply
         defer { ended() }

@@ -74,8 +74,8 @@ public final class DuplicateMemory: @unchecked Sendable {
         case duplicate
         /// The first delivery again.
         case same
-        /// A delivery that returned from the wait queue before the broker confirmed the publish to that queue, which
-        /// the first delivery awaits.
+        /// A delivery that returned from the wait queue while the first delivery still waits for the confirm of the
+        /// publish to that queue.
         case early
     }
 

@@ -17,7 +17,7 @@ extension Attempts {
         }
         possibleDuplicate =
             possibleDuplicate || properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
-        // A dead letter that another tool than `martlet` moved to a request queue starts over.
+        // A dead letter that a tool other than `martlet` moved to a request queue starts over.
         guard properties.header(MessageHeaderName.outcome) == nil else { return }
         before = count(MessageHeaderName.attempt)
         rounds = count(MessageHeaderName.rounds)

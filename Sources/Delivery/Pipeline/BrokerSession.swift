@@ -46,7 +46,8 @@ final class BrokerSession {
             queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
     }
 
-    /// Connects and consumes. Reports deliveries and status changes to the pipeline until the connections are closed.
+    /// Connects and starts to consume. Reports deliveries and status changes to the pipeline until the connections are
+    /// closed.
     func start(for pipeline: DeliveryPipeline) {
         publishing.start(SessionEvents(.publish, isConnection: true, in: pipeline))
         publisher.start(SessionEvents(.publish, isConnection: false, in: pipeline))

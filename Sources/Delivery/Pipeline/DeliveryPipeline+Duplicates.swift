@@ -55,9 +55,9 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. The
-    /// verdict keeps the duplicate's `possibleDuplicate`, since the duplicate may have been pushed in an attempt that
-    /// the first delivery does not count.
+    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. A
+    /// wait keeps the duplicate's `possibleDuplicate`, since the duplicate may have been pushed in an attempt that the
+    /// first delivery does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {
         case .conclude(var finalOutcome):

@@ -24,7 +24,7 @@ extension DeliveryPipeline {
 
     func stateChanged() { onStateChange(state) }
 
-    /// Starts or stops consuming according to the state of the lane.
+    /// Reports the state of the lane, and starts or stops consuming accordingly.
     func updateDemand() {
         stateChanged()
         session.setDemand(

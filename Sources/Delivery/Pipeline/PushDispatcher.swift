@@ -57,7 +57,7 @@ final class PushDispatcher {
     }
 }
 
-/// Names and scopes for operators.
+/// The pools and names of breaker scopes, and the breaker scopes of pauses.
 extension PushDispatcher {
     func pools(in scope: BreakerScope) -> [Int] {
         switch scope {

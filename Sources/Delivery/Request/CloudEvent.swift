@@ -6,7 +6,7 @@ public import JSONSchema
 /// A CloudEvents 1.0 event that contains a request.
 ///
 /// In structured mode, the body has the attributes, and the request as `data` (JSON format, section 3). In binary mode,
-/// the headers have the attributes, with either prefix (AMQP binding, section 3.1).
+/// the body is the request, and the headers have the attributes, with one of two prefixes (AMQP binding, section 3.1).
 ///
 /// A class, so that a record without an event stores only an empty reference.
 public final class CloudEvent: Sendable {

@@ -21,7 +21,7 @@ struct BreakerSet {
 
     /// The consequence of a push's outcome for its request.
     enum Consequence: Sendable, Hashable {
-        /// A verdict on the request, since the outcome concerns the request itself.
+        /// A verdict on the request, which `OutcomePolicy` reaches from the outcome.
         case judge
         /// A second send of the push, on a new connection.
         case sendAgain(AdmittedPush)

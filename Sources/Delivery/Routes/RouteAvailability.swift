@@ -7,8 +7,8 @@ import EventLoop
 struct RouteAvailability: Sendable {
     /// The longest interruption without any effect. A replacement connection is usually up within 20 ms.
     static let graceSeconds: Int64 = 1
-    /// The time for the first connection to a tested endpoint. It exceeds the longest wait of a pool before a
-    /// reconnect.
+    /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool after a
+    /// first failed attempt.
     static let testGraceSeconds: Int64 = 3
 
     /// The time for which a closed connection, or a connection with a refused certificate, proves that the endpoint
