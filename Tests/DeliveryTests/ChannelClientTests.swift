@@ -105,7 +105,7 @@ import Testing
             report.sentence
                 == "APNs may have executed the request: the connection was lost. "
                 + (isMade
-                    ? "One channel was created since then, by this request or by another client."
+                    ? "One new channel exists, created by this request or by another client."
                     : "No channel has been created so far."))
         loop.enter { apns.memory.onRequest = { _, _ in } }
         #expect(try perform(.list).channels?.count == (isMade ? 2 : 0))

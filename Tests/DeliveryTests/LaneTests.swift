@@ -145,7 +145,7 @@ import Testing
         #expect(headers.header("push-reason-class") == "app")
         #expect(
             headers.header("push-reason")
-                == "No key or certificate here is for com.example.shop in sandbox.")
+                == "No key or certificate is configured for com.example.shop in sandbox.")
     }
 
     @Test(arguments: [(64, nil), (65, "collapse_id")])
@@ -163,7 +163,7 @@ import Testing
         ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
         (
             "com.example.shop.voip", nil,
-            #"No app "com.example.shop.voip" is configured here: remove .voip from app, push_type adds it."#
+            #"No app "com.example.shop.voip" is configured here: remove .voip from app; push_type adds it."#
         ),
         (
             String(repeating: "0a1b", count: 16), nil,

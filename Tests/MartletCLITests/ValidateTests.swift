@@ -110,8 +110,8 @@ import Testing
         #expect(run.status == .exited(1))
         #expect(
             run.output.first?.hasSuffix(
-                ": The payload has 4820 bytes; APNs allows 4096 for this push type. Written as UTF-8, without \\u escapes and "
-                    + "whitespace between its parts, it has 1620.") == true, "\(run.output)")
+                ": The payload has 4820 bytes; APNs allows 4096 for this push type. Written as UTF-8, without \\u escapes or "
+                    + "whitespace between its parts, the payload has 1620 bytes.") == true, "\(run.output)")
     }
 
     @Test func `aps beside payload is named within an event, too`() async throws {

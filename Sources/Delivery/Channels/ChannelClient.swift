@@ -16,8 +16,9 @@ public final class ChannelClient {
     /// Creates a client. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of the pool. Its authority is the host of channel management.
-    ///   - tokens: The source of a key's provider tokens; nil if the pool signs its own tokens.
+    ///   - configuration: The configuration of the pool, with the channel management host as its authority. The client
+    ///     replaces `connectionsMax` and `answerBytesMax`.
+    ///   - tokens: The source of the provider tokens; nil if the pool signs its own tokens or uses a certificate.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil
     ) {
@@ -28,14 +29,15 @@ public final class ChannelClient {
         failure = ConnectFailure(of: pool)
     }
 
-    /// Sends a request and returns its result.
+    /// Sends a request and returns its result. For a create request, it also lists the channels: before the request,
+    /// and again if the outcome of the request is unknown.
     ///
     /// - Parameters:
     ///   - bundleID: The bundle ID of an app that the pool's credential is valid for.
     ///   - id: The `apns-request-id` of all HTTP requests for `request`. Apple's support finds the requests by this ID.
     public func perform(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelResult {
         guard case .create(let policy) = request else { return await send(request, bundleID, id) }
-        // If no answer arrives, the difference to this list shows the new channels.
+        // If the create request gets no answer, a comparison with this list shows the new channels.
         let before = await send(.list, bundleID, id)
         guard before.outcome == .done else { return before.asCreateFailure }
         var result = await send(request, bundleID, id)
@@ -51,8 +53,8 @@ public final class ChannelClient {
         switch channels?.count {
         case nil: "Run martlet channels list before you create another channel."
         case 0: "No channel has been created so far."
-        case 1: "One channel was created since then, by this request or by another client."
-        case let count?: "\(count) channels were created since then, one of them perhaps by this request."
+        case 1: "One new channel exists, created by this request or by another client."
+        case let count?: "\(count) new channels exist, one of them perhaps created by this request."
         }
     }
 
@@ -115,7 +117,7 @@ extension ChannelResult {
         if !isWhole { (outcome, sentence) = (unanswered, "The answer of APNs is unreadable.") }
     }
 
-    /// The result of a create request that was not sent, since the channels could not be listed first.
+    /// The result of a create request that was not sent because the channels could not be listed.
     fileprivate var asCreateFailure: ChannelResult {
         var result = self
         result.sentence = "No channel was created: cannot list the existing channels: \(sentence ?? "")"

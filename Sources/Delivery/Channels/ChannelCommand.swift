@@ -18,7 +18,7 @@ struct ChannelCommand {
 
     /// Reads and validates a command.
     ///
-    /// - Throws: The violation, with the classes and codes of requests.
+    /// - Throws: The first violation. Its class and code are the same as for a request with this violation.
     init(_ delivery: IncomingMessage) throws(RequestViolation) {
         guard !delivery.isOversized else {
             throw RequestViolation(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
@@ -65,7 +65,7 @@ extension ChannelRequest.StoragePolicy {
         }
     }
 
-    /// Creates the policy with this value; nil if the value is unknown.
+    /// Creates the policy from a value of `storage_policy`; nil if the value is unknown.
     public init?(word: String) {
         guard let policy = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = policy

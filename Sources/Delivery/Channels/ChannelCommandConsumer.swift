@@ -14,7 +14,7 @@ public import Telemetry
 ///
 /// `@unchecked Sendable`: loop-bound.
 public final class ChannelCommandConsumer: @unchecked Sendable {
-    /// The client and environment that manage the channels of one app.
+    /// The client for the channels of one app, and the environment of the channels.
     public struct Place {
         public var client: ChannelClient
         public var environment: APNSEnvironment
@@ -28,7 +28,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     public struct Status: Sendable, Hashable {
         public var isConsuming: Bool
         public var isPublishing: Bool
-        /// The reasons why the consumer cannot consume or publish, one sentence each; empty if it can.
+        /// The failures that prevent consuming or publishing, one sentence each; empty without a failure.
         public var reasons: [String]
 
         public init(isConsuming: Bool, isPublishing: Bool, reasons: [String]) {
@@ -44,7 +44,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     private enum Work {
         /// No command in progress. To: busy.
         case idle
-        /// One command in progress, followed by the commands that arrived after a connection was lost. To: idle.
+        /// One command in progress. `next`: the commands that wait, which arrived after a connection loss. To: idle.
         case busy(next: [IncomingMessage])
     }
 
@@ -75,11 +75,13 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
     /// Creates a consumer. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - consuming: The connection for commands. The consumer starts and closes both connections.
+    ///   - consuming: The connection for commands.
+    ///   - publishing: The connection for replies. The consumer starts and closes both connections.
     ///   - replyPrefix: The prefix of the queues that may receive replies, besides direct reply-to; nil to allow direct
     ///     reply-to only.
-    ///   - completeRemedy: Completes the commands in a remedy, as in `LaneConfiguration`.
-    ///   - find: Returns the client of an app for the given environment, or for the app's default environment if nil.
+    ///   - completeRemedy: A function that completes the commands in a remedy, as in `LaneConfiguration`.
+    ///   - find: A function that returns the client and environment of an app. A nil argument means the app's default
+    ///     environment.
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
         metrics: MetricsRegistry, log: Log, completeRemedy: @escaping @Sendable (String) -> String = { $0 },
@@ -172,7 +174,7 @@ public final class ChannelCommandConsumer: @unchecked Sendable {
         await closing.wait(on: loop, for: loop.now.monotonic.duration(to: deadline), timeoutValue: { self.giveUp() })
     }
 
-    /// Requeues the commands that have not begun, and ends all waits for the command in progress.
+    /// Requeues the commands that have not begun, and ends the waits of `replies` and of `close`.
     private func giveUp() {
         if case .busy(let next) = work {
             work = .busy(next: [])

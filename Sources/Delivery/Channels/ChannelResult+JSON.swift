@@ -3,7 +3,8 @@ import Crypto
 public import JSON
 
 extension ChannelResult {
-    /// Writes the members of a reply that follow the members of its command (`schemas/channel-reply.schema.json`).
+    /// Writes the members that describe the result. In a reply, they follow the members of the command
+    /// (`schemas/channel-reply.schema.json`).
     public func write(to json: inout JSONWriter, of request: ChannelRequest) {
         json.member("outcome", outcome.rawValue)
         if let status { json.member("status", status) }

@@ -4,11 +4,12 @@ public import APNS
 public struct ChannelResult: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         case done
-        /// A request that APNs refused, or a request that was not sent.
+        /// A request that APNs refused, or that was not sent for a reason other than `unreachable`.
         case refused
-        /// A request that changes nothing and has no readable answer.
+        /// A read or list request whose answer is missing, unreadable, a 5xx status or not from APNs.
         case failed
-        /// A request that changes channels and has no readable answer. APNs may have executed the request.
+        /// A create or delete request whose answer is missing, unreadable, a 5xx status or not from APNs. APNs may have
+        /// executed the request.
         case unknown
         /// A request for which no connection to APNs could be opened.
         case unreachable

@@ -16,8 +16,8 @@ enum DirectReplyTo {
     }
 
     /// Returns whether the bytes are a process identifier in the External Term Format
-    /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist). It consists of the version, a tag, the node as an atom, and
-    /// numbers of a fixed length.
+    /// (https://www.erlang.org/doc/apps/erts/erl_ext_dist). A process identifier consists of the version, a tag, the
+    /// node as an atom, and numbers of fixed length.
     private static func isProcessIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         guard rest.popFirst() == 131, let tag = rest.popFirst(), let atomTag = rest.popFirst() else { return false }
@@ -31,7 +31,8 @@ enum DirectReplyTo {
         guard isUTF8 || [UInt8(ascii: "d"), UInt8(ascii: "s")].contains(atomTag), var atomBytes = rest.popFirst() else {
             return false
         }
-        // The length field has one or two bytes. Node names are shorter than 256 bytes in both cases.
+        // The length field of these two tags has two bytes. Node names are shorter than 256 bytes, so the first byte is
+        // 0.
         if [UInt8(ascii: "d"), UInt8(ascii: "v")].contains(atomTag) {
             guard atomBytes == 0, let low = rest.popFirst() else { return false }
             atomBytes = low

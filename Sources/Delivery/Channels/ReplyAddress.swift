@@ -13,12 +13,14 @@ struct ReplyAddress: Equatable {
     /// Whether the address is a consumer of direct reply-to and not a queue.
     var isDirect: Bool { queue.hasPrefix(DirectReplyTo.prefix) }
 
+    /// Reads and validates the address of a command.
+    ///
     /// - Parameters:
     ///   - replyTo: The `reply-to` property of the command.
     ///   - prefix: The prefix of the allowed queues; nil if only direct reply-to is allowed.
     init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
-            throw Self.violation("Nothing was done: reply-to is missing: set it to receive the outcome.")
+            throw Self.violation("Nothing was done: reply-to is missing; set it to receive the outcome.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOwn(replyTo) } ?? false
         let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)

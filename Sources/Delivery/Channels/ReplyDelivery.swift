@@ -7,15 +7,15 @@ import AMQP
 struct ReplyDelivery {
     enum Step: Hashable {
         case done
-        /// A redirection of this and all further publishes to the results exchange, with its reason.
+        /// A redirection of the reply to the results exchange, for this reason.
         case redirected(String)
         case again(milliseconds: Int)
         /// A reply that no broker would accept, even without its optional properties.
         case impossible(PublishRefusal)
     }
 
-    /// The maximum of repeats at the requester's queue before the reply is redirected. If the queue accepted an
-    /// unconfirmed publish, the reply exists twice, which is harmless.
+    /// The maximum number of repeats at the requester's queue before the reply is redirected. If the queue accepted
+    /// an unconfirmed publish, the reply exists twice, which is harmless.
     static let repeatsMax = 3
     /// The delay before the first repeat. Each further repeat doubles the delay, up to `delayMillisecondsMax`.
     private static let delayMilliseconds = 100
@@ -31,6 +31,8 @@ struct ReplyDelivery {
     private let address: ReplyAddress?
     private let results: (exchange: String, routingKey: String)
 
+    /// Creates the publishes of a reply.
+    ///
     /// - Parameters:
     ///   - message: The reply. Its exchange and routing key are ignored.
     ///   - address: The requester; nil to publish to the results exchange only.
@@ -47,13 +49,13 @@ struct ReplyDelivery {
     /// destination.
     ///
     /// The check is needed because RabbitMQ (3.10) returns a delivered reply in the same way as an undeliverable reply.
-    /// A consumer that leaves between check and publish loses its reply, which direct reply-to permits.
+    /// A consumer that leaves between the check and the publish loses its reply, which direct reply-to permits.
     var consumer: String? {
         guard isForRequester, let address, address.isDirect else { return nil }
         return address.queue
     }
 
-    /// The destination for operators. Names of direct reply-to are secrets of the requester and are omitted.
+    /// The destination, as logged for operators. Direct reply-to names are secrets of the requester and are omitted.
     var destination: String { consumer == nil ? message.destination : "direct reply-to" }
 
     mutating func consumerMissing() -> Step { redirect("receiver not found") }
@@ -84,7 +86,7 @@ struct ReplyDelivery {
         }
     }
 
-    /// The `message-id` of a reply to a command without a `message-id`.
+    /// The `message-id` of a reply that does not repeat the `message-id` of its command.
     static let noID = "-"
 
     private mutating func redirect(_ reason: String) -> Step {

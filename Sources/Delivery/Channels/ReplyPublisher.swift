@@ -11,11 +11,13 @@ final class ReplyPublisher {
     private let repeats: Counter
     private var outage = Outage()
     private let pauses = ContinuationList<Void>()
-    /// The reason why the current reply cannot be published; nil while publishing works.
+    /// The reason why the current reply cannot be published; nil until `ReplyDelivery.repeatsMax` repeats have failed.
     private(set) var failure: String?
 
-    /// - Parameter admin: The admin that checks whether a consumer exists. It uses another connection than `publisher`,
-    ///   whose connection a resource alarm blocks.
+    /// Creates a publisher.
+    ///
+    /// - Parameter admin: The admin that checks whether a consumer exists. It does not share the connection of
+    ///   `publisher`, which a resource alarm blocks.
     init(
         _ publisher: Publisher, admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
         completeRemedy: @escaping @Sendable (String) -> String
@@ -28,10 +30,10 @@ final class ReplyPublisher {
     func start() { admin.start() }
 
     /// Publishes a reply, and repeats the publish until the broker confirms the reply, no broker can accept it, or
-    /// `isLate` is true.
+    /// `isLate` returns true.
     ///
-    /// - Parameter isLate: Whether to give up the reply.
-    /// - Returns: false if the reply was given up.
+    /// - Parameter isLate: A function that returns whether to give up the reply.
+    /// - Returns: false if the reply was given up because of `isLate`; otherwise true.
     func publish(_ reply: ReplyDelivery, until isLate: () -> Bool) async -> Bool {
         var reply = reply
         defer { ended() }
@@ -42,7 +44,8 @@ final class ReplyPublisher {
             case .done:
                 return true
             case .redirected(let reason):
-                // Log the message ID, so that an operator finds the reply, which may contain the ID of a new channel.
+                // Log the message ID, so that an operator can find the reply, which may contain the ID of a new
+                // channel.
                 log.warning(
                     .channelReplyReturned,
                     [

@@ -4,8 +4,8 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// A sender of single requests without a broker. It validates each request like a lane, pushes it once, and reports a
-/// result.
+/// A sender of single requests that needs no broker. It validates each request as a lane does, pushes the request once,
+/// and reports the result.
 ///
 /// Loop-bound.
 public final class DirectPush {
@@ -16,7 +16,7 @@ public final class DirectPush {
         public var result: [UInt8]
         /// The outcome as a sentence.
         public var sentence: String
-        /// Whether no connection to APNs could be opened.
+        /// Whether no connection to APNs could be opened, or the connection could not write the push in time.
         public fileprivate(set) var isUnreachable = false
     }
 
@@ -26,7 +26,7 @@ public final class DirectPush {
     private let pools: [APNSPool]
     /// The last connect failure of each pool.
     private let failures: [ConnectFailure]
-    /// A policy of one attempt, without retries and holds.
+    /// A policy of one attempt, without retries or holds.
     private let policy = OutcomePolicy(
         schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
 
@@ -111,7 +111,7 @@ extension FinalOutcome {
 }
 
 extension IncomingMessage {
-    /// Creates a message without properties that no broker delivered.
+    /// Creates a message that no broker delivered. It has no properties.
     init(unpublished body: [UInt8]) {
         self.init(
             tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false,

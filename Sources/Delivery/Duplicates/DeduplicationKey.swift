@@ -2,20 +2,20 @@ import AMQP
 import Crypto
 import Hashing
 
-/// The key that all duplicates of a request share: a hash of the id and of every byte of the body, which names the app.
-/// A request with a corrected body has another key.
+/// The key that all duplicates of a request share: a hash of the id and of every byte of the body. The body names the
+/// app. A request with a corrected body has another key.
 public struct DeduplicationKey: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
 }
 
 extension SecretMixer {
-    /// Returns the key of a request. The key has 128 bits, so that no two requests in the life of a process share a
-    /// key. The secret of the mixer prevents constructed collisions.
+    /// Returns the key of a request. With 128 bits, a chance collision during the life of a process is practically
+    /// impossible. The secret of the mixer prevents constructed collisions.
     func deduplicationKey(id: UUIDValue, body: UnsafeRawBufferPointer) -> DeduplicationKey {
         let content = hash(body)
-        // Ids may differ in one half only. Both halves of the key must differ then: the high half selects the stripe,
-        // the low half the slot.
+        // If two ids differ in only one half, both halves of their keys must still differ: the high half selects the
+        // stripe, the low half the slot.
         let low = mix(id.low, mix(id.high, content))
         return DeduplicationKey(high: mix(id.high ^ low, content &+ 1), low: low)
     }

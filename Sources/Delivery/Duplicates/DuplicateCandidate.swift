@@ -4,41 +4,41 @@ import EventLoop
 /// The attributes of a delivery that distinguish a redelivery from a duplicate.
 struct DuplicateCandidate: Hashable {
     var channel: DuplicateMemory.Channel
-    /// The wait id of the last round of the request; 0 before the first round. Two publishes have the same wait id only
-    /// if the first publish lacked a confirm and was repeated.
+    /// The wait id of the request's last round (`Attempts.rounds`); 0 before the first round. Two publishes have the
+    /// same wait id only if the first publish lacked a confirm and was repeated.
     var waitID: UInt32 = 0
     /// The wait id before the move to the quarantine; nil unless the last round was that move.
     var waitIDBefore: UInt32?
-    /// The time at which a worker moved the request to the quarantine, by the clock of that worker. nil unless the last
-    /// round was that move.
+    /// The time at which a worker moved the request to the quarantine, computed from that worker's wall clock. nil
+    /// unless the last round was that move.
     var movedAt: MonotonicTime?
     /// The broker's redelivered flag. Outside the quarantine, only a redelivery can be a delivery that a lost channel
     /// held.
     var isRedelivered = false
-    /// The number of failed deliveries that the broker counted; at most 255. After a move to the quarantine, the number
-    /// before the move.
+    /// The number of failed deliveries that the broker counted; at most 255. For the first delivery after a move to the
+    /// quarantine, the number before the move.
     var deliveryCount: UInt8 = 0
     /// The fingerprint of the properties, which distinguishes two publishes of the same body.
     var fingerprint: UInt32 = 0
 
     /// Returns whether the candidate can be a redelivery of the held delivery after its channel was lost, without a
     /// delivery to another worker in between. The broker restarts its count in the quarantine, so only the first
-    /// delivery there can be the held delivery.
+    /// delivery there can be a redelivery of the held delivery.
     func isRedelivery(of held: DuplicateTable.Held) -> Bool {
         let isSame =
             isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
         return isSame && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
-    /// Returns whether the candidate can be a redelivery of a delivery that a channel held at its loss. A request that
-    /// moved to the quarantine before the loss is another delivery.
+    /// Returns whether the candidate can be a redelivery of a delivery that a channel held when it was lost, at `loss`.
+    /// If the request moved to the quarantine before the loss, the candidate is another delivery.
     func mayFollow(_ loss: MonotonicTime) -> Bool {
         guard !isRedelivered, let movedAt else { return true }
-        // The header has whole milliseconds.
+        // The header contains whole milliseconds, so the move may be up to one millisecond later than `movedAt`.
         return movedAt + .milliseconds(1) > loss
     }
 
-    /// Returns whether the delivery returns from the wait to which the held delivery is being published.
+    /// Returns whether the candidate returned from the wait queue to which the held request is still being published.
     func returnsFromWait(of held: DuplicateTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }

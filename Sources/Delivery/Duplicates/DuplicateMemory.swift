@@ -10,7 +10,7 @@ import Threads
 /// All lanes share the memory. Its locks are the only locks on the path of a request (decision 11). A **duplicate** is
 /// a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
 ///
-/// `@unchecked Sendable`: `channelsOpened` and `lostChannels` are used under their lock.
+/// `@unchecked Sendable`: `channelsOpened` and `lostChannels` are used under `channelLock`.
 public final class DuplicateMemory: @unchecked Sendable {
     /// One opening of a consumer's channel.
     public struct Channel: Sendable, Hashable {
@@ -46,7 +46,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     ///
     /// `@unchecked Sendable`: `relation` is written under the lock of the stripe, before the waiter can be resumed.
     class Waiter: @unchecked Sendable {
-        /// The identity of the lane of the delivery; nil in tests without lanes.
+        /// The identity of the duplicate filter of the delivery's lane; nil in tests without lanes.
         let owner: ObjectIdentifier?
         fileprivate(set) var relation = Relation.duplicate
 
@@ -74,15 +74,16 @@ public final class DuplicateMemory: @unchecked Sendable {
         case duplicate
         /// The first delivery again.
         case same
-        /// A delivery that returned from the wait to which the first delivery is still being published.
+        /// A delivery that returned from the wait queue while the first delivery still waits for the confirm of the
+        /// publish to that queue.
         case early
     }
 
     /// The number of settled requests for which the memory is sized. Each stripe holds a sixteenth more than its share,
     /// because keys spread unevenly.
     public static let settledMax = 100_000
-    /// The time before the loss of a channel in which an acknowledgement may have been lost, since acknowledgements are
-    /// batched.
+    /// The length of the period before a channel loss in which an acknowledgment may have been lost, since
+    /// acknowledgments are batched.
     static let lateAcknowledgementSecondsMax = 5
     private static let stripeCount = 16
 
@@ -92,6 +93,8 @@ public final class DuplicateMemory: @unchecked Sendable {
     private var channelsOpened: UInt16 = 0
     private var lostChannels = LostChannels()
 
+    /// Creates a memory.
+    ///
     /// - Parameter settledMax: The number of settled requests for which the memory is sized. Tests set it.
     init(settledMax: Int) {
         let share = settledMax / Self.stripeCount
@@ -100,7 +103,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     public convenience init() { self.init(settledMax: Self.settledMax) }
 
-    /// The memory of the tables, in bytes.
+    /// The size of the tables, in bytes.
     var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
 
     func key(id: UUIDValue, of content: MessageContent) -> DeduplicationKey {
@@ -124,7 +127,8 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     /// Sizes the memory of lost channels.
     ///
-    /// - Parameter channels: The channels that the lanes of the process have open together, and may lose in one outage.
+    /// - Parameter channels: The number of channels that the lanes of the process have open at the same time, and may
+    ///   lose in one outage.
     func expect(channels: Int) {
         channelLock.withLock { lostChannels.expect(channels: channels) }
     }
@@ -162,11 +166,11 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the lost channel whose loss may have dropped the acknowledgement, so that the broker delivers the
-    /// request again.
+    /// Returns the lost channel whose loss may have dropped the acknowledgment, so that the broker delivers the request
+    /// again; nil if there is no such channel.
     ///
-    /// In doubt, the delivery is a duplicate. If the request has duplicates, only a delivery settled after the loss
-    /// qualifies.
+    /// In doubt, returns nil, so that the candidate is a duplicate. If the request has duplicates, only a loss before
+    /// the settlement qualifies.
     private func lost(
         _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasDuplicates: Bool
     ) -> Channel? {
@@ -228,7 +232,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         for waiter in waiters { waiter.resume(verdict) }
     }
 
-    /// Removes a request that returned to the broker without an outcome.
+    /// Removes a request, so that its next delivery is a first delivery again.
     func forget(_ key: DeduplicationKey) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.forget(key)

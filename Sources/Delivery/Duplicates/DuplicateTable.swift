@@ -15,7 +15,7 @@ struct DuplicateTable {
         case settled(isAccepted: Bool, Held, at: MonotonicTime, hasDuplicates: Bool)
     }
 
-    /// The channel and round of the first delivery. 16 bytes, in this order.
+    /// The attributes of the first delivery. With the members in this order, the size is 16 bytes.
     struct Held: Equatable {
         /// The fingerprint of the properties.
         var fingerprint: UInt32
@@ -24,8 +24,8 @@ struct DuplicateTable {
         /// The low half of the wait id with which the request is published to a wait queue; 0 before the publish. The
         /// request may return before the broker confirms the publish.
         var next: UInt16 = 0
-        /// The channel of a second delivery of the same round, whose publish was repeated; nil without a second
-        /// delivery. The lane acknowledges the second delivery.
+        /// The channel of a second delivery with the same wait id, which a repeated publish caused; nil without a
+        /// second delivery. The lane acknowledges the second delivery.
         var twin: DuplicateMemory.Channel?
         /// The number of failed deliveries before this delivery; at most 255.
         var deliveryCount: UInt8
@@ -61,7 +61,7 @@ struct DuplicateTable {
     /// slow.
     private struct Slot: Equatable {
         static let free = Slot(word: .max)
-        /// The bits of an index: enough for four million requests in flight in a share.
+        /// The number of bits of an index: enough for four million entries.
         private static let indexBits: UInt32 = 22
         private static let distanceBits: UInt32 = 4
         /// The value for this distance and all larger distances.
@@ -107,24 +107,26 @@ struct DuplicateTable {
     let settledMax: Int
     private var entries: [Entry] = []
     private var free: [Int32] = []
-    /// The settled entries, as a ring.
+    /// The indices of the settled entries, as a ring whose oldest element is at `oldest`.
     private var order: [Int32] = []
     private var oldest = 0
-    /// Open addressing with linear probing.
+    /// A hash table that uses open addressing with linear probing.
     private var slots: [Slot]
 
-    /// - Parameter settledMax: The maximum of settled entries; below 65,535.
+    /// Creates an empty table.
+    ///
+    /// - Parameter settledMax: The maximum number of settled entries; clamped to 1 to 65,535.
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
         var slotCount = 1
         while slotCount < self.settledMax * 2 { slotCount *= 2 }
         slots = Array(repeating: .free, count: slotCount)
-        // Arrays that grow by doubling would use half as much memory again.
+        // Arrays that grow by doubling would use about 50 % more memory.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)
     }
 
-    /// The memory of the arrays, in bytes.
+    /// The size of the arrays, in bytes.
     var bytes: Int {
         entries.capacity * MemoryLayout<Entry>.stride
             + (free.capacity + order.capacity) * MemoryLayout<Int32>.stride
@@ -166,12 +168,12 @@ struct DuplicateTable {
         if let index = index(of: key) { entries[index].state.insert(.hasDuplicates) }
     }
 
-    /// Records the channel of a second delivery of the same round, whose publish was repeated.
+    /// Records the channel of a second delivery with the same wait id, which a repeated publish caused.
     mutating func setTwin(_ key: DeduplicationKey, on channel: DuplicateMemory.Channel) {
         if let index = index(of: key) { entries[index].held.twin = channel }
     }
 
-    /// Replaces the delivery of the lost channel by its redelivery.
+    /// Replaces the delivery of the lost channel with its redelivery.
     mutating func move(_ key: DeduplicationKey, from lost: DuplicateMemory.Channel, to candidate: DuplicateCandidate) {
         guard let index = index(of: key) else { return }
         let before = entries[index].held
@@ -196,7 +198,7 @@ struct DuplicateTable {
         entries[index].place = remember(Int32(index))
     }
 
-    /// Removes a request without an outcome.
+    /// Removes a request.
     mutating func forget(_ key: DeduplicationKey) {
         guard let index = index(of: key) else { return }
         remove(index)

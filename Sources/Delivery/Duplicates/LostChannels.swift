@@ -6,7 +6,7 @@ struct LostChannels {
     /// The number of outages whose lost channels are remembered. One outage loses every channel of every lane.
     static let outagesMax = 4
     static let countMin = 256
-    /// Half of the channel numbers, so that no two remembered channels share a number.
+    /// The limit of `countMax`: half of all channel numbers, so that no two remembered channels share a number.
     static let countLimit = 1 << 15
 
     private(set) var countMax = countMin
@@ -15,9 +15,9 @@ struct LostChannels {
     private var oldest = 0
     private var times: [UInt16: MonotonicTime] = [:]
 
-    /// Raises the bound to the losses of `outagesMax` outages.
+    /// Raises `countMax` to the number of channels that `outagesMax` outages can lose.
     ///
-    /// - Parameter channels: The channels that are open together.
+    /// - Parameter channels: The number of channels that are open at the same time.
     mutating func expect(channels: Int) {
         let wanted = min(channels, Self.countLimit) * Self.outagesMax
         guard wanted > countMax, countMax < Self.countLimit else { return }
@@ -37,6 +37,6 @@ struct LostChannels {
         times[channel.number] = time
     }
 
-    /// Returns the time at which the channel was lost; nil if it was not lost, or was forgotten since.
+    /// Returns the time at which the channel was lost; nil if it was not lost, or its loss was forgotten.
     func time(of channel: DuplicateMemory.Channel) -> MonotonicTime? { times[channel.number] }
 }

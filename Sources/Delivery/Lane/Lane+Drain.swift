@@ -3,12 +3,12 @@ import APNS
 import EventLoop
 
 extension Lane {
-    /// The time for the broker to apply the settlements after the drain.
+    /// The maximum time for the broker to apply the acknowledgments and requeues of the drain.
     public static let settleDeadlineSeconds = 2
-    /// The time for the broker to answer the close of each of the two connections, after the settlements.
+    /// The maximum time for the broker to answer the close of each of the lane's two connections.
     public static let closeDeadlineSeconds = 1
 
-    /// The time for the broker to stop the consumers of a lane.
+    /// The maximum time for the broker to cancel the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
     /// Pauses the lane. Returns when the broker has sent the last delivery, or after a timeout of 10 seconds. A drain

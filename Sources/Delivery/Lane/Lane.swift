@@ -6,7 +6,7 @@ public import Telemetry
 /// each request.
 ///
 /// The lane's executor is its event loop. The lane starts, pauses and drains its `DeliveryPipeline`, which handles the
-/// deliveries. Lanes share the memory of duplicates and nothing else.
+/// deliveries. On the path of a request, lanes share only the memory of duplicates.
 public actor Lane {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -33,8 +33,8 @@ public actor Lane {
     /// Creates a lane. To be called on the loop's thread.
     ///
     /// - Parameters:
-    ///   - tokens: The sources of provider tokens, one for each key of the process. A pool without a source signs its
-    ///     own tokens.
+    ///   - tokens: The sources of provider tokens, one for each key of the process. The pools of a key without a source
+    ///     sign their own tokens.
     ///   - duplicates: The memory of duplicates that all lanes of the process share.
     ///   - onSpans: Called on the loop, at most once a second, with the spans of completed deliveries.
     ///   - onStateChange: Called on the loop when the state of the lane may have changed.
@@ -58,8 +58,8 @@ public actor Lane {
     /// Connects and starts to consume.
     public func start() { pipeline.start() }
 
-    /// Pauses or resumes a scope until the opposite call or the end of the process. Pushes in flight are settled
-    /// normally.
+    /// Pauses or resumes a scope until the opposite call or the end of the process. Requests whose pushes are in flight
+    /// are settled normally.
     ///
     /// - Returns: false if the lane does not have the key, certificate or topic of the scope.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool { pipeline.pause(scope, isPaused) }

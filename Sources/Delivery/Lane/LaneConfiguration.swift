@@ -8,8 +8,8 @@ public struct LaneConfiguration: Sendable {
     /// The prefetch of the quarantine. The quarantine delivers one request at a time, so that a request that crashes
     /// workers affects no other request.
     public static let quarantinePrefetch = 1
-    /// The prefetch of the queue of expired requests. Small, since expired requests are not pushed and only wait for
-    /// the confirm of their results.
+    /// The prefetch of the queue of expired requests. It is small, since expired requests are not pushed and only wait
+    /// for the confirm of their results.
     static let expiredPrefetch = 32
     /// The number of consumers of a lane for the quarantine and for expired requests.
     package static let consumersBesidesRequests = 2
@@ -19,8 +19,8 @@ public struct LaneConfiguration: Sendable {
     /// The request queues by descending priority of their pushes. Each queue precedes its shards, which share its
     /// priority. At least one queue.
     public var requestQueues: [RequestQueue]
-    /// The configuration of the broker connections. Each connection of the lane appends its lane, purpose and version
-    /// to the name.
+    /// The configuration of the broker connections. Each connection of the lane appends the lane, its purpose and the
+    /// worker's version to `connectionName`.
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
@@ -49,14 +49,17 @@ public struct LaneConfiguration: Sendable {
     /// The kind of queue that a consumer consumes from.
     enum QueueRole { case requests, quarantine, expired }
 
+    /// Returns the kind of queue that a consumer consumes from.
+    ///
     /// - Parameter consumer: An index into ``consumers``.
     func role(ofConsumer consumer: Int) -> QueueRole {
         guard consumer >= requestQueues.count else { return .requests }
         return consumer == requestQueues.count ? .quarantine : .expired
     }
 
-    /// The consumers of the request queues, then of the quarantine, then of expired requests. The request queues share
-    /// the bytes in flight equally. Each other queue may have as many bytes as one request queue.
+    /// The configurations of the consumers, in this order: the request queues, the quarantine, the expired requests.
+    /// The request queues share the bytes in flight equally. Each other queue may have as many bytes as one request
+    /// queue.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
         let expired = RequestQueue(name: names.expiredQueue, prefetch: Self.expiredPrefetch)
@@ -70,8 +73,8 @@ public struct LaneConfiguration: Sendable {
         }
     }
 
-    /// The priority of each consumer's pushes. Shards have the priority of their queue; the quarantine has the lowest.
-    /// Expired requests are not pushed.
+    /// The priority of each consumer's pushes, except for expired requests, which are not pushed. 0 is the highest
+    /// priority. Shards have the priority of their queue; the quarantine has the lowest.
     var priorities: [Int] {
         var next = 0
         let ofQueues = requestQueues.map { queue in
@@ -96,7 +99,9 @@ public struct LaneConfiguration: Sendable {
         publisher.waitingMax = max(publisher.waitingMax, requestQueues.reduce(0) { $0 + $1.prefetch } * 2)
     }
 
-    /// - Parameter inFlightMax: The prefetch of each request queue in `names`: 1 to 65,535.
+    /// Creates the configuration of a lane that consumes from the request queues in `names` and from their shards.
+    ///
+    /// - Parameter inFlightMax: The prefetch of each request queue, which its shards share: 1 to 65,535.
     public init(
         names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, inFlightMax: Int, apps: AppDirectory,
         pools: [PoolConfiguration], worker: String
@@ -124,7 +129,7 @@ extension LaneConfiguration {
             waitSecondsMax: schedule.waits.last?.seconds ?? WaitDelay.secondsMax)
     }
 
-    /// The index of each pool's endpoint.
+    /// The index of each pool's endpoint. Pools with the same environment and authority have the same endpoint.
     var endpointOfPool: [Int] {
         var endpoints: [String] = []
         return pools.map { pool in

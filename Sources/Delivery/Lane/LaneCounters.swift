@@ -2,7 +2,7 @@ public import APNS
 public import APNSProtocol
 public import Telemetry
 
-/// The counters of a lane, in cells that only this lane writes.
+/// The metrics of a lane without labels of apps and queues, in cells that only this lane writes.
 public final class LaneCounters: Sendable {
     /// The registry that exports the cells, summed over all lanes.
     public let registry: MetricsRegistry
@@ -26,7 +26,7 @@ public final class LaneCounters: Sendable {
     public let age: Histogram
     /// The time from a publish to its confirm.
     public let confirms: Histogram
-    /// The time from a delivery to its settlement.
+    /// The time from a delivery to its acknowledgment, rejection or requeue.
     public let whole: Histogram
     private let stream: Histogram
     private let answer: Histogram
@@ -38,7 +38,7 @@ public final class LaneCounters: Sendable {
         }
         held = counter("held_total", "Deliveries held by an open breaker or a pause.")
         quarantined = counter("quarantined_total", "Requests moved to the quarantine or completed there.")
-        let settled = "Deliveries settled at the broker, by kind."
+        let settled = "Deliveries acknowledged, rejected or requeued, by kind."
         acknowledged = counter("acks_total", settled, ["kind": "ack"])
         rejected = counter("acks_total", settled, ["kind": "reject"])
         requeued = counter("acks_total", settled, ["kind": "requeue"])
@@ -54,7 +54,7 @@ public final class LaneCounters: Sendable {
         func stage(_ name: String) -> Histogram {
             registry.histogram(
                 "martlet_process_seconds",
-                help: "Duration of deliveries: waiting for a stream, for the answer of APNs, and in total.",
+                help: "Duration of deliveries: the wait for a stream, the wait for APNs' answer, and the total.",
                 labels: ["stage": name])
         }
         stream = stage("stream")
@@ -78,7 +78,7 @@ public final class LaneCounters: Sendable {
             resent: counter("resent", "Pushes sent again by their connection pool."))
     }
 
-    /// Returns the number of requests with an outcome, summed over all lanes.
+    /// Returns the number of completed requests with this outcome, summed over all lanes.
     public func count(of outcome: Outcome) -> Int {
         registry.count(of: "martlet_messages_total", with: ("outcome", outcome.rawValue))
     }

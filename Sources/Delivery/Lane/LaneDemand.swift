@@ -6,6 +6,8 @@ enum LaneDemand {
     case quarantineAndExpired
     case nothing
 
+    /// Creates the demand of a lane in this state.
+    ///
     /// - Parameters:
     ///   - isStuck: Whether the lane cannot publish.
     ///   - isUnreachable: Whether no endpoint of APNs accepts a connection.

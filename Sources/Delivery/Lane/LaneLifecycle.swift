@@ -7,7 +7,7 @@ enum LaneLifecycle: Equatable {
     /// The first phase of a drain: the consumers stop, and the lane processes the deliveries in transit. To: leaving,
     /// ended.
     case stopping
-    /// The second phase of a drain: no more deliveries can arrive. Requests that are not pushed yet return to the
+    /// The second phase of a drain: no more deliveries can arrive. Requests that have not been pushed return to the
     /// broker. To: ended.
     case leaving
     /// The last phase: the deadline of the drain has passed, or the connections are closed. The lane publishes nothing.
@@ -20,6 +20,6 @@ enum LaneLifecycle: Equatable {
         }
     }
 
-    /// Whether requests that are not pushed yet return to the broker.
+    /// Whether requests that have not been pushed return to the broker.
     var isLeaving: Bool { self == .leaving || self == .ended }
 }

@@ -5,7 +5,7 @@ import BrokerTopology
 import EventLoop
 import Telemetry
 
-/// The metrics of a lane. Label values never contain text of a peer.
+/// The metrics of a lane. Label values never contain text from a peer.
 ///
 /// Loop-bound.
 final class LaneMetrics {
@@ -30,8 +30,8 @@ final class LaneMetrics {
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
 
-    /// The maximum of apps with their own label value: the first apps of the configuration. All other apps share
-    /// `otherApps`.
+    /// The maximum number of apps with their own label value. The first apps of the configuration have one; all other
+    /// apps share `otherApps`.
     static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
     static let otherApps = "other"
 
@@ -111,6 +111,8 @@ final class LaneMetrics {
         ) { ["role": $0.rawValue] }
     }
 
+    /// Counts the opened connections, and the failures of connections and channels.
+    ///
     /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func brokerStatusChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {

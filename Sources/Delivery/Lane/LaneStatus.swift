@@ -29,7 +29,7 @@ public struct LaneStatus: Sendable {
         public var unsettled: Int
     }
 
-    /// A route whose pushes are held, with the reason.
+    /// An open breaker: the route whose pushes it holds, and the reason.
     public struct OpenBreaker: Sendable, Hashable {
         /// The endpoint. For a breaker of a credential or topic, also the credential; for a breaker of a topic, also
         /// the topic.

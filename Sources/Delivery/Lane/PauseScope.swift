@@ -4,11 +4,11 @@ import APNS
 public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
     /// The whole worker: no requests are consumed.
     case everything
-    /// The pushes with the key of this key ID, which are held as by an open breaker.
+    /// The pushes that use the key with this ID. They are held as if a breaker were open.
     case key(String)
-    /// The pushes with the certificate of this name, which are held.
+    /// The pushes that use the certificate with this name. They are held as if a breaker were open.
     case certificate(String)
-    /// The pushes to this topic, which are held.
+    /// The pushes to this topic. They are held as if a breaker were open.
     case topic(String)
 
     public var description: String {

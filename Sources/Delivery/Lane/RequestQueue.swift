@@ -1,9 +1,9 @@
 /// A queue from which a lane consumes requests.
 public struct RequestQueue: Sendable, Hashable {
     public var name: String
-    /// The maximum of the queue's deliveries in flight in the lane: 1 to 65,535.
+    /// The maximum number of deliveries from this queue that are in flight in the lane: 1 to 65,535.
     public var prefetch: Int
-    /// The name of the sharded queue; nil if this queue is not a shard.
+    /// The name of the queue of which this queue is a shard; nil if this queue is not a shard.
     public var shardOf: String?
 
     public init(name: String, prefetch: Int, shardOf: String? = nil) {

@@ -10,12 +10,13 @@ import EventLoop
 struct AppLimit {
     /// The duration of a burst. After a pause, the pushes that the rate allows in this time may be sent together.
     static let burstMilliseconds: Int64 = 100
-    /// The longest time until a slot that is near.
+    /// The longest time until a slot that counts as near.
     static let nearMilliseconds: Int64 = 1000
     /// The longest wait in the lane. A request that has no permit by then moves to the broker, since pushes take longer
     /// than estimated.
     static let laneWaitSecondsMax: Int64 = 5
-    /// The shortest duration of a push that was sent. A push that ends sooner does not count in the average duration.
+    /// The shortest plausible duration of a push that was sent. A push that ends sooner does not count in the average
+    /// duration.
     static let pushMillisecondsMin: Int64 = 1
     /// The longest wait that is planned from an estimate of when pushes in flight end.
     static let estimatedSecondsMax: Int64 = 600
@@ -37,17 +38,17 @@ struct AppLimit {
         var hasWaited = false
         /// The seconds until the deadline of the request; nil if it has none.
         var secondsLeft: Int64?
-        /// Whether another request of any app may wait in the lane.
+        /// Whether the lane has room for one more waiting request, counted over all apps.
         var hasRoom = true
     }
 
     private let inFlightMax: Int
-    /// The time between two pushes; 0 without a rate.
+    /// The time between two pushes; 0 without a rate limit.
     private let interval: Int64
     private let waitingMax: Int
     /// The longest wait in the lane. At a low rate it exceeds `laneWaitSecondsMax`, since the next slot may be later.
     private let laneWaitMax: Int64
-    /// The time ahead for which slots are planned.
+    /// The longest wait for which a slot is planned.
     private let plannedMax: Int64
 
     private(set) var inFlight = 0
@@ -67,9 +68,11 @@ struct AppLimit {
     private static let burst = burstMilliseconds * 1_000_000
     private static let near = nearMilliseconds * 1_000_000
 
+    /// Creates the limits of an app without any pushes or waits.
+    ///
     /// - Parameters:
-    ///   - limits: The limits of this lane.
-    ///   - waitingMax: The maximum of requests that wait in the lane.
+    ///   - limits: The app's limits in this lane.
+    ///   - waitingMax: The maximum number of the app's requests that wait in the lane.
     ///   - waitSecondsMax: The longest delay of a wait queue.
     init(_ limits: PushLimits, waitingMax: Int, waitSecondsMax: Int) {
         inFlightMax = limits.inFlightMax ?? .max
@@ -121,7 +124,7 @@ struct AppLimit {
         return sendToBroker(nextSlot(now), secondsLeft: nil, now)
     }
 
-    /// The time to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
+    /// The time to call `nextPermit`, if no push ends before then; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? {
         guard let since = waiting.first else { return nil }
         let latest = since + laneWaitMax
@@ -140,8 +143,8 @@ struct AppLimit {
         duration += (min(took, 2 * duration) - duration) / 8
     }
 
-    /// Ends the limited state if the app has been below its limits for long enough. Returns the time for which it was
-    /// limited; nil if the state has not changed.
+    /// Ends the limited state if the app has been below its limits for `quietSecondsMin`. Returns the time for which
+    /// the app was limited; nil if the state has not changed.
     mutating func endLimited(_ now: MonotonicTime) -> Duration? {
         let quiet = now.nanoseconds - Self.quietSecondsMin * 1_000_000_000
         guard let since = limitedSince, waiting.isEmpty, max(lastSentToBroker, planned) <= quiet else { return nil }
@@ -174,7 +177,7 @@ struct AppLimit {
         lastSentToBroker = now
         let slot = max(next, planned + max(interval, pace))
         let wait = slot - now
-        // A request that returns before its slot is planned again at its return, so it uses no slot now.
+        // A request whose wait ends before this slot gets another slot when it returns, so it uses no slot now.
         if wait <= plannedMax, secondsLeft.map({ wait / 1_000_000_000 < $0 }) ?? true { planned = slot }
         return .atBroker(milliseconds: max(1, (wait + 999_999) / 1_000_000))
     }

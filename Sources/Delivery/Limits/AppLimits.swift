@@ -4,8 +4,9 @@ import EventLoop
 ///
 /// Pure: its methods have the time and the events as parameters.
 struct AppLimits {
-    /// The divisors of the smallest prefetch that bound the requests waiting in the lane: for one app, and for all
-    /// apps. The rest of the prefetch remains for other requests.
+    /// The divisor of the smallest prefetch for one app. The quotient is the maximum number of the app's requests that
+    /// wait in the lane. `waitingPart` is the divisor for all apps together. The rest of the prefetch remains for other
+    /// requests.
     static let waitingPartOfAnApp = 8
     static let waitingPart = 2
 
@@ -25,6 +26,8 @@ struct AppLimits {
     /// The changes since the owner last logged and removed them.
     var changes: [Change] = []
 
+    /// Creates the limits of a lane.
+    ///
     /// - Parameters:
     ///   - limits: The limits of each app in this lane.
     ///   - prefetch: The smallest prefetch of the lane's request queues.
@@ -68,7 +71,7 @@ struct AppLimits {
         return permit
     }
 
-    /// The time to call `nextPermit`, if no push ends before; nil if no request waits in the lane.
+    /// The time to call `nextPermit`, if no push ends before then; nil if no request waits in the lane.
     var nextPermitTime: MonotonicTime? { appsWaiting.lazy.compactMap { apps[$0]?.nextPermitTime }.min() }
 
     mutating func ended(_ app: AppDirectory.Index, begunAt: MonotonicTime, _ now: MonotonicTime) {

@@ -1,6 +1,6 @@
-/// The limits of one app's pushes in a worker; nil means unlimited. Workers do not coordinate their limits.
+/// The limits of one app's pushes in a worker. A limit of nil means unlimited. Workers do not coordinate their limits.
 public struct PushLimits: Sendable, Hashable {
-    /// The maximum of pushes in flight.
+    /// The maximum number of pushes in flight.
     public var inFlightMax: Int?
     /// The maximum rate, in pushes per second.
     public var perSecondMax: Double?

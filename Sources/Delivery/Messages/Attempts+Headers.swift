@@ -1,7 +1,7 @@
 import AMQP
 
 extension Attempts {
-    /// The maximum of a count that a worker reads from a header.
+    /// The largest count that a worker accepts from a header. Larger counts are reduced to this value.
     private static let countedMax = 1_000_000
 
     /// Reads the history of a request from its headers. A redelivered request may have been pushed by a worker that
@@ -17,7 +17,7 @@ extension Attempts {
         }
         possibleDuplicate =
             possibleDuplicate || properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
-        // A dead letter that was moved to a request queue without `martlet` starts over.
+        // A dead letter that a tool other than `martlet` moved to a request queue starts over.
         guard properties.header(MessageHeaderName.outcome) == nil else { return }
         before = count(MessageHeaderName.attempt)
         rounds = count(MessageHeaderName.rounds)

@@ -42,8 +42,9 @@ package struct BrokerDeath {
         if case .timestamp(let seconds)? = death["time"] { seconds } else { 0 }
     }
 
-    /// Returns whether the time to live of a request ended in a request queue or the quarantine. Request queues of
-    /// other workers with the same prefix count; channel commands and wait queues do not.
+    /// Returns whether the time to live of a request ended in a request queue or the quarantine. The request queues of
+    /// other workers with the same prefix count as request queues; the queue of channel commands and the wait queues do
+    /// not.
     func isExpiry(in names: TopologyNames) -> Bool {
         guard reason == "expired", let queue else { return false }
         return queue == names.quarantineQueue || !names.isReserved(queue)

@@ -12,7 +12,7 @@ enum DeadLetterMessage {
     ) -> OutgoingMessage {
         var message = record.republished(
             exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)))
-        // Consumers drop duplicates by this id, and match a result with its dead letter.
+        // Consumers use this id to drop duplicates, and to match a result with its dead letter.
         message.messageID = record.messageID
         message.headers.append(MessageHeaderName.outcome, .string(finalOutcome.outcome.rawValue))
         message.headers.append(MessageHeaderName.reasonClass, .string(reason.deadClass))

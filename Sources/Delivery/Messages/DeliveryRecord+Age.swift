@@ -5,7 +5,7 @@ extension DeliveryRecord {
     private static let ageSecondsMax: Int64 = 30 * 86_400
 
     /// The time since the producer's timestamp, with a resolution of one second. nil without a timestamp, and for a
-    /// request that returned from a wait queue.
+    /// republished request.
     var ageNanoseconds: Int? {
         guard attempts.rounds == 0, let published = delivery.properties.timestampSeconds else { return nil }
         let seconds = receivedAtMilliseconds / 1000 - Int64(clamping: published)

@@ -8,7 +8,7 @@ extension DeliveryRecord {
     /// The rounding error of `timestamp`, which has whole seconds. The request may have been published this much later.
     private static let timestampRoundingMilliseconds: Int64 = 999
 
-    /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set no time to live.
+    /// The end of the request's time to live, in UNIX milliseconds; nil if its producer set no valid time to live.
     ///
     /// The broker does not report how long the request was queued. The time to live therefore begins with the delivery,
     /// or with the producer's `timestamp` if that is earlier. After a wait, the deadline is in a header that the first

@@ -23,8 +23,8 @@ extension DeliveryRecord {
         return delivery.content.withBody { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 
-    /// Appends the origin of the request, for operators. A request that returned from a worker keeps the origin that
-    /// the first worker wrote.
+    /// Appends the origin of the request, for operators. A request that a worker republished keeps the origin that the
+    /// first worker wrote.
     func copyOrigin(_ worker: WorkerIdentity, to headers: inout FieldTable) {
         let properties = delivery.properties
         // A worker does not write empty values. Do not replace a missing value with the value of this delivery, which
@@ -71,8 +71,8 @@ extension DeliveryRecord {
 }
 
 extension String {
-    /// The first list members that fit completely, since a truncated value of a vendor would be another value (W3C
-    /// Trace Context, section 3.3.1.5).
+    /// The leading list members that fit completely; nil if none fits. A truncated value of a vendor would be another
+    /// value (W3C Trace Context, section 3.3.1.5).
     fileprivate var shortTraceState: String? {
         guard utf8.count > MessageHeaderName.traceStateBytesMax else { return self }
         let start = cut(to: MessageHeaderName.traceStateBytesMax + 1)

@@ -6,8 +6,8 @@ extension DeliveryRecord {
     /// they fit one frame.
     private static let copiedHeaderBytesMax = 8192
 
-    /// Returns the request as its producer published it, but without headers and without `expiration`, on which the
-    /// broker would act. The message carries the worker's user ID, since the broker would refuse the producer's user
+    /// Returns the request as its producer published it, but without its headers and `expiration`. The broker would act
+    /// on the `expiration`. The message carries the worker's user ID, since the broker would refuse the producer's user
     /// ID.
     func republished(exchange: String, routingKey: String) -> OutgoingMessage {
         let properties = delivery.properties
@@ -59,6 +59,6 @@ extension FieldTable.Entry {
     /// Whether a worker wrote the header in an earlier round. Its value no longer applies.
     fileprivate var isFromEarlierRound: Bool { MessageHeaderName.singleRound.contains(name) }
 
-    /// Whether the header has a name of Martlet but a type that its readers do not expect.
+    /// Whether the header is `push-first-failed-at` with a type that the readers of this header do not expect.
     fileprivate var isMisread: Bool { name == MessageHeaderName.firstFailedAt && value.integerValue == nil }
 }

@@ -4,7 +4,8 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// One delivery with the findings of the pipeline's stages, from which its messages are built.
+/// One delivery, with the data that the pipeline's stages add. The messages about the delivery are built from the
+/// record.
 ///
 /// A class, so that the stages pass a reference instead of copies.
 final class DeliveryRecord: PublishReceiver, PushReceiver {
@@ -62,7 +63,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         if case .channel = target { true } else { false }
     }
 
-    /// Records that APNs processed or may have processed this attempt.
+    /// Records that APNs processed or may have processed the push of this delivery.
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
@@ -111,7 +112,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
-        // Last, so that the delivery is moved and not copied.
+        // Assign `delivery` last, so that it is moved and not copied.
         self.delivery = delivery
     }
 }

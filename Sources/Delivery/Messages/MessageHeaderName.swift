@@ -38,8 +38,8 @@ package enum MessageHeaderName {
     /// The AMQP property `priority` of a waiting request. On RabbitMQ 4, priorities inside a wait queue would let
     /// messages with a higher priority starve the others.
     package static let priority = "push-priority"
-    /// The identifier of the dead letter that `martlet dead-letters` redrove. The low half of its last part is the wait
-    /// id.
+    /// The UUID that `martlet dead-letters` derives from the dead letter that it redrives. The last 32 bits of the UUID
+    /// are the wait id.
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"

@@ -1,7 +1,7 @@
 import AMQP
 import BrokerTopology
 
-/// The request, byte for byte, for the quarantine, whose messages are delivered one at a time.
+/// The message that moves a request, byte for byte, to the quarantine. The quarantine delivers one message at a time.
 enum QuarantineMessage {
     static func make(
         for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames,

@@ -2,7 +2,7 @@
 enum RoutingKey {
     static let bytesMax = 255
     private static let wordBytesMax = 64
-    /// The replacement for an app that could not be read.
+    /// The replacement for an app that could not be read or is not a bundle ID, and for an empty word.
     static let unknownApp = "-"
 
     static func result(_ outcome: Outcome, app: String?) -> String {
@@ -17,7 +17,7 @@ enum RoutingKey {
         key("dead.\(word(reason.deadClass)).\(word(reason.code)).", app)
     }
 
-    /// Returns the prefix followed by the app, which is truncated to the length limit of the key.
+    /// Returns the prefix followed by the app. The app is truncated so that the key has at most `bytesMax` bytes.
     private static func key(_ prefix: String, _ app: String?) -> String {
         guard let app, isBundleID(app) else { return prefix + unknownApp }
         return prefix + String(decoding: app.utf8.prefix(bytesMax - prefix.utf8.count), as: UTF8.self)

@@ -2,8 +2,11 @@ import AMQP
 import BrokerTopology
 import Text
 
-/// The request, byte for byte, for a wait queue, which returns it to its request queue after the delay.
+/// The message that moves a request, byte for byte, to a wait queue. The wait queue returns the request to its request
+/// queue after the delay.
 enum WaitMessage {
+    /// Returns the message for a wait.
+    ///
     /// - Parameter sibling: The index of the sibling queue for a wait that does not specify a sibling.
     static func make(
         for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,

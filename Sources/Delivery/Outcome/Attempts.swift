@@ -1,4 +1,4 @@
-/// The history of a request before this delivery, from the headers of a request that returned from a wait queue.
+/// The history of a request before this delivery, read from the headers of the delivery.
 public struct Attempts: Sendable, Hashable {
     /// The number of previous attempts: pushes that APNs processed or may have processed.
     public var before = 0
@@ -8,15 +8,15 @@ public struct Attempts: Sendable, Hashable {
     /// The number of republishes of the request: waits for any reason, moves to the quarantine, and redrives of dead
     /// letters.
     public var rounds = 0
-    /// The id of the last round; 0 before the first round. Two requests with the same wait id are one request whose
-    /// publish was repeated. The id is random, except after a redrive, when it derives from the dead letter (decision
-    /// 14).
+    /// The id of the last round; 0 before the first round. Two requests with the same nonzero wait id are one
+    /// request whose publish was repeated. The id is random, except after a redrive, when it derives from the dead
+    /// letter (decision 14).
     public var waitID: UInt32 = 0
     /// The history before the last round; nil unless that round was the move to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?
     /// The time at which the first attempt failed, in UNIX milliseconds; nil before that.
     public var firstTriedAtMilliseconds: Int64?
-    /// The number of consecutive rounds in which the request was held.
+    /// The number of consecutive rounds, up to the last round, in which the request was held.
     public var holds = 0
     /// The time at which the first of these rounds began, in UNIX milliseconds; nil if `holds` is 0.
     public var heldSinceMilliseconds: Int64?

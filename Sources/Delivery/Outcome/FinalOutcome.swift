@@ -34,10 +34,11 @@ public struct FinalOutcome: Sendable, Hashable {
 
 /// The reason in a dead letter's routing key and headers.
 public struct DeadLetterReason: Sendable, Hashable {
-    /// `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or `unknown`.
+    /// The class: `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or
+    /// `unknown`.
     public var deadClass: String
     public var code: String
-    /// The JSON pointer to the invalid value; nil for the whole request, and for other reasons.
+    /// The JSON pointer to the invalid value; nil if the reason is no violation, or concerns the whole request.
     public var path: String?
     public var sentence: String
 

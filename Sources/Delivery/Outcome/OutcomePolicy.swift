@@ -3,7 +3,7 @@ import APNSProtocol
 
 /// The policy that decides the verdict on a request from the outcome of its push. Pure.
 ///
-/// `BreakerSet` evaluates the same outcome for keys, topics and endpoints.
+/// `BreakerSet` evaluates the same outcome for credentials, topics and endpoints.
 public struct OutcomePolicy: Sendable {
     /// The shortest wait after a 5xx answer of APNs. Apple permits a repeat after 15 minutes ("Handling notification
     /// responses from APNs").
@@ -46,7 +46,8 @@ public struct OutcomePolicy: Sendable {
         }
     }
 
-    /// Returns the verdict on a request that an open breaker or the limits of its app hold. No attempt is counted.
+    /// Returns the verdict on a request that must be held, for example because of an open breaker or the limits of its
+    /// app. No attempt is counted.
     ///
     /// - Parameter permitAfterMilliseconds: The time until the request's permit; nil if unknown.
     func hold(_ cause: HoldReason, of subject: Subject, permitAfterMilliseconds: Int64? = nil) -> Verdict {
@@ -91,6 +92,8 @@ public struct OutcomePolicy: Sendable {
         return .conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(answer), tokenState: state))
     }
 
+    /// Returns the outcome of a request that APNs refused permanently.
+    ///
     /// - Parameter sentence: The sentence of the dead letter; nil for the explanation of the reason.
     private func rejected(_ answer: PushAnswer, _ state: TokenState?, sentence: String? = nil) -> FinalOutcome {
         FinalOutcome(
@@ -185,7 +188,7 @@ public struct OutcomePolicy: Sendable {
 }
 
 extension PushAnswer {
-    /// Whether APNs itself answered 5xx, not a server on the path.
+    /// Whether APNs itself, and not a server on the path, answered 5xx.
     fileprivate var isServerError: Bool { status >= 500 && isFromAPNS }
 
     /// Whether the answer is 200 without any other value that a result contains.

@@ -2,8 +2,8 @@ import APNS
 import APNSProtocol
 
 extension PushAnswer {
-    /// The code for routing keys: a reason that Apple documents, otherwise the status. The code never contains text of
-    /// a peer.
+    /// The code for routing keys: a reason that Apple documents, otherwise the status. The code never contains text
+    /// from a peer.
     var code: String {
         switch reason {
         case nil, .unknown: "status-\(status)"
@@ -23,6 +23,6 @@ extension PushAnswer {
         }
     }
 
-    /// The summary with its meaning and remedy, for answers that open no breaker.
+    /// The summary with the meaning and remedy of the reason, for answers that open no breaker.
     var explained: String { reason?.explanation.map { "\(summary) \($0)" } ?? summary }
 }

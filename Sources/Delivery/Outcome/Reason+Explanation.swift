@@ -1,7 +1,8 @@
 import APNSProtocol
 
 extension Reason {
-    /// The meaning and remedy of a refusal, for operators and developers of producers; nil for an unknown reason.
+    /// The meaning and remedy of a refusal, for operators and for the developers of producers; nil for an unknown
+    /// reason.
     var explanation: StaticString? {
         switch self {
         case .badCertificate:
@@ -18,7 +19,7 @@ extension Reason {
             "The expiration is not accepted: use UNIX seconds; a channel that stores nothing accepts 0 only."
         case .badMessageID: "The id is not a UUID: correct id."
         case .badPath: "APNs does not know this path: check whether a proxy changes requests."
-        case .badPriority: "The priority is not accepted for this push type: use 1, 5 or 10, for background 5."
+        case .badPriority: "The priority is not accepted for this push type: use 5 for background, else 1, 5 or 10."
         case .badRequestParams: "The request has wrong parameters: compare it with the notification schema."
         case .badRequestPayload: "The payload is not accepted: send a JSON object."
         case .badTopic: "The topic is not valid: correct app to the bundle ID, without a suffix."
@@ -46,7 +47,7 @@ extension Reason {
         case .missingPushType: "The push type is missing: set push_type."
         case .missingTopic: "The topic is missing: set app to the bundle ID."
         case .payloadEmpty: "The payload is empty: send a payload with aps."
-        case .payloadTooLarge: "The payload is too large: shorten it to 4096 bytes, for voip and broadcasts to 5120."
+        case .payloadTooLarge: "The payload is too large: shorten it to 4096 bytes (voip and broadcasts: 5120)."
         case .serviceUnavailable:
             "APNs is unavailable: check https://developer.apple.com/system-status, and send the request again later."
         case .shutdown: "APNs shut the connection down: send the request again."

@@ -1,8 +1,8 @@
 import BrokerTopology
 
 extension RetrySchedule {
-    /// The approximate waits of a held request, each from a number of rounds on, counted from 0. The short first waits
-    /// detect a repaired cause soon. The long later waits load the broker less.
+    /// The approximate waits of a held request. Each wait applies from the given number of preceding holds on. The
+    /// short first waits detect a repaired cause soon. The long later waits load the broker less.
     private static let holds: [(rounds: Int, seconds: Int)] = [(0, 30), (2, 120), (9, 600)]
 
     /// Returns the wait after a number of attempts; nil if the request would return too late.
@@ -15,8 +15,8 @@ extension RetrySchedule {
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// Returns the wait of a held request, in the queue whose delay is nearest to the wanted delay. Returns nil if the
-    /// request would return too late.
+    /// Returns the wait of a held request: the delay nearest to the wait in `holds`, or a shorter delay if less time is
+    /// left. Returns nil if the request would return too late.
     ///
     /// - Parameters:
     ///   - round: The number of consecutive preceding holds.
@@ -29,7 +29,8 @@ extension RetrySchedule {
         return possible.last { $0 <= wanted && $0.secondsMax <= secondsLeft } ?? possible.first
     }
 
-    /// Returns the delay with the smallest ratio to the wanted delay. Of two equally near delays, returns the shorter.
+    /// Returns the delay whose ratio to the wanted delay is nearest to 1. Of two equally near delays, returns the
+    /// shorter.
     private func nearest(toSeconds wanted: Int) -> WaitDelay {
         waits.min { distance($0, wanted) < distance($1, wanted) } ?? waits[0]
     }
@@ -69,8 +70,8 @@ extension RetrySchedule {
         return Wait.Exact(milliseconds: milliseconds, sibling: min(Int(sibling), WaitDelay.siblings - 1))
     }
 
-    /// Returns the shortest sufficient delay, or the longest delay, limited by the deadline; nil if the deadline
-    /// permits no delay.
+    /// Returns the shortest sufficient delay, or the longest delay if none suffices. The deadline limits the returned
+    /// delay. Returns nil if the deadline permits no delay.
     private func wait(atLeast seconds: Int64, _ latestSeconds: Int64?) -> WaitDelay? {
         let wanted = waits.first { Int64($0.seconds) >= seconds } ?? waits.last
         guard let latestSeconds else { return wanted }

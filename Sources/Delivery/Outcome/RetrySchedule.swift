@@ -4,9 +4,9 @@ public import BrokerTopology
 public struct RetrySchedule: Sendable, Hashable {
     /// The number of attempts after which a request is given up.
     public var attemptsMax: Int
-    /// The seconds after the first attempt until which a request is retried.
+    /// The time after the first attempt during which a request is retried, in seconds.
     public var ageSecondsMax: Int
-    /// The seconds that a request is held before it is given up.
+    /// The time for which a request is held before it is given up, in seconds.
     public var holdSecondsMax: Int
     /// The waits after the first attempt, the second, and so on. Ascending; at least one.
     public var waits: [WaitDelay]

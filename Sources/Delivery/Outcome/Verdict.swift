@@ -2,8 +2,8 @@ import BrokerTopology
 
 /// The decision on a delivery.
 ///
-/// `indirect`, so that nearly all deliveries share one reference, which a settlement keeps until the broker has
-/// confirmed.
+/// `indirect`, so that nearly all deliveries share one reference. A settlement keeps the reference until the broker has
+/// confirmed the messages.
 indirect enum Verdict: Sendable, Hashable {
     /// A completion of the request with this outcome.
     case conclude(FinalOutcome)
@@ -34,7 +34,7 @@ struct Wait: Sendable, Hashable {
     var exact: Exact?
     /// The history of the request at its next delivery.
     var attempts: Attempts
-    /// The reason of APNs or the worker, for operators who inspect the wait queues.
+    /// The reason code from APNs or the worker, for operators who inspect the wait queues.
     var reason: String
 
     /// Returns the reason code of a held request.

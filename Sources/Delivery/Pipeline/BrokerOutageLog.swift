@@ -28,7 +28,7 @@ struct BrokerOutageLog {
     ) {
         write(self.consuming.changed(to: consuming, now: now), of: "consume", log)
         write(self.publishing.changed(to: publishing, now: now), of: "publish", log)
-        // The connection also reports an alarm. Log the alarm once.
+        // Both the connection and the publisher report an alarm. Log the alarm once.
         if publishing == .ready { write(self.publisher.changed(to: publisher, now: now), of: "publish", log) }
         for (index, state) in states.enumerated() {
             write(consumers[index].changed(to: state, now: now), ofQueue: queues[index], log)
@@ -50,6 +50,8 @@ struct BrokerOutageLog {
         }
     }
 
+    /// Logs an outage of a connection, or of the publisher's channel.
+    ///
     /// - Parameter use: The purpose of the connection or channel.
     private func write(_ line: OutageLog.Line?, of use: String, _ log: Log) {
         let use = user + use

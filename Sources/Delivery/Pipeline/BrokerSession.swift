@@ -46,7 +46,8 @@ final class BrokerSession {
             queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
     }
 
-    /// Connects and consumes. Reports deliveries and status changes to the pipeline until the connections are closed.
+    /// Connects and starts to consume. Reports deliveries and status changes to the pipeline until the connections are
+    /// closed.
     func start(for pipeline: DeliveryPipeline) {
         publishing.start(SessionEvents(.publish, isConnection: true, in: pipeline))
         publisher.start(SessionEvents(.publish, isConnection: false, in: pipeline))
@@ -114,13 +115,14 @@ final class BrokerSession {
         }
     }
 
-    /// Waits until the broker has applied all settlements, then closes both connections.
+    /// Waits until the broker has applied all acknowledgments and requeues, but at most `settleSeconds`. Then closes
+    /// both connections.
     func close(settleSeconds: Int, closeSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(settleSeconds)
         for (consumer, events) in zip(consumers, consumerEvents) {
             guard await consumer.waitUntilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
-            // The broker has applied all settlements of this consumer, so it redelivers none of the consumer's
-            // deliveries.
+            // The broker has applied all acknowledgments and requeues of this consumer, so the close of its channel
+            // causes no redelivery.
             events.reportsLostChannels = false
         }
         consumerEvents = []
@@ -130,7 +132,8 @@ final class BrokerSession {
 }
 
 extension BrokerStatus {
-    /// The reason why the connection or channel cannot be used; nil if it can be used, or is still starting.
+    /// The reason why the connection or channel cannot be used. nil if it can be used or is still starting, and for a
+    /// channel whose connection is lost.
     var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil

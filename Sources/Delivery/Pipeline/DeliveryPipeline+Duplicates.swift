@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// Deduplication: a request that was delivered before is pushed again only if its outcome is not known.
+/// Deduplication: a duplicate is not pushed if the request is in flight or APNs accepted it.
 extension DeliveryPipeline {
     func deduplicate(_ request: PushRequest, _ record: DeliveryRecord) {
         let push = PendingPush(request: request, key: duplicates.key(of: request, record))
@@ -55,8 +55,9 @@ extension DeliveryPipeline {
 }
 
 extension Verdict {
-    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. The
-    /// duplicate may have been pushed in an attempt that the first delivery does not count.
+    /// Returns the verdict for a duplicate, without the dead letter, which the first delivery already published. A
+    /// wait keeps the duplicate's `possibleDuplicate`, since the duplicate may have been pushed in an attempt that the
+    /// first delivery does not count.
     fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
         switch self {
         case .conclude(var finalOutcome):

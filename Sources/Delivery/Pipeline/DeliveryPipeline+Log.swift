@@ -2,7 +2,7 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Logs one line per request at level debug.
+    /// Logs the outcome of a request at level debug.
     func log(_ finalOutcome: FinalOutcome, of record: DeliveryRecord) {
         log.debug(
             .messageConcluded,

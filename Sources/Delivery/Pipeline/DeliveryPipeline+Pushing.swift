@@ -49,7 +49,7 @@ extension DeliveryPipeline {
         }
     }
 
-    /// Settles the first delivery of a request and releases its permit.
+    /// Settles the first delivery of a request, and releases the permit of the request.
     func conclude(_ push: PendingPush, by verdict: Verdict, _ record: DeliveryRecord) {
         settle(verdict, record, of: push.key)
         if let grantedAt = push.permitGrantedAt {
@@ -97,7 +97,8 @@ extension DeliveryPipeline {
         moveHeld()
     }
 
-    /// Moves the request, or forgets it if its channel was lost, since the broker then delivers the request again.
+    /// Moves the request to a wait queue, unless the channel of its delivery was lost. In that case, the broker
+    /// delivers the request again.
     private func moveUnlessLost(_ held: HeldRequests.Held) {
         if session.holds(held.record) {
             moveToWaitQueue(held.push, held.reason, held.record)

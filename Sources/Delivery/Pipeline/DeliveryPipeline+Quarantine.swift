@@ -8,8 +8,8 @@ import Telemetry
 extension DeliveryPipeline {
     /// The number of failed deliveries after which a request moves to the quarantine.
     static let deliveriesMax = 3
-    /// The number of failed deliveries from the quarantine, where the broker counts from zero again. The next delivery
-    /// completes the request.
+    /// The number of failed deliveries from the quarantine after which the next delivery completes the request. The
+    /// broker restarts its count in the quarantine.
     private static let quarantineDeliveriesMax = 2
 
     func exceedsDeliveryLimit(_ record: DeliveryRecord) -> Bool {

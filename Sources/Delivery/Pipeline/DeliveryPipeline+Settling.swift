@@ -3,8 +3,9 @@ import EventLoop
 import Telemetry
 
 extension DeliveryPipeline {
-    /// Publishes the messages of the verdict one after the other, each confirmed. Then acknowledges the delivery and
-    /// ends the record. The messages are a dead letter, the result, or the request for a wait queue or the quarantine.
+    /// Publishes the messages of the verdict one after the other, and waits for each confirm. Then acknowledges the
+    /// delivery and ends the record. The messages are the dead letter and the result, or the request for a wait queue
+    /// or the quarantine.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.recordVerdict(loop.now)
         let verdict = withWaitID(verdict)
@@ -13,8 +14,8 @@ extension DeliveryPipeline {
         publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
     }
 
-    /// Returns the verdict with a new wait id. The id identifies a request that is published twice because a confirm is
-    /// missing.
+    /// Returns a verdict to wait with a new wait id, and any other verdict unchanged. The id identifies a request that
+    /// is published twice because a confirm is missing.
     private func withWaitID(_ verdict: Verdict) -> Verdict {
         guard case .wait(var wait) = verdict else { return verdict }
         wait.attempts.waitID = nextWaitID()
@@ -79,7 +80,7 @@ extension DeliveryPipeline {
             session.acknowledge(record)
         }
         if case .quarantine = settlement.verdict { reportQuarantine(record) }
-        // The verdict is published: the request is not pushed again, even if the acknowledgement is lost.
+        // The verdict is published: the request is not pushed again, even if the acknowledgment is lost.
         if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
         end(record)
     }

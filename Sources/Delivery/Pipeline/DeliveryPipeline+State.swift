@@ -24,13 +24,15 @@ extension DeliveryPipeline {
 
     func stateChanged() { onStateChange(state) }
 
-    /// Starts or stops consuming according to the state of the lane.
+    /// Reports the state of the lane, and starts or stops consuming accordingly.
     func updateDemand() {
         stateChanged()
         session.setDemand(
             LaneDemand(lifecycle, isStuck: retrier.flow.isStuck, isUnreachable: routes.isUnreachable))
     }
 
+    /// Handles a status change of a connection or channel.
+    ///
     /// - Parameter isConnection: true if the connection changed; false if a channel on the connection changed.
     func sessionStatusChanged(_ changed: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         session.update(changed, purpose, isConnection: isConnection)
@@ -68,13 +70,13 @@ extension DeliveryPipeline {
         lifecycle = .stopping
         stateChanged()
         routes.cancelReview()
-        // Held requests waited for the review.
+        // The canceled review would have moved the held requests.
         moveHeld()
         idle.resume(returning: ())
         return true
     }
 
-    /// Moves or requeues all deliveries that are not pushed yet. To be called when no further delivery can arrive.
+    /// Moves or requeues all requests that have not been pushed. To be called when no further delivery can arrive.
     func leave() {
         if lifecycle != .ended { lifecycle = .leaving }
         deliverParked()

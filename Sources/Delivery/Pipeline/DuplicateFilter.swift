@@ -2,7 +2,7 @@ import AMQP
 import APNS
 import EventLoop
 
-/// The lane's access to the memory of duplicates, with the channels of its consumers.
+/// The lane's access to the memory of duplicates, with the channels of the lane's consumers.
 ///
 /// Loop-bound.
 final class DuplicateFilter {
@@ -49,7 +49,7 @@ final class DuplicateFilter {
         memory.settle(key, verdict, now: loop.now.monotonic)
     }
 
-    /// Removes a request that returns to the broker without an outcome.
+    /// Removes a request, so that its next delivery is a first delivery again.
     func forget(_ key: DeduplicationKey) { memory.forget(key) }
 
     /// Records the loss of the consumer's channel: the broker redelivers its unacknowledged deliveries.
@@ -58,7 +58,7 @@ final class DuplicateFilter {
         channels[source] = memory.openChannel()
     }
 
-    /// Resumes all records that wait for deliveries of other lanes.
+    /// Resumes all records of the lane that wait for first deliveries.
     func endWaits() { memory.endWaits(of: ObjectIdentifier(self)) }
 }
 

@@ -5,7 +5,7 @@ import EventLoop
 ///
 /// Pure: its methods have the time as a parameter. The rate follows GCRA, the generic cell rate algorithm.
 struct HoldPace: Sendable {
-    /// The maximum of held requests that a worker moves per second, divided among its lanes.
+    /// The maximum number of held requests that a worker moves per second, divided among its lanes.
     static let perSecondMax = 10_000
     /// The duration of a burst. The requests that the rate allows in this time may move together. A lane waits at most
     /// this long before it moves more requests.

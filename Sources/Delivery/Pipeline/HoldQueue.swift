@@ -31,7 +31,7 @@ final class HoldQueue {
         }
     }
 
-    /// Whether requests wait for their pace.
+    /// Whether held requests wait for their move.
     var isWaiting: Bool { requests.nextMove != nil }
 
     func cancelTimer() {

@@ -7,7 +7,7 @@ struct LaneContext {
     let loop: EventLoop
     let configuration: LaneConfiguration
     let connectors: Lane.Connectors
-    /// The sources of provider tokens. A pool without a source signs its own tokens.
+    /// The sources of provider tokens. The pools of a key without a source sign their own tokens.
     let tokens: [Credential.Name: TokenSupply]
     let counters: LaneCounters
     let duplicates: DuplicateMemory

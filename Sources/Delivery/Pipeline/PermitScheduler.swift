@@ -14,8 +14,8 @@ final class PermitScheduler {
     private let metrics: LaneMetrics
     private(set) var limits: AppLimits
     private var queues: PermitQueues
-    /// Whether permits are being granted. A request that ends in the meantime does not grant the next permit, which
-    /// would recurse.
+    /// Whether permits are being granted. A request that ends in the meantime does not grant the next permit, since
+    /// that would recurse.
     private var isGranting = false
     private let timer: DeadlineTimer
     private var reviewTimer: TimerToken?

@@ -10,7 +10,7 @@ enum PublishFlow {
     struct Stuck {
         /// The failure of the first message, for operators.
         let reason: String
-        /// The number of messages that exceeded the limit of repeated publishes.
+        /// The number of stuck messages: unconfirmed messages that exceeded the limit of repeated publishes.
         fileprivate(set) var messages = 1
         fileprivate(set) var parked: [DeliveryRecord] = []
     }

@@ -122,7 +122,7 @@ final class PublishRetrier {
 }
 
 extension PublishOutcome {
-    /// The outcome for operators, with a remedy if one exists.
+    /// A description of the outcome for operators, with a remedy if one exists.
     var advice: String {
         switch self {
         case .confirmed: "confirmed"

@@ -20,9 +20,9 @@ final class PublishRetry {
 
     var isStuck: Bool { repeats > Self.repeatsMax }
 
-    /// Returns the delay before the next publish.
+    /// Counts a repeat and returns the delay before it.
     func next(after outcome: PublishOutcome) -> Duration {
-        // The wait queue may already contain the request. Two workers may then receive one duplicate each.
+        // The wait queue may already contain the request. Two workers may then each receive a delivery of it.
         if case .unknown = outcome { message.markPossibleDuplicate() }
         repeats += 1
         defer { delay = min(delay * 2, Self.delayMillisecondsMax) }

@@ -12,7 +12,7 @@ final class PushDispatcher {
     let holds: HoldQueue
     var breakers: BreakerSet
     private let apps: AppDirectory
-    /// The priority of the pushes of each consumer's deliveries.
+    /// The priority of each consumer's pushes; 0 is the highest.
     private let priorities: [Int]
 
     init(_ context: LaneContext) {
@@ -57,7 +57,7 @@ final class PushDispatcher {
     }
 }
 
-/// Names and scopes for operators.
+/// The pools and names of breaker scopes, and the breaker scopes of pauses.
 extension PushDispatcher {
     func pools(in scope: BreakerScope) -> [Int] {
         switch scope {

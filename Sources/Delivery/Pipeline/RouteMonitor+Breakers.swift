@@ -4,7 +4,7 @@ import EventLoop
 import Telemetry
 
 extension RouteMonitor {
-    /// The seconds of failed attempts to connect after which the breaker opens.
+    /// The seconds of failed attempts to connect after which a breaker opens.
     private static let unreachableSecondsMax = 3
 
     func updateBreakers(_ pool: Int, _ event: PoolEvent) {

@@ -44,8 +44,8 @@ final class RouteMonitor {
         updateAvailability(pool, event, in: pipeline)
     }
 
-    /// Stops consuming while no endpoint accepts a connection, since the lane could only hold its requests. Its pools
-    /// then connect without a push.
+    /// Updates the availability after an event of a pool. While no endpoint accepts a connection, the lane stops
+    /// consuming, since it could only hold its requests, and its pools connect without a push.
     private func updateAvailability(_ pool: Int, _ event: PoolEvent, in pipeline: DeliveryPipeline) {
         guard !pipeline.lifecycle.isDraining else { return }
         let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
@@ -90,7 +90,7 @@ final class RouteMonitor {
         case .unreachable:
             beginUnreachable(now, in: pipeline)
         }
-        // Held requests waited for the end of the interruption.
+        // Held requests wait until an interruption ends.
         pipeline.moveHeld()
     }
 }

@@ -5,8 +5,8 @@ import Telemetry
 final class ConsumerEvents: ConsumerHandler {
     private let source: Int
     private let pipeline: DeliveryPipeline
-    /// Whether lost channels are reported. false once the broker has applied every settlement, since the broker then
-    /// redelivers nothing.
+    /// Whether lost channels are reported. false once the broker has applied every acknowledgment and requeue, since a
+    /// lost channel then causes no redelivery.
     var reportsLostChannels = true
 
     init(of source: Int, in pipeline: DeliveryPipeline) { (self.source, self.pipeline) = (source, pipeline) }

@@ -4,8 +4,8 @@ import EventLoop
 /// The verdict on a delivery while its publishes and their confirms are outstanding.
 struct Settlement {
     let verdict: Verdict
-    /// The key of the request, to settle it in the memory of duplicates. nil for a duplicate, an unread or invalid
-    /// request, and a request from the queue of expired requests.
+    /// The key of the request in the memory of duplicates. nil for a duplicate, an unread or invalid request, and a
+    /// request from the queue of expired requests.
     let key: DeduplicationKey?
     var plan: PublishPlan
     /// The time at which the first message of the plan was last published.

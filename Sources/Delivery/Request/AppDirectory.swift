@@ -46,7 +46,9 @@ public struct AppDirectory: Sendable {
         /// The pool of each kind, in the order of `Kind.all`.
         private let numbers: [Int?]
 
-        /// - Parameter number: Returns the pool of a kind; nil if no pool serves the kind.
+        /// Creates the pools of an app in one environment.
+        ///
+        /// - Parameter number: A function that returns the pool of a kind; nil if no pool serves the kind.
         public init(_ number: (Kind) -> Int?) { numbers = Kind.all.map(number) }
 
         public init(device: Int, broadcast: Int) { self.init { $0 == .broadcast ? broadcast : device } }
@@ -92,7 +94,7 @@ public struct AppDirectory: Sendable {
     private let topics: [[UInt8]]
     /// The pool of each route, by the number of the route.
     private let pools: [Int?]
-    /// The routing keys by app and outcome, in the order of `Outcome.allCases`.
+    /// The routing keys of results by app, then by outcome in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
     private let mixer = SecretMixer()
     /// The indices of the apps, in a hash table with open addressing. −1 marks a free slot.
@@ -126,7 +128,7 @@ public struct AppDirectory: Sendable {
 
     public func topicIndex(of index: Index, _ kind: Kind) -> TopicIndex { index * Kind.all.count + kind.number }
 
-    /// Returns a topic as shared storage.
+    /// Returns a topic without copying its bytes.
     public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
 
     static func routeNumber(topic: TopicIndex, _ environment: APNSEnvironment) -> Int {
@@ -156,7 +158,7 @@ public struct AppDirectory: Sendable {
 
     private static func kind(ofTopic index: TopicIndex) -> Kind { Kind.all[index % Kind.all.count] }
 
-    /// Returns the bundle IDs of the apps that one of these pools serves, for operators.
+    /// Returns the bundle IDs of the apps that at least one of these pools serves, for operators.
     func bundleIDs(servedBy pools: [Int]) -> [String] {
         let routesPerApp = Kind.all.count * APNSEnvironment.allCases.count
         return apps.indices.filter { app in
@@ -165,7 +167,7 @@ public struct AppDirectory: Sendable {
         .map { apps[$0].bundleID }
     }
 
-    /// Returns the routing key of a result as shared storage.
+    /// Returns the routing key of a result without creating a string.
     func resultRoutingKey(of index: Index, _ outcome: Outcome) -> String {
         resultRoutingKeys[index][outcome.number]
     }
@@ -181,7 +183,7 @@ public struct AppDirectory: Sendable {
         return nil
     }
 
-    /// The maximum of bundle IDs that are fully compared with an unknown bundle ID.
+    /// The maximum number of bundle IDs that are fully compared with an unknown bundle ID.
     private static let comparedMax = 16
     /// The longest name for which a bundle ID is suggested, in bytes.
     private static let suggestedBytesMax = 155
@@ -199,7 +201,7 @@ public struct AppDirectory: Sendable {
         return Suggestion.nearest(to: bundleID, among: likely.prefix(Self.comparedMax).map { apps[$0.index].bundleID })
     }
 
-    /// Returns the length of the common beginning and the common end, in bytes.
+    /// Returns the sum of the lengths of the common beginning and the common end, in bytes.
     private static func commonEnds(_ one: [UInt8], _ other: [UInt8]) -> Int {
         zip(one, other).prefix { $0 == $1 }.count + zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
     }

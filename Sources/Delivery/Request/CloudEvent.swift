@@ -6,7 +6,7 @@ public import JSONSchema
 /// A CloudEvents 1.0 event that contains a request.
 ///
 /// In structured mode, the body has the attributes, and the request as `data` (JSON format, section 3). In binary mode,
-/// the headers have the attributes, with either prefix (AMQP binding, section 3.1).
+/// the body is the request, and the headers have the attributes, with one of two prefixes (AMQP binding, section 3.1).
 ///
 /// A class, so that a record without an event stores only an empty reference.
 public final class CloudEvent: Sendable {
@@ -14,7 +14,7 @@ public final class CloudEvent: Sendable {
     private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
     private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
 
-    /// The maximum of characters that an error message repeats from an unsupported version.
+    /// The maximum number of characters that an error message repeats from an unsupported version.
     private static let versionCharactersMax = 16
 
     private let version: String
@@ -62,8 +62,8 @@ public final class CloudEvent: Sendable {
     /// Returns the data of the event; nil if it has none, or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isSupported ? root["data"] : nil }
 
-    /// Returns the violation, with an explanation if a mistake is recognized. Recognized are unsupported events,
-    /// batches of events (JSON format, section 4), and common mistakes in requests.
+    /// Returns the violation, with an explanation if a mistake is recognized. The recognized mistakes are unsupported
+    /// events, batches of events (JSON format, section 4), and common mistakes in requests.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
         if let event = CloudEvent(root), !event.isSupported {

@@ -18,6 +18,8 @@ public struct MessageLimits {
         payloadBytes = push.payloadRange.count
     }
 
+    /// Reads the limited values of a request.
+    ///
     /// - Parameter message: A request that satisfies the schema.
     init(_ message: JSONValue) {
         deviceToken = message["device_token"]?.withUTF8 { ArraySlice($0) }
@@ -41,7 +43,7 @@ public struct MessageLimits {
 
     /// Throws the first violated limit.
     ///
-    /// - Parameter payload: Evaluated only if the payload is too large.
+    /// - Parameter payload: The payload. It is evaluated only if it is too large.
     func check(payload: @autoclosure () -> JSONValue?) throws(RequestViolation) {
         if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
             throw RequestViolation(
@@ -65,6 +67,6 @@ public struct MessageLimits {
     /// limit; otherwise an empty string.
     private static func advice(_ payload: JSONValue?, bytesMax: Int) -> String {
         guard let bytes = payload?.compactByteCount, bytes <= bytesMax else { return "" }
-        return " Written as UTF-8, without \\u escapes and whitespace between its parts, it has \(bytes)."
+        return " Written as UTF-8, without \\u escapes or whitespace between its parts, the payload has \(bytes) bytes."
     }
 }

@@ -1,20 +1,23 @@
 public import JSONSchema
 
-/// The schemas of the apps for their payloads, beyond the contract.
+/// The payload schemas of the apps. The payloads of an app must satisfy its schema and the contract's schema.
 public struct PayloadSchemas: Sendable {
     let schemas: [CompiledSchema]
-    /// The index into `schemas` of each app, in the order of the `AppDirectory`; nil without a schema.
+    /// The index of each app's schema in `schemas`, in the order of the `AppDirectory`; nil for an app without a
+    /// schema.
     let ofApps: [Int?]
 
-    /// - Parameter ofApps: The index into `schemas` of each app, in the order of the `AppDirectory`; nil without a
-    ///   schema.
+    /// Creates the payload schemas of all apps.
+    ///
+    /// - Parameter ofApps: The index of each app's schema in `schemas`, in the order of the `AppDirectory`; nil for an
+    ///   app without a schema.
     public init(_ schemas: [CompiledSchema] = [], ofApps: [Int?] = []) {
         self.schemas = schemas
         self.ofApps = ofApps.map { $0.flatMap { schemas.indices.contains($0) ? $0 : nil } }
     }
 }
 
-/// The validators of payload schemas, with the memory of one lane.
+/// The validators of the payload schemas. Each lane has its own validators, since a validator reuses its memory.
 struct PayloadValidators {
     private let validators: [SchemaValidator]
     private let ofApps: [Int?]

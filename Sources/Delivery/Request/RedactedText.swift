@@ -1,13 +1,14 @@
 import APNSProtocol
 import Text
 
-/// The redaction of texts about a request, for logs and results. Member names of a request have any length and may be
-/// device tokens.
+/// The redaction of texts about a request, for logs and results. Member names of a request may have any length
+/// and may be device tokens.
 enum RedactedText {
     static let wordBytesMax = 40
     static let pointerBytesMax = 256
     static let nameCharactersMax = 100
-    /// The minimum of consecutive hexadecimal digits in a possible device token. A UUID has at most twelve.
+    /// The minimum number of consecutive hexadecimal digits that are redacted as a possible device token. A UUID has at
+    /// most twelve.
     static let tokenDigitsMin = 32
 
     static func sentence(_ text: String) -> String {
@@ -16,7 +17,7 @@ enum RedactedText {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// Returns a name from a producer in quotes, truncated if it is long.
+    /// Returns a name that a producer wrote. The result is in quotes, and truncated if the name is long.
     static func name(_ name: String) -> String {
         let shown = sentence(String(name.prefix(nameCharactersMax)))
         return "\"\(shown)\(name.count > nameCharactersMax ? "…" : "")\""

@@ -4,10 +4,12 @@ import EventLoop
 /// A checker that validates single requests with the reader of a worker: JSON, schema, app, environment, limits and the
 /// app's payload schema, in this order.
 ///
-/// Commands use the checker. It is not `Sendable`, since it keeps the memory of one reader.
+/// The commands of `martlet` use the checker. It is not `Sendable`, since it keeps the memory of one reader.
 public final class RequestChecker {
     private let reader: RequestReader
 
+    /// Creates a checker.
+    ///
     /// - Parameters:
     ///   - payloadSchemas: The payload schemas of `apps`.
     ///   - messageBytesMax: The size of the largest body, in bytes.
@@ -19,7 +21,7 @@ public final class RequestChecker {
 
     /// Returns the violation for which a worker would reject a request; nil if the worker would push the request.
     ///
-    /// The body needs no id, since the AMQP message has one.
+    /// The body needs no id, since the AMQP message may have one.
     public func violation(of body: [UInt8]) -> RequestViolation? {
         let now = Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 0)
         let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, now)

@@ -1,10 +1,10 @@
 public import Crypto
 import JSON
 
-/// The id of a request for APNs, its result and its dead letter.
+/// The id of a request. The pushes, the result and the dead letter of the request have the same id.
 public enum RequestIdentity {
     /// Returns the `id` of the request if it is a UUID, otherwise the id of the AMQP message, otherwise the id of the
-    /// event.
+    /// event; nil if all three are missing.
     ///
     /// - Parameter messageID: The `message-id` of the AMQP message. A UUID is used unchanged; any other text is
     ///   replaced by its UUIDv5.

@@ -29,8 +29,8 @@ struct RequestMembers: ~Copyable {
 
     init(of root: JSONValue, _ names: JSONNames) { found = names.find(in: root) }
 
-    /// The member with this name; nil if it is missing. The view is valid while the members are kept and until their
-    /// parser reads the next text.
+    /// The member with this name; nil if it is missing. The view is valid as long as this value exists and its parser
+    /// reads no other text.
     subscript(_ name: Name) -> JSONNodeView? { found[name.rawValue] }
 
     var payload: JSONValue? { found.value(Name.payload.rawValue) }

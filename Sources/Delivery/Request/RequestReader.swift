@@ -6,15 +6,16 @@ import JSON
 import JSONSchema
 
 /// A reader that returns the request of a delivery or its first violation. It checks encoding, JSON, schema, identity,
-/// app, limits, and the app's payload schema, in this order. A reader belongs to one lane, whose parser memory and
-/// validators it holds.
+/// app, limits, and the app's payload schema, in this order. Each lane has its own reader, since a reader holds
+/// the memory of a parser and of validators.
 final class RequestReader {
     private let apps: AppDirectory
     private let parser: JSONParser
     private let validator: SchemaValidator
     private let names = RequestMembers.names
     private var payloadValidators: PayloadValidators
-    /// The suggestion for the last unknown app, since a misconfigured producer publishes many requests for it.
+    /// The suggestion for the last unknown app. It is kept, since a misconfigured producer publishes many requests for
+    /// the same app.
     private var unknownApp: (name: String, nearest: String?)?
 
     init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
@@ -159,8 +160,8 @@ extension RequestViolation {
 }
 
 extension DeliveryRecord {
-    /// The maximum length of an app or token that a result repeats, in bytes. A request that violates the schema may
-    /// contain longer values.
+    /// The maximum length of an app, token or channel ID that a result repeats, in bytes. A request that violates the
+    /// schema may contain longer values.
     private static let repeatedBytesMax = 512
 
     /// Records the members that a result repeats. The request may still be rejected.

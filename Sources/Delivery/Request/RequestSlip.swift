@@ -1,14 +1,14 @@
 import JSON
 import JSONSchema
 
-/// The detection of common mistakes in requests that the message of the schema does not name.
+/// The detection of common mistakes in requests. The messages of schema violations do not name these mistakes.
 enum RequestSlip {
     /// Names that other programs use for members of a request.
     private static let otherNames: KeyValuePairs = [
         "type": "push_type", "token": "device_token", "topic": "app", "bundle_id": "app", "apns_id": "id",
     ]
 
-    /// Returns the violation with a hint at the probable mistake.
+    /// Returns the violation with a hint at the probable mistake; without a hint if no mistake is recognized.
     ///
     /// - Parameter root: The request. If the request is in an event, pointers of the violation begin at the event.
     static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
@@ -35,7 +35,7 @@ enum RequestSlip {
         return violation
     }
 
-    /// Returns the JSON pointer of the violation within the request.
+    /// Returns the JSON pointer to the invalid value, relative to the request.
     private static func place(of violation: SchemaViolation, in root: JSONValue) -> String {
         let pointer = violation.instancePointer
         guard root["data"] == nil, pointer == eventData || pointer.hasPrefix(eventData + "/") else { return pointer }

@@ -24,7 +24,7 @@ public struct RequestViolation: Error, Sendable, Hashable {
     /// The third word of a dead letter's routing key: the code of a JSON error, a schema keyword, or the name of a
     /// field.
     public var code: String
-    /// The JSON pointer to the value; nil for the whole request.
+    /// The JSON pointer to the invalid value; nil if the violation concerns the whole request.
     public var path: String?
     /// The violation and its remedy, for the developer. The sentence contains no device token. Of the payload, it
     /// contains only names of properties and values of a schema.
@@ -49,11 +49,11 @@ extension RequestViolation {
 
     /// Returns the violation for an app that is not configured. Detects a topic, which is a bundle ID with a suffix.
     ///
-    /// - Parameter nearest: The most similar configured bundle ID.
+    /// - Parameter nearest: The most similar configured bundle ID; nil if none is similar.
     static func unknownApp(_ name: String, nearest: String? = nil) -> RequestViolation {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint =
-            suffix.map { ": remove \($0) from app, push_type adds it" }
+            suffix.map { ": remove \($0) from app; push_type adds it" }
             ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
         return RequestViolation(
             .app, "unknown", path: "/app",
@@ -66,7 +66,9 @@ extension RequestViolation {
             "The message has no id: set \"id\" (a UUID) or the AMQP message-id, the same at every publish.")
     }
 
-    /// - Parameter duplicate: The JSON pointer to a duplicate key of an object.
+    /// Creates the violation of a body that is not JSON.
+    ///
+    /// - Parameter duplicate: The JSON pointer to a duplicate key of an object; nil for any other error.
     init(_ error: JSONError, duplicate: String? = nil) {
         let place = "line \(error.position.line), column \(error.position.column)"
         let path = duplicate.map { RedactedText.pointer($0) }
@@ -83,6 +85,6 @@ extension RequestViolation {
     static func unserved(topic: String, _ environment: APNSEnvironment) -> RequestViolation {
         RequestViolation(
             .app, "environment", path: "/environment",
-            "No key or certificate here is for \(topic) in \(environment.rawValue).")
+            "No key or certificate is configured for \(topic) in \(environment.rawValue).")
     }
 }

@@ -20,7 +20,7 @@ struct Breaker: Sendable, Hashable {
         var cause: HoldReason
         let since: MonotonicTime
         var probing: Probing
-        /// The time at which the next probing push is admitted.
+        /// The time from which the next probing push is admitted.
         fileprivate(set) var nextProbe: MonotonicTime
         fileprivate var waitSeconds: Int64
         fileprivate(set) var isBeingProbed = false
@@ -64,7 +64,7 @@ struct Breaker: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - secondsMax: The longest wait.
-    ///   - random: Selects a wait from the upper half of the interval.
+    ///   - random: A random number, which selects a wait from the upper half of the doubled wait.
     mutating func probeFailed(_ now: MonotonicTime, secondsMax: Int64 = Self.probeSecondsMax, random: UInt64) {
         guard let opening else { return }
         let doubled = min(opening.waitSeconds * 2, secondsMax)

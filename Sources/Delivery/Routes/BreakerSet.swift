@@ -21,9 +21,9 @@ struct BreakerSet {
 
     /// The consequence of a push's outcome for its request.
     enum Consequence: Sendable, Hashable {
-        /// A verdict on the request, which the outcome concerns.
+        /// A verdict on the request, which `OutcomePolicy` reaches from the outcome.
         case judge
-        /// A second send of the push.
+        /// A second send of the push, on a new connection.
         case sendAgain(AdmittedPush)
         /// A hold of the request, since the outcome concerns a route whose breaker is open.
         case hold(HoldReason)
@@ -43,6 +43,8 @@ struct BreakerSet {
     /// The changes since the last `takeChanges`.
     private(set) var changes: [Change] = []
 
+    /// Creates the breakers, which are all closed.
+    ///
     /// - Parameter endpointOfPool: The endpoint of each pool, counted from 0.
     init(endpointOfPool: [Int]) {
         self.endpointOfPool = endpointOfPool
@@ -109,9 +111,9 @@ struct BreakerSet {
         }
     }
 
-    /// Records the outcome of an admitted push.
+    /// Records the outcome of an admitted push, and returns the consequence for the request.
     ///
-    /// - Parameter random: Selects the wait before the next probe.
+    /// - Parameter random: A random number, which selects the wait before the next probe.
     mutating func record(
         _ outcome: PushOutcome, of message: UUIDValue, _ push: AdmittedPush, _ now: MonotonicTime,
         random: @autoclosure () -> UInt64
@@ -138,7 +140,7 @@ struct BreakerSet {
         return cause.map { .hold($0) } ?? .judge
     }
 
-    /// Attributes an unanswered probe to the scopes whose breakers are open for missing answers.
+    /// Attributes an unanswered probe to the scopes whose breakers are open because of missing answers.
     private func blameUnanswered(_ findings: inout RouteAttribution, _ route: Route) {
         func finding(_ scope: BreakerScope) -> RouteAttribution.Finding? {
             guard let cause = self[scope].opening?.cause, cause.code == HoldReason.unansweredCode else { return nil }
@@ -207,7 +209,7 @@ struct BreakerSet {
     }
 
     /// Handles several consecutive connections that ended before any push was answered. Opens the breaker of the
-    /// credential; opens the breaker of the endpoint if the other credentials of the endpoint are affected, too.
+    /// credential, or the breaker of the endpoint if all other credentials of the endpoint are affected, too.
     /// Connecting succeeds, so pushes probe the breaker.
     mutating func endedUnanswered(_ pool: Int, _ cause: HoldReason, _ now: MonotonicTime) {
         let endpoint = endpointOfPool[pool]
@@ -219,7 +221,7 @@ struct BreakerSet {
         if self[scope].opening == nil { open(scope, cause, .byMessage, now) }
     }
 
-    /// Closes the breakers that were probed by connecting.
+    /// Closes the breakers of the pool and of its endpoint if connecting probes them.
     mutating func connected(_ pool: Int) {
         closeConnecting(.endpoint(endpointOfPool[pool]))
         closeConnecting(.credential(pool: pool))

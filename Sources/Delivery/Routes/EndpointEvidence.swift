@@ -7,8 +7,8 @@ import Crypto
 struct EndpointEvidence: Sendable, Hashable {
     static let messagesMin = 5
     static let connectionsMin = 2
-    /// The number of consecutive connections of a pool that end with pushes in flight and without any answer
-    /// (`PoolEvent.endedUnanswered`).
+    /// The number of consecutive connections of a pool that must end with a push in flight and without any answer
+    /// (`PoolEvent.endedUnanswered`) before a breaker opens.
     static let endedConnectionsMin = 3
 
     /// The latest failed requests, without duplicates.

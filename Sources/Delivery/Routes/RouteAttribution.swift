@@ -124,8 +124,8 @@ extension HoldReason {
                 "Broadcasts are not enabled for the app: enable the capability at its identifier in Apple's developer "
                     + "account."
             case .topicDisallowed, .topicMismatch:
-                "APNs refuses the topic, even first on a new connection: check in Apple's developer account that the "
-                    + "app belongs to the team and has push enabled."
+                "APNs refuses the topic, even for the first push of a new connection: check in Apple's developer "
+                    + "account that the app belongs to the team and has push enabled."
             default:
                 "APNs refuses the credential: check its key ID and team ID, and under Keys in Apple's developer "
                     + "account that it was not revoked."

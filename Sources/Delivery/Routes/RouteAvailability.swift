@@ -7,7 +7,8 @@ import EventLoop
 struct RouteAvailability: Sendable {
     /// The longest interruption without any effect. A replacement connection is usually up within 20 ms.
     static let graceSeconds: Int64 = 1
-    /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool before it reconnects.
+    /// The time for the first connection to a tested endpoint. It exceeds the wait of a pool after a
+    /// first failed attempt.
     static let testGraceSeconds: Int64 = 3
 
     /// The time for which a closed connection, or a connection with a refused certificate, proves that the endpoint
@@ -33,7 +34,8 @@ struct RouteAvailability: Sendable {
         case missing(since: MonotonicTime)
     }
 
-    /// The maximum of an endpoint's pools that connect without a push to test whether it accepts connections.
+    /// The maximum number of an endpoint's pools that connect without a push to test whether the endpoint accepts
+    /// connections.
     static let testingPoolsMax = 4
 
     private var endpoints: [Endpoint]
