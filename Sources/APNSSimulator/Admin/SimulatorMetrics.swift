@@ -9,7 +9,9 @@ struct SimulatorMetrics {
     /// The metrics in Prometheus' text format 0.0.4.
     var text: String { registry.render() }
 
-    /// - Parameter faultsInForce: number of faults.
+    /// Creates the metrics with the current values of the counters.
+    ///
+    /// - Parameter faultsInForce: number of faults in force.
     init(_ counters: Counters, faultsInForce: Int) {
         count("connections", "Connections accepted.", counters.connections)
         gauge("connections_open", "Open connections.", counters.connectionsOpen)
@@ -47,10 +49,10 @@ struct SimulatorMetrics {
         count("ids_forgotten", "Request IDs discarded to make room.", counters.idsForgotten)
         count("answers_accepted", "Responses with status 200, 201 or 204.", counters.accepted)
         for (status, answers) in counters.refusedByStatus.sorted(by: { $0.key < $1.key }) {
-            count("answers_refused", "Other responses, by status.", answers, ["status": String(status)])
+            count("answers_refused", "Responses with another status, by status.", answers, ["status": String(status)])
         }
         for (reason, answers) in counters.refusedByReason.sorted(by: { $0.key < $1.key }) {
-            count("refusals", "Other responses, by reason.", answers, ["reason": reason])
+            count("refusals", "Refused requests, by reason.", answers, ["reason": reason])
         }
         for (action, times) in counters.faultsByAction.sorted(by: { $0.key < $1.key }) {
             count("faults", "Faults applied, by action.", times, ["action": action])

@@ -38,7 +38,7 @@ enum Listener: CaseIterable {
         }
     }
 
-    /// The port's member in the ready line.
+    /// Name of the ready line's member that contains the port.
     var readyMember: StaticString {
         switch self {
         case .push: "port"
@@ -60,7 +60,7 @@ enum Listener: CaseIterable {
 
 /// The addresses of the listeners, from the command line and the defaults.
 struct ListenerPlan {
-    /// Addresses from the command line; nil disables a listener.
+    /// Addresses from the command line. A nil address disables the listener.
     private var specified: [Listener: Endpoint?] = [:]
 
     mutating func specify(_ endpoint: Endpoint?, for listener: Listener) {

@@ -153,6 +153,6 @@ public final class RequestMemory {
 public enum RequestWaitError: Error, Sendable, Hashable {
     /// A simulator that does not log requests.
     case notLogging
-    /// Too many clients that wait already.
+    /// Too many waiting clients.
     case tooMany
 }

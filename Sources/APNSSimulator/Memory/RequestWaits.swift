@@ -5,10 +5,11 @@ public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
-/// The pending waits for requests. The handler of each wait is called once, at a matching request or at the timeout.
+/// The pending waits for requests. The handler of each wait is called at a matching request or at the timeout, and
+/// never after the wait was removed.
 struct RequestWaits {
-    /// Maximum number of waits. The limit is below the admin port's limit of pending requests, which leaves room for
-    /// short requests.
+    /// Maximum number of waits. The limit is below the admin port's limit of pending requests, so the port can still
+    /// serve other requests.
     static let waitsMax = 48
 
     private struct Waiting {

@@ -26,15 +26,15 @@ struct ConnectionMemory {
 
     /// The service of the connection's listener.
     let service: Service
-    /// The certificate that the client presented; nil without one.
+    /// The certificate that the client presented; nil if the client presented none.
     private(set) var presented: PresentedCertificate?
     private let signatures: VerifiedSignatures
     private var binding = ConnectionBinding()
-    /// Limits by key ID. The empty ID has the limit of all keys together.
+    /// Limits on new provider tokens, by key ID. The empty ID has the limit for all keys together.
     private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
-    /// The state's generation of the cached topics.
+    /// The state's generation at the checks of the cached topics.
     private var topicsGeneration = -1
     /// Number of tokens verified on this connection.
     private(set) var tokensVerified = 0

@@ -60,7 +60,7 @@ struct StateCodec: Sendable {
                 .member("rules", \.state.rules, RuleOptions.codec.value, "switches"),
                 .optional(
                     "clock_offset_seconds", \.clockOffset, .clockOffset,
-                    "seconds by which the simulator's clock is ahead"),
+                    "seconds by which the simulator's clock is ahead of the machine's"),
             ])
     }
 }
