@@ -51,7 +51,7 @@ extension AdminRequest {
         }
     }
 
-    /// Returns the case of `Word` whose raw value is the query parameter of this name; nil if the query has no such
+    /// Returns the case of `Word` whose raw value is the value of this query parameter; nil if the query has no such
     /// parameter.
     ///
     /// - Throws: status 400 if no case has the value.

@@ -34,8 +34,8 @@ struct SimulatorMetrics {
         gauge("requests_in_flight", "Complete requests without a response yet.", counters.inFlight)
         count("requests_malformed", "Requests reset because they violated HTTP.", counters.requestsMalformed)
         count("requests_abandoned", "Requests whose stream ended before the response.", counters.requestsAbandoned)
-        count("requests_without_id", "Requests without a valid apns-id.", counters.requestsWithoutID)
-        count("duplicates", "Requests whose apns-id an earlier request had.", counters.duplicateIDs)
+        count("requests_without_id", "Requests without a valid apns-id or apns-request-id.", counters.requestsWithoutID)
+        count("duplicates", "Requests whose ID an earlier request had.", counters.duplicateIDs)
         count("request_body_bytes", "Bytes of request bodies.", counters.bodyBytes)
         count(
             "streams_refused", "Streams refused because the connection or the simulator was at its limit.",
@@ -47,9 +47,11 @@ struct SimulatorMetrics {
         ).add(counters.latencies.counts, sum: counters.latencies.sumNanoseconds)
         gauge("faults_in_force", "Faults in force.", faultsInForce)
         count("ids_forgotten", "Request IDs discarded to make room.", counters.idsForgotten)
-        count("answers_accepted", "Responses with status 200, 201 or 204.", counters.accepted)
+        count("answers_accepted", "Responses with a status from 200 to 299.", counters.accepted)
         for (status, answers) in counters.refusedByStatus.sorted(by: { $0.key < $1.key }) {
-            count("answers_refused", "Responses with another status, by status.", answers, ["status": String(status)])
+            count(
+                "answers_refused", "Responses with a status of 300 or above, by status.", answers,
+                ["status": String(status)])
         }
         for (reason, answers) in counters.refusedByReason.sorted(by: { $0.key < $1.key }) {
             count("refusals", "Refused requests, by reason.", answers, ["reason": reason])

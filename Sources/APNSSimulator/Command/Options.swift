@@ -4,7 +4,7 @@ import EventLoop
 
 /// The options of the command line.
 struct Options {
-    /// Whether a client must offer `h2` by ALPN.
+    /// The policy for clients that do not offer `h2` by ALPN.
     enum ApplicationProtocol: String, CaseIterable {
         case required, optional
     }

@@ -50,7 +50,7 @@ public struct Demonstration: Sendable {
         + APNSEnvironment.allCases.flatMap { [$0.pushHost, $0.broadcastHost, $0.channelHost] }
         + [APNSEnvironment.sandboxHostAlias]
 
-    /// Returns a state with this team.
+    /// Returns a state with the demonstration's team.
     ///
     /// - Parameter nowMilliseconds: the current time, since 1970. Unregistered devices became inactive one day earlier.
     public func state(nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {

@@ -10,7 +10,8 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     case tls
     /// A violation of HTTP/2 by the client.
     case protocolViolation = "protocol_violation"
-    /// A refusal, because the simulator had too many connections.
+    /// A refusal, because the simulator had too many connections or the client's address had too many short
+    /// connections.
     case refused
     /// A close because the client took too long to connect, or to make room for other connections.
     case sentAway = "sent_away"

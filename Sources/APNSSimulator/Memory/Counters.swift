@@ -8,9 +8,9 @@ public struct Counters: Sendable, Hashable {
     public struct OfService: Sendable, Hashable {
         /// Complete requests.
         public internal(set) var requests = 0
-        /// Answers with status 200, 201 or 204.
+        /// Answers with a status from 200 to 299.
         public internal(set) var accepted = 0
-        /// Answers with any other status.
+        /// Answers with a status of 300 or above.
         public internal(set) var refused = 0
     }
 
@@ -43,9 +43,9 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var duplicateIDs = 0
     /// IDs discarded to make room. A later request with a discarded ID counts as new.
     public internal(set) var idsForgotten = 0
-    /// Answers with status 200, 201 or 204.
+    /// Answers with a status from 200 to 299.
     public internal(set) var accepted = 0
-    /// Answers with any status other than 200, 201 and 204, by status.
+    /// Answers with a status of 300 or above, by status.
     public private(set) var refusedByStatus: [Int: Int] = [:]
     private var refusals: [Reason: Int] = [:]
     private var otherRefusals = 0

@@ -54,7 +54,7 @@ struct RequestWaits {
         for index in waiting.indices where waiting[index].query.after != nil { waiting[index].query.after = 0 }
     }
 
-    /// Returns the waits that this request matches.
+    /// Returns the waits whose query matches this request.
     func waits(for request: RequestView) -> [RequestWait] {
         waiting.filter { $0.query.matches(request) }.map(\.wait)
     }

@@ -21,7 +21,7 @@ struct ErrorLimit {
     private var hasFewerStreams = false
     private var hasEnded = false
 
-    /// Records an answer other than success. Returns the consequence.
+    /// Records an answer that is not a success. Returns the consequence.
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
         // The provider is not responsible for an inactive device.
         guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }

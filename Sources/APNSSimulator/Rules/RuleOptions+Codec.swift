@@ -8,7 +8,9 @@ extension RuleOptions {
 
     private static let orderFields: [ObjectField<RuleOptions>] = [
         .member("order", \.order, .word, "first check of a request that has several errors"),
-        .member("gate", \.gate, .word, "one stream until the response to the first push with a valid provider token"),
+        .member(
+            "gate", \.gate, .word,
+            "limit of one stream until the response to the first push with a valid provider token"),
         .member("gate_violation", \.gateViolation, .word, "reaction to a further stream: RST_STREAM or GOAWAY"),
         .member(
             "streams_max", \.streamsMax, .int(1...4096),
@@ -18,7 +20,7 @@ extension RuleOptions {
     private static let tokenFields: [ObjectField<RuleOptions>] = [
         .member(
             "token_updates", \.tokenUpdates, .word,
-            "one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
+            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
                 + "it, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,

@@ -1,6 +1,7 @@
 public import APNSProtocol
 
-/// Switches for behavior that Apple does not document, or documents in two ways. The defaults follow practice.
+/// Switches for behavior that Apple does not document, or documents in two ways. Where APNs was not observed, the
+/// default is a guess.
 public struct RuleOptions: Sendable {
     /// The order of the checks, which determines the answer to a request with several errors.
     public enum Order: String, CaseIterable, Sendable {
@@ -44,7 +45,7 @@ public struct RuleOptions: Sendable {
         case close
     }
 
-    /// The consequence of an idle connection.
+    /// The reaction to a connection that is idle for too long.
     public enum IdleEnd: String, CaseIterable, Sendable {
         /// GOAWAY with `IdleTimeout` after the idle time.
         case goAway = "goaway"
@@ -116,9 +117,9 @@ public struct RuleOptions: Sendable {
     public var malformedPayloadReason: Reason? = .payloadEmpty
     /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
-    /// Letter case of `apns-push-type`.
+    /// Required letter case of `apns-push-type`. The value `exact` requires Apple's spelling.
     public var pushTypeCase = LetterCase.exact
-    /// Letter case of `apns-id`. Apple's documentation uses lower case.
+    /// Required letter case of `apns-id`. The value `exact` requires lower case, as in Apple's documentation.
     public var idCase = LetterCase.any
     /// Whether a header may occur twice if both values are equal.
     public var acceptsEqualDuplicates = false

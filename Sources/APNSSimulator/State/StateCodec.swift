@@ -43,10 +43,10 @@ struct StateCodec: Sendable {
                     "states of tokens that are not listed"),
                 .member(
                     "unknown_devices", \.state.unknownDevices, unknownDevices,
-                    "state of all other tokens, or an object with `state` and `since_ms`; default `bad`"),
+                    "state of all other tokens, or an object with `state` and `since_ms`; default: `bad`"),
                 .member(
                     "accept_unknown_topics", \.state.acceptsUnknownTopics, .bool,
-                    "`true`: every team may push to every topic"),
+                    "whether every team may push to every topic"),
                 .list(
                     "channels", "channels",
                     read: { json, document throws(InputError) in
