@@ -40,7 +40,7 @@ struct SimulatorMetrics {
         count(
             "streams_refused", "Streams refused because the connection or the simulator was at its limit.",
             counters.streamsRefused)
-        count("tokens_verified", "Provider tokens verified.", counters.tokensVerified)
+        count("tokens_verified", "Verifications of provider tokens, including failed ones.", counters.tokensVerified)
         registry.histogram(
             "apns_simulator_answer_seconds", help: "Time from a complete request to its response.",
             bounds: Latencies.boundsNanoseconds

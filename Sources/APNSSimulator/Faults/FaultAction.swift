@@ -64,7 +64,7 @@ public struct FaultGoAway: Sendable, Hashable {
         /// A stream identifier: 0 or an odd number. If an earlier GOAWAY had a smaller identifier, the frame repeats
         /// the smaller identifier.
         case id(Int32)
-        /// The last stream of this number of the oldest open requests, which the simulator still answers.
+        /// The stream of the n-th oldest open request. The simulator still answers the n oldest requests.
         case first(Int)
     }
 

@@ -34,7 +34,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var requestsMalformed = 0
     /// Requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
-    /// Provider tokens verified.
+    /// Verifications of provider tokens, including failed ones. A token in a connection's cache is not verified again.
     public internal(set) var tokensVerified = 0
     /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0

@@ -45,7 +45,8 @@ final class RequestLog {
 
         fileprivate var bytes: Int { Int(headerBytes) + Int(payloadBytes) + Int(reasonBytes) + Int(faultBytes) }
 
-        /// The request's range in the arena. The range is never empty, so the ranges of the entries are in order.
+        /// The request's range in the arena. The range is never empty, because `makeRoom(_:)` removes only requests
+        /// whose ranges overlap the new range.
         fileprivate var place: Range<Int> { start..<(start + max(1, bytes)) }
     }
 

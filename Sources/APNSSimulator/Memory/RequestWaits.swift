@@ -5,8 +5,8 @@ public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
-/// The pending waits for requests. The handler of each wait is called at a matching request or at the timeout, and
-/// never after the wait was removed.
+/// The pending waits for requests. ``RequestMemory`` calls the handler of each wait once, at a matching request or at
+/// the timeout, unless the wait is canceled.
 struct RequestWaits {
     /// Maximum number of waits. The limit is below the admin port's limit of pending requests, so the port can still
     /// serve other requests.

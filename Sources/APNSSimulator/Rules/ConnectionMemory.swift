@@ -34,9 +34,9 @@ struct ConnectionMemory {
     private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
-    /// The state's generation at the checks of the cached topics.
+    /// The state's generation when the cached topics were checked.
     private var topicsGeneration = -1
-    /// Number of tokens verified on this connection.
+    /// Number of verifications of tokens on this connection, including failed ones.
     private(set) var tokensVerified = 0
 
     /// The key of the connection's first push with a valid token; nil before that push.

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The limit of refusals on one connection. Too many refusals reduce the streams of the connection, and then close the
-/// connection (Apple, "Handling notification responses from APNs", which gives no figures).
+/// The limit on refusals of one connection. Too many refusals lower the connection's limit of streams, and then close
+/// the connection (Apple, "Handling notification responses from APNs", which gives no figures).
 struct ErrorLimit {
     enum Consequence: Equatable {
         case none

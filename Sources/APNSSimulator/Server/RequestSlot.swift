@@ -19,7 +19,7 @@ struct RequestSlot {
     var since = MonotonicTime(nanoseconds: 0)
     /// The time for which the connection had no stream before this stream.
     var idle = Duration.zero
-    /// Number of the request in the log.
+    /// Number of the request in the log; 0 if the request is not in the log.
     var number = 0
     /// Whether the memory was reset after the request was complete.
     var isForgotten = false

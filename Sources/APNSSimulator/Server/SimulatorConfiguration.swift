@@ -2,11 +2,11 @@
 public struct SimulatorConfiguration: Sendable {
     /// Delay of each answer after the request is complete.
     public var answerDelay = Duration.zero
-    /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated one. If
-    /// all connections are authenticated, the new connection is refused.
+    /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated
+    /// connection. If all connections are authenticated, the new connection is refused.
     public var connectionsMax = 10_000
-    /// Maximum number of connections before the end of the TLS and HTTP/2 handshakes. A new connection replaces the
-    /// oldest.
+    /// Maximum number of connections whose TLS and HTTP/2 handshakes are incomplete. At the limit, a new connection
+    /// replaces the oldest of them.
     public var halfOpenMax = 2000
     /// Timeout of the handshakes, in seconds.
     public var openingSecondsMax = 10

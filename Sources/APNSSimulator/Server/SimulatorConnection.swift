@@ -31,7 +31,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private(set) var lastStreamID: Int32 = 0
     /// The transport; nil after the connection has closed.
     private var transport: ByteTransport?
-    /// Whether the client has a valid certificate, or a request with a valid provider token was answered.
+    /// Whether the client has a valid certificate, or a request that passed authentication was answered.
     private var isAuthenticated = false
     private var isSweepSet = false
     /// Whether a fault may have stopped the client from sending or receiving. Request timeouts then do not apply.

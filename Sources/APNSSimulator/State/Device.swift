@@ -33,7 +33,7 @@ public enum DeviceCondition: Sendable, Hashable {
     /// Expired since this time, in milliseconds since 1970, as after the end of a Live Activity. The answer is 410
     /// `ExpiredToken`.
     case expired(sinceMilliseconds: Int64)
-    /// Bad, as a token that never existed. The answer is 400 `BadDeviceToken`.
+    /// Bad, for example because the token never existed. The answer is 400 `BadDeviceToken`.
     case bad
     /// Valid for other topics only. The answer is 400 `DeviceTokenNotForTopic`.
     case notForTopic
@@ -55,7 +55,7 @@ public struct DeviceRule: Sendable {
     }
 }
 
-/// Returns the lower case of an ASCII letter. Returns other bytes unchanged.
+/// Returns an ASCII letter in lower case, and other bytes unchanged.
 func lowercased(_ byte: UInt8) -> UInt8 {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
 }

@@ -1,7 +1,7 @@
 public import APNSProtocol
 public import Crypto
 
-/// A registered public key of a provider, which verifies provider tokens.
+/// A registered public key of a provider. The simulator verifies provider tokens with the key.
 public struct RegisteredKey: Sendable {
     /// The topics that a key may push to (Apple, "Establishing a token-based connection to APNs").
     public enum Scope: Sendable, Hashable {

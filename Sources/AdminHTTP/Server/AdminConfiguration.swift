@@ -8,8 +8,8 @@ public struct AdminConfiguration: Sendable {
     /// Maximum simultaneous connections. A further connection displaces the connection that has waited longest for its
     /// client.
     public var connectionsMax = 128
-    /// Maximum simultaneous connections of one host. A further connection of the host displaces its connection that
-    /// has waited longest for the client.
+    /// Maximum simultaneous connections of one host. A further connection of the host displaces the host's connection
+    /// that has waited longest for its client.
     public var connectionsPerHostMax = 64
     /// Maximum time for the head of the first request, counted from the connect.
     public var headSecondsMax = 5
