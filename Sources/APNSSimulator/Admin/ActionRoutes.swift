@@ -8,7 +8,7 @@ struct ActionRoutes {
     var all: [AdminRoute] {
         [
             AdminRoute(
-                .post, "/v1/actions", #"applies an action to connections at once: {"action": …, "connection": N}"#
+                .post, "/v1/actions", #"applies an action to connections immediately: {"action": …, "connection": N}"#
             ) {
                 request throws(AdminError) in
                 try perform(request)

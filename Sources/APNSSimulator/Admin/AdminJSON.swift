@@ -25,7 +25,7 @@ extension AdminResponse {
 extension AdminRequest {
     /// Parses the body as JSON.
     ///
-    /// - Throws: 400 with the position of the error.
+    /// - Throws: status 400 if the body is not JSON. The message has the position of the error.
     func json() throws(AdminError) -> JSONDocument { try Self.json(body) }
 
     private static func json(_ text: [UInt8]) throws(AdminError) -> JSONDocument {
@@ -39,7 +39,7 @@ extension AdminRequest {
     /// Reads a value from the JSON body.
     ///
     /// - Parameter canBeEmpty: whether an empty body means `{}`.
-    /// - Throws: 400 with the position of the error.
+    /// - Throws: status 400 if the body is not JSON, or if `read` throws.
     func read<Value>(
         canBeEmpty: Bool = false, _ read: (JSONValue) throws(InputError) -> Value
     ) throws(AdminError) -> Value {
@@ -51,9 +51,10 @@ extension AdminRequest {
         }
     }
 
-    /// Returns the query parameter of this name as one of the words of a type; nil if the query has no such parameter.
+    /// Returns the case of `Word` whose raw value is the value of this query parameter; nil if the query has no such
+    /// parameter.
     ///
-    /// - Throws: 400 if the value is none of the words.
+    /// - Throws: status 400 if no case has the value.
     func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String) throws(AdminError) -> Word? {
         guard let text = query(name) else { return nil }
         guard let word = Word(rawValue: text) else {
@@ -64,7 +65,7 @@ extension AdminRequest {
 
     /// Returns the query parameter of this name as an integer; nil if the query has no such parameter.
     ///
-    /// - Throws: 400 if the value is not an integer in the range.
+    /// - Throws: status 400 if the value is not an integer in the range.
     func number(_ name: String, _ range: ClosedRange<Int>) throws(AdminError) -> Int? {
         guard let text = query(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -75,7 +76,7 @@ extension AdminRequest {
 }
 
 extension InputError {
-    /// Returns the error as status 400. If the error is not on the body's first line, its position precedes the
+    /// Returns this error with status 400. If the error is not on the body's first line, its position precedes the
     /// message.
     func adminError(in document: JSONDocument) -> AdminError {
         guard let node else { return AdminError(400, message) }

@@ -2,8 +2,8 @@ import APNSProtocol
 import AdminHTTP
 import JSON
 
-/// The routes of `/v1/channels`, the channels of all apps. Providers also create and delete channels through channel
-/// management.
+/// The routes of `/v1/channels`, the channels of all apps. Providers can also create and delete channels through the
+/// channel management service.
 struct ChannelRoutes {
     let server: SimulatorServer
 

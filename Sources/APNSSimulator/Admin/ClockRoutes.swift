@@ -2,8 +2,8 @@ import AdminHTTP
 import EventLoop
 import JSON
 
-/// The routes of `/v1/clock`, the simulator's clock. If the clock is an hour ahead, provider tokens are too old. If
-/// the clock is behind, the times of provider tokens are in the future.
+/// The routes of `/v1/clock`, the simulator's clock. If the clock is more than an hour ahead, the simulator considers
+/// new provider tokens too old. If the clock is behind, new provider tokens are dated in the future.
 struct ClockRoutes {
     let server: SimulatorServer
 
@@ -21,7 +21,11 @@ struct ClockRoutes {
 
     private static let codec = ObjectCodec(
         "the clock", from: Duration.zero,
-        [.required("offset_seconds", \.self, .clockOffset, "seconds by which the simulator's clock is ahead")])
+        [
+            .required(
+                "offset_seconds", \.self, .clockOffset,
+                "seconds by which the simulator's clock is ahead of the machine's")
+        ])
 
     private var shown: AdminResponse {
         .object { json in

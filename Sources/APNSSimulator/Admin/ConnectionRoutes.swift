@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// The route `/v1/connections`, which lists the open connections and the newest failures.
+/// The route `/v1/connections`, which lists the open connections and the newest failed connections.
 struct ConnectionRoutes {
     let server: SimulatorServer
 

@@ -11,7 +11,7 @@ struct DeviceRoutes {
         [
             AdminRoute(
                 .get, "/v1/devices", query: ["limit"],
-                "the registered devices; limit limits their number, and left_out has the number of the others"
+                "the registered devices; limit sets their maximum number, and left_out counts the devices omitted"
             ) { request throws(AdminError) in
                 let limit = try request.number("limit", 1...Int.max)
                 let devices = server.state.devicesInOrder

@@ -4,7 +4,8 @@ import Crypto
 import EventLoop
 import JSON
 
-/// The routes `/v1/requests` and `/v1/duplicates`, which list received requests or wait for a matching request.
+/// The route `/v1/requests`, which lists received requests or waits for a matching request, and the route
+/// `/v1/duplicates`, which lists the IDs that several requests had.
 struct RequestRoutes {
     let server: SimulatorServer
 
@@ -17,7 +18,7 @@ struct RequestRoutes {
                     "full_tokens",
                     "wait_seconds", "timeout",
                 ],
-                "the newest requests, or the requests after a number; with wait_seconds, as soon as a request matches",
+                "the newest requests, or those before or after a number; wait_seconds waits until a request matches",
                 later: { exchange throws(AdminError) in try listRequests(exchange) }),
             AdminRoute(.get, "/v1/duplicates", "the IDs that more than one request had") { [server] _ in
                 .object { json in
@@ -37,7 +38,7 @@ struct RequestRoutes {
             return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
         }
         guard query.before == nil else { throw AdminError(400, "before and wait_seconds exclude each other") }
-        // Browsers log each 408 to the console, so a page that polls requests an empty list instead.
+        // Browsers log each 408 to the console, so a page that polls sets `timeout=empty` to receive an empty list.
         let timeout = request.query("timeout") ?? "error"
         guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout must be error or empty") }
         do throws(RequestWaitError) {
@@ -61,7 +62,7 @@ struct RequestRoutes {
 extension RequestQuery {
     /// Creates a query from the parameters of a URL.
     ///
-    /// - Throws: 400 with the invalid parameter.
+    /// - Throws: status 400 if a parameter is invalid. The message names the parameter.
     fileprivate init(_ request: AdminRequest) throws(AdminError) {
         self.init(
             after: try request.number("after", 0...Int.max), before: try request.number("before", 1...Int.max),

@@ -12,7 +12,8 @@ public final class SimulatorAdmin {
     /// The address at which the admin port listens.
     public var endpoint: Endpoint { http.endpoint }
 
-    /// Listens for admin clients of `server`. The owner calls ``close()`` before it releases the admin port.
+    /// Creates the admin port of `server` and listens for clients. The owner calls ``close()`` before it releases the
+    /// admin port.
     ///
     /// - Parameters:
     ///   - hostNames: names that clients may use for this host besides `localhost` and the loopback addresses.

@@ -9,7 +9,9 @@ struct SimulatorMetrics {
     /// The metrics in Prometheus' text format 0.0.4.
     var text: String { registry.render() }
 
-    /// - Parameter faultsInForce: number of faults.
+    /// Creates the metrics with the current values of the counters.
+    ///
+    /// - Parameter faultsInForce: number of faults in force.
     init(_ counters: Counters, faultsInForce: Int) {
         count("connections", "Connections accepted.", counters.connections)
         gauge("connections_open", "Open connections.", counters.connectionsOpen)
@@ -32,25 +34,27 @@ struct SimulatorMetrics {
         gauge("requests_in_flight", "Complete requests without a response yet.", counters.inFlight)
         count("requests_malformed", "Requests reset because they violated HTTP.", counters.requestsMalformed)
         count("requests_abandoned", "Requests whose stream ended before the response.", counters.requestsAbandoned)
-        count("requests_without_id", "Requests without a valid apns-id.", counters.requestsWithoutID)
-        count("duplicates", "Requests whose apns-id an earlier request had.", counters.duplicateIDs)
+        count("requests_without_id", "Requests without a valid apns-id or apns-request-id.", counters.requestsWithoutID)
+        count("duplicates", "Requests whose ID an earlier request had.", counters.duplicateIDs)
         count("request_body_bytes", "Bytes of request bodies.", counters.bodyBytes)
         count(
             "streams_refused", "Streams refused because the connection or the simulator was at its limit.",
             counters.streamsRefused)
-        count("tokens_verified", "Provider tokens verified.", counters.tokensVerified)
+        count("tokens_verified", "Verifications of provider tokens, including failed ones.", counters.tokensVerified)
         registry.histogram(
             "apns_simulator_answer_seconds", help: "Time from a complete request to its response.",
             bounds: Latencies.boundsNanoseconds
         ).add(counters.latencies.counts, sum: counters.latencies.sumNanoseconds)
         gauge("faults_in_force", "Faults in force.", faultsInForce)
         count("ids_forgotten", "Request IDs discarded to make room.", counters.idsForgotten)
-        count("answers_accepted", "Responses with status 200, 201 or 204.", counters.accepted)
+        count("answers_accepted", "Responses with a status from 200 to 299.", counters.accepted)
         for (status, answers) in counters.refusedByStatus.sorted(by: { $0.key < $1.key }) {
-            count("answers_refused", "Other responses, by status.", answers, ["status": String(status)])
+            count(
+                "answers_refused", "Responses with a status of 300 or above, by status.", answers,
+                ["status": String(status)])
         }
         for (reason, answers) in counters.refusedByReason.sorted(by: { $0.key < $1.key }) {
-            count("refusals", "Other responses, by reason.", answers, ["reason": reason])
+            count("refusals", "Refused requests, by reason.", answers, ["reason": reason])
         }
         for (action, times) in counters.faultsByAction.sorted(by: { $0.key < $1.key }) {
             count("faults", "Faults applied, by action.", times, ["action": action])

@@ -18,7 +18,7 @@ struct StateRoutes {
                 return state
             },
             AdminRoute(.get, "/v1/rules", "the switches") { _ in rules },
-            AdminRoute(.put, "/v1/rules", "changes the named switches") { request throws(AdminError) in
+            AdminRoute(.put, "/v1/rules", "changes the switches that the body contains") { request throws(AdminError) in
                 server.state.rules = try request.read { value throws(InputError) in
                     var rules = server.state.rules
                     try RuleOptions.codec.read(value, into: &rules)
@@ -45,7 +45,7 @@ struct StateRoutes {
 }
 
 extension SimulatorServer {
-    /// The codec for states in HTTP requests. A state in a request names no files. A device that becomes inactive
-    /// without a time is inactive from now on.
+    /// The codec for states in HTTP requests. A state in a request cannot refer to files. An inactive device without a
+    /// time became inactive at the time of the request.
     var stateCodec: StateCodec { StateCodec(sinceMilliseconds: now.unixMilliseconds) }
 }

@@ -107,7 +107,9 @@ struct TeamRoutes {
         .value { server.stateCodec.team.write(StateTeam(state: server.state, id: teamID), to: &$0) }
     }
 
-    /// - Throws: 404 if the team does not exist.
+    /// Returns the team ID in the path.
+    ///
+    /// - Throws: status 404 if the team does not exist.
     private func teamID(of request: AdminRequest) throws(AdminError) -> String {
         let id = request.parameter("ID")
         guard server.state.hasTeam(id: id) else { throw AdminError(404, "team \(id) does not exist") }

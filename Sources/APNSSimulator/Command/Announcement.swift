@@ -6,7 +6,7 @@ import JSON
 struct Announcement {
     /// The listeners and their addresses.
     let endpoints: [(listener: Listener, endpoint: Endpoint)]
-    /// The address of the admin port; nil without one.
+    /// The address of the admin port; nil if the port is off.
     let admin: Endpoint?
     let options: Options
     let startup: StartupData

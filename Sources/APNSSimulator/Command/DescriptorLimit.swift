@@ -1,11 +1,11 @@
 import Glibc
 
-/// The process's limit of open file descriptors. Each connection uses one descriptor.
+/// The process's limit on open file descriptors. Each connection uses one descriptor.
 enum DescriptorLimit {
     /// Descriptors reserved for listeners, files and the event loop.
     private static let others = 64
 
-    /// Raises the soft limit to the hard limit, and returns the number of connections within the limit.
+    /// Raises the soft limit to the hard limit, and returns the number of connections that the limit allows.
     static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }

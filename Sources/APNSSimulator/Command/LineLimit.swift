@@ -1,6 +1,7 @@
 import EventLoop
 
-/// A limit on printed lines, at most ``linesMax`` in ``seconds``. Afterwards, a summary of the omitted lines follows.
+/// A limit on printed lines: at most ``linesMax`` lines in ``seconds`` seconds. If lines were omitted, a summary line
+/// with their number follows.
 struct LineLimit {
     static let linesMax = 20
     static let seconds: Int64 = 10
@@ -8,7 +9,7 @@ struct LineLimit {
     private var began: MonotonicTime?
     private var lines = 0
 
-    /// Returns the lines to print for a new line.
+    /// Returns the lines to print: a summary if one is due, and `line` unless the limit is reached.
     mutating func lines(for line: String, now: MonotonicTime) -> [String] {
         if let began, now < began + .seconds(Self.seconds) {
             lines += 1

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// A service that the process can listen for. Each service has an option for its address and a member in the ready
-/// line.
+/// A listener of the process, one for each service. Each listener has an option for its address and a member in the
+/// ready line.
 enum Listener: CaseIterable {
     case push, productionPush, channels, productionChannels
 
@@ -38,7 +38,7 @@ enum Listener: CaseIterable {
         }
     }
 
-    /// The port's member in the ready line.
+    /// Name of the ready line's member that contains the port.
     var readyMember: StaticString {
         switch self {
         case .push: "port"
@@ -60,7 +60,7 @@ enum Listener: CaseIterable {
 
 /// The addresses of the listeners, from the command line and the defaults.
 struct ListenerPlan {
-    /// Addresses from the command line; nil disables a listener.
+    /// Addresses from the command line. A nil address disables the listener.
     private var specified: [Listener: Endpoint?] = [:]
 
     mutating func specify(_ endpoint: Endpoint?, for listener: Listener) {
@@ -68,7 +68,8 @@ struct ListenerPlan {
     }
 
     /// The address of a listener; nil if the listener is off. If the command line has an address for any listener, the
-    /// listeners without an address are off. Otherwise, the listeners have their default addresses.
+    /// listeners without an address are off. Otherwise, the listeners that are not disabled have their default
+    /// addresses.
     subscript(listener: Listener) -> Endpoint? {
         if let endpoint = specified[listener] { return endpoint }
         guard areAtDefaults else { return nil }

@@ -4,17 +4,17 @@ import EventLoop
 
 /// The options of the command line.
 struct Options {
-    /// Whether a client must offer `h2` by ALPN.
+    /// The policy for clients that do not offer `h2` by ALPN.
     enum ApplicationProtocol: String, CaseIterable {
         case required, optional
     }
 
     var listeners = ListenerPlan()
-    /// The admin port's address from the command line; an inner nil disables the port.
+    /// The admin port's address from the command line; nil without the option. An inner nil disables the port.
     private var specifiedAdmin: Endpoint??
     var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
-    /// Changes of the rules, which have precedence over the state file.
+    /// Changes to the rules. The changes take precedence over the rules of the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
     var applicationProtocol = ApplicationProtocol.optional
@@ -28,8 +28,8 @@ struct Options {
     var recordDetail = LoggedRequest.Detail.summary
     var readyFile: String?
 
-    /// The admin port's address; nil if the port is off. If the command line has an address for a listener, the admin
-    /// port is off without its own option.
+    /// The admin port's address; nil if the port is off. Without the option, the port has its default address if the
+    /// listeners do, and is off otherwise.
     var admin: Endpoint? {
         if let specifiedAdmin { return specifiedAdmin }
         return listeners.areAtDefaults ? Endpoint(host: "127.0.0.1", port: Self.adminPort) : nil
@@ -52,7 +52,9 @@ struct Options {
 }
 
 extension Options {
-    /// - Throws: a `UsageError` for invalid values and combinations that the syntax allows.
+    /// Creates the options from the parsed command line.
+    ///
+    /// - Throws: `UsageError` if a value or a combination of options is invalid although the syntax allows it.
     init(_ parsed: ParsedArguments) throws(UsageError) {
         for listener in Listener.allCases {
             guard let value = parsed.options[listener.optionName] else { continue }

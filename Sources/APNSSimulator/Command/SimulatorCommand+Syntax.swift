@@ -48,13 +48,14 @@ extension SimulatorCommand {
     private static let states: [OptionSyntax] = [
         option("state", "FILE", "YAML file with teams, keys, devices, channels, faults and rules (the demo state)"),
         option(
-            "write-demo", "DIR", "write the demo state and its files to DIR; with --state, only the certificates",
+            "write-demo", "DIR",
+            "write the demo state and its files to DIR; with --state, only the server's certificates and key",
             values: .folders),
         option("certificate", "FILE", "PEM file with the server's certificate chain (a new certificate)"),
         option("private-key", "FILE", "PEM file with the key of --certificate"),
         option("accept-unknown-devices", nil, "accept device tokens that are not listed"),
         option("accept-unknown-topics", nil, "accept pushes of every team to every topic"),
-        option("fault-seed", "N", "seed that selects the requests of faults with a share (1)"),
+        option("fault-seed", "N", "seed that determines which requests a fault with a share applies to (1)"),
         option(
             "unregistered-prefix", "HEX", "treat device tokens that begin with HEX as unregistered; may be repeated",
             repetition: .list),
@@ -64,13 +65,13 @@ extension SimulatorCommand {
         option(
             "gate", "MODE", "limit of one stream until the response to a valid push: enforce, announce, off (enforce)",
             values: .cases(of: ServerStreamGate.Mode.self)),
-        option("streams-max", "N", "maximum number of streams of a connection after that (1000)"),
+        option("streams-max", "N", "maximum number of streams of a connection after a valid push (1000)"),
         option(
             "alpn", "MODE", "whether clients must offer h2 by ALPN: required, optional (optional)",
             values: .cases(of: Options.ApplicationProtocol.self)),
-        option("accept-no-token", nil, "accept pushes without a provider token; still check the tokens of others"),
+        option("accept-no-token", nil, "accept pushes without a provider token; still check the token of other pushes"),
         option(
-            "check-order", "ORDER", "headers-first or authentication-first (headers-first)",
+            "check-order", "ORDER", "order of the checks: headers-first, authentication-first (headers-first)",
             values: .cases(of: RuleOptions.Order.self)),
         option(
             "token-updates", "MODE",
@@ -88,7 +89,7 @@ extension SimulatorCommand {
         option("record", "FILE", "write a line of JSON for each request, with the SHA-256 of its payload"),
         option(
             "record-detail", "DETAIL",
-            "summary, or full with headers and payload, which the web page can open (summary)",
+            "detail of --record: summary, or full with headers and payload for the web page (summary)",
             values: .cases(of: LoggedRequest.Detail.self)),
         option("ready-file", "FILE", "also write the ready line to FILE"),
     ]

@@ -39,7 +39,7 @@ struct SimulatorCommand: Command {
         if let failure = outcome.failure { throw failure }
     }
 
-    /// The result of the start on the event loop.
+    /// The result of the start, which runs on the event loop.
     ///
     /// `@unchecked Sendable`: the process has only one thread, which runs the loop.
     private final class Outcome: @unchecked Sendable {
@@ -47,9 +47,10 @@ struct SimulatorCommand: Command {
     }
 }
 
-/// The simulator as a process on the event loop. The process prints its addresses and handles signals.
+/// The running simulator: its server, its admin port and its signal handlers. Prints the addresses, the failed
+/// connections and the counters.
 private final class SimulatorProcess {
-    /// Seconds for open requests and connections to complete after a termination signal.
+    /// Maximum seconds that open requests have to complete after a termination signal.
     private static let drainDeadlineSeconds = 5
 
     private let loop: EpollLoop
@@ -61,7 +62,7 @@ private final class SimulatorProcess {
     /// Whether a timer is set that prints the number of omitted lines.
     private var isSummaryScheduled = false
 
-    /// Starts serving. The signal source on the loop keeps the object alive.
+    /// Starts serving. The signal source on the loop keeps the process object alive.
     static func start(_ options: Options, _ startup: StartupData, on loop: EpollLoop) throws(SimulatorError) {
         var record: RecordFile?
         if let path = options.recordFile {

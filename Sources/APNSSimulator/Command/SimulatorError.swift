@@ -1,6 +1,6 @@
 /// An error that terminates the command, with its exit status and a message for the user.
 struct SimulatorError: Error, Hashable {
-    /// Exit statuses. The status is 0 after SIGTERM or SIGINT.
+    /// Exit statuses of failures. After SIGTERM or SIGINT, the status is 0.
     enum Code: Int32, CaseIterable {
         case usage = 64
         case badInput = 65

@@ -2,7 +2,8 @@ import APNSProtocol
 import Crypto
 import TLS
 
-/// The data that the process starts with: the state, the server's TLS identity, and their demonstration.
+/// The data that the process starts with: the state, the server's TLS identity, and the demonstration that supplies
+/// what the options do not.
 ///
 /// The initializer reads and writes files, so create the data before the event loop runs.
 struct StartupData: Sendable {

@@ -2,8 +2,8 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A generated team with one app, one key and one certificate, an authority and a server certificate. The
-/// demonstration replaces everything that a client would otherwise need from Apple.
+/// A generated team (one app, one key and one certificate), an authority, and a server certificate. The demonstration
+/// replaces everything that a client would otherwise need from Apple.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
     public static let keyID = "DEMOKEY001"
@@ -18,7 +18,7 @@ public struct Demonstration: Sendable {
     /// The provider's key in the format of Apple's `.p8` files.
     public let providerKeyPEM: String
     public let providerPublicKeyPEM: String
-    /// The authority that clients must trust.
+    /// Certificate of the authority that clients must trust.
     public let authorityPEM: String
     let server: IssuedCertificate
     /// The certificate that a provider can present instead of provider tokens.
@@ -43,16 +43,16 @@ public struct Demonstration: Sendable {
                     ])))
     }
 
-    /// The machine's own name and Apple's host names. With Apple's names, an entry in the hosts file can redirect a
-    /// client.
+    /// Names in the server certificate: `localhost` and Apple's host names. Because of Apple's names, an entry in the
+    /// hosts file can redirect a client to the simulator.
     static let serverNames =
         ["localhost"]
         + APNSEnvironment.allCases.flatMap { [$0.pushHost, $0.broadcastHost, $0.channelHost] }
         + [APNSEnvironment.sandboxHostAlias]
 
-    /// Returns a state with this team.
+    /// Returns a state with the demonstration's team.
     ///
-    /// - Parameter nowMilliseconds: the time since 1970. Unregistered devices became inactive one day earlier.
+    /// - Parameter nowMilliseconds: the current time, since 1970. Unregistered devices became inactive one day earlier.
     public func state(nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
         var state = SimulatorState()
         state.add(

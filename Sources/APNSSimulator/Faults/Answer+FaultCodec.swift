@@ -28,7 +28,8 @@ struct AnswerMembers: Sendable {
             .optional("status", \.status, .int(200...599), "status; default: the status of `reason`"),
             .optional("reason", \.reason, .reason, "reason in the body"),
             .optional(
-                "timestamp_ms", \.timestampMilliseconds, .int(0...Int64.max), "`timestamp` in the body, with `reason`"),
+                "timestamp_ms", \.timestampMilliseconds, .int(0...Int64.max),
+                "`timestamp` in the body; requires `reason`"),
             .optional("body", \.body, .text(0...bodyBytesMax), "text of the body, instead of `reason`"),
             .optional(
                 "content_type", \.contentType, .headerValue(contentTypeBytesMax),

@@ -31,8 +31,8 @@ struct ReportedFault: Sendable {
                 "number of matching requests that the fault lets through first"),
             .optional(
                 "count_max", \.fault.countMax, .int(1...Fault.strikesMax),
-                "number of times that the fault applies: with `skip_count` 4 and `count_max` 1, only to the fifth "
-                    + "request"),
+                "maximum number of times that the fault applies: with `skip_count` 4 and `count_max` 1, only to the "
+                    + "fifth request"),
             .optional(
                 "struck", \.struck, .int(0...Int.max), "in responses: the number of times that the fault has applied"),
         ],
@@ -83,7 +83,7 @@ extension FaultMatch {
             .optional("connection", \.connection, .int(1...Int.max), "number of the connection"),
             .optional(
                 "idle_seconds_min", \.idleSecondsMin, .int(0...idleSecondsMax),
-                "least time without requests on the connection before the request"),
+                "minimum time without requests on the connection before the request"),
         ])
 }
 

@@ -2,7 +2,8 @@ import HTTP2
 import JSON
 
 extension FaultAction {
-    /// The codec of an action: a word, or an object whose only member is the word with details.
+    /// The codec of an action: a word, or an object whose only member has the word as its name and the details as its
+    /// value.
     static let codec = VariantCodec<FaultAction>(
         [
             .details("latency", LatencyDistribution.codec, make: { .latency($0) }) {
@@ -73,7 +74,7 @@ extension FaultSettings {
                 "flow-control window of new streams, or null"),
             .member(
                 "max_header_list_bytes", \.maxHeaderListBytes, .change(0...UInt32.max), omitting: .keep,
-                "size of a request's headers, or null"),
+                "maximum size of a request's headers, or null"),
         ],
         check: { settings, members throws(InputError) in
             guard settings != FaultSettings() else { throw members.error("settings must have at least one member") }

@@ -2,13 +2,14 @@ public import HTTP2
 
 /// The action of a fault.
 public enum FaultAction: Sendable, Hashable {
-    /// A delay of the answer by a sample of the distribution, instead of the delay of all requests.
+    /// A delay of the answer by a sample of the distribution, instead of the delay configured for all answers.
     case latency(LatencyDistribution)
     /// No answer to the request.
     case silence
     /// This answer, instead of the answer of the rules.
     case answer(Answer)
-    /// A reset of the request's stream. Applied to a connection, the action resets all its open streams.
+    /// A reset of the request's stream. If the action applies to a connection, a reset of all open streams of the
+    /// connection.
     case resetStream(HTTP2ErrorCode)
     /// A GOAWAY on the connection.
     case goAway(FaultGoAway)
@@ -54,16 +55,16 @@ public enum FaultAction: Sendable, Hashable {
     }
 }
 
-/// One or two GOAWAY frames, and the close of the connection (RFC 9113, 6.8).
+/// One or two GOAWAY frames, and whether and when the connection closes (RFC 9113, 6.8).
 public struct FaultGoAway: Sendable, Hashable {
     /// The frame's last stream identifier: the last stream that the server has processed or will process.
     public enum LastStream: Sendable, Hashable {
         /// The last stream that the simulator has accepted.
         case lastSeen
-        /// A stream identifier: 0 or an odd number. An identifier above the one in an earlier GOAWAY is lowered to the
-        /// earlier one.
+        /// A stream identifier: 0 or an odd number. If an earlier GOAWAY had a smaller identifier, the frame repeats
+        /// the smaller identifier.
         case id(Int32)
-        /// The stream up to which this number of open requests, the oldest first, is still answered.
+        /// The stream of the n-th oldest open request. The simulator still answers the n oldest requests.
         case first(Int)
     }
 

@@ -13,7 +13,7 @@ extension FaultGoAway {
                 set: { data, members, goAway throws(InputError) in goAway.debug = try data.bytes(members) }),
             .optional(
                 "second_last_stream_id", \.second, .lastStream,
-                "sends a second GOAWAY after the first, with this last stream"),
+                "last stream of a second GOAWAY, which follows the first"),
             .member(
                 "then", \.closing, .word, omitting: .drain,
                 "`drain` closes the connection after the remaining responses, `keep` leaves it open, `close` closes it at "

@@ -29,7 +29,7 @@ public struct FaultRules: Sendable {
         }
 
         /// Returns whether the fault applies to the next matching request or connection. Counts the request or
-        /// connection.
+        /// connection if the fault skips it or applies to it.
         fileprivate mutating func strikes() -> Bool {
             guard skipped >= fault.skipCount else {
                 skipped += 1
@@ -58,6 +58,8 @@ public struct FaultRules: Sendable {
     private let seed: UInt64
     private var lastMadeID = 0
 
+    /// Creates rules with these faults in force.
+    ///
     /// - Parameter faults: at most ``faultsMax`` faults. The initializer ignores further faults.
     public init(seed: UInt64 = 0, faults: [Fault] = []) {
         self.seed = seed
@@ -180,12 +182,12 @@ public struct FaultSubject {
 
 /// The effect of the faults on one request.
 public struct FaultEffect: Sendable, Hashable {
-    /// The latency that replaces the delay of all answers; nil if no latency applies.
+    /// The latency that replaces the delay configured for all answers; nil if no fault with a latency applies.
     public var latency: Duration?
-    /// The action, never a latency; nil if no other fault applies.
+    /// The action, which is never a latency; nil unless a fault with such an action applies.
     public var action: FaultAction?
-    /// ID of the fault for the request log; nil if no fault applies. A fault with another action precedes a fault with
-    /// a latency.
+    /// ID of the fault for the request log; nil if no fault applies. A fault with another action takes precedence over
+    /// a fault with a latency.
     public var faultID: String?
 
     public init() {}

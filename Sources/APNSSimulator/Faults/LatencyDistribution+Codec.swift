@@ -18,7 +18,7 @@ struct LatencyMembers: Sendable {
     var max: Double?
     var median: Double?
     var p99: Double?
-    /// The shape of the curve; nil for `logNormal`.
+    /// The shape of the distribution; nil for `logNormal`.
     var shape: Shape?
 
     private static let milliseconds = ValueCodec.number(0...LatencyDistribution.millisecondsMax)
@@ -27,11 +27,13 @@ struct LatencyMembers: Sendable {
         "a latency", from: LatencyMembers(),
         [
             .optional("constant_ms", \.constant, milliseconds, "time of every answer"),
-            .optional("min_ms", \.min, milliseconds, "least time, with `max_ms`"),
-            .optional("max_ms", \.max, milliseconds, "greatest time, with `min_ms`"),
-            .optional("median_ms", \.median, milliseconds, "median time, with `p99_ms`"),
-            .optional("p99_ms", \.p99, milliseconds, "99th percentile, with `median_ms`"),
-            .optional("shape", \.shape, .word, "curve of `median_ms` and `p99_ms`: `log_normal` (default) or `normal`"),
+            .optional("min_ms", \.min, milliseconds, "minimum time; requires `max_ms`"),
+            .optional("max_ms", \.max, milliseconds, "maximum time; requires `min_ms`"),
+            .optional("median_ms", \.median, milliseconds, "median time; requires `p99_ms`"),
+            .optional("p99_ms", \.p99, milliseconds, "99th percentile of the time; requires `median_ms`"),
+            .optional(
+                "shape", \.shape, .word,
+                "distribution with `median_ms` and `p99_ms`: `log_normal` (default) or `normal`"),
         ])
 }
 

@@ -10,7 +10,7 @@ public enum LatencyDistribution: Sendable, Hashable {
     /// The log-normal distribution, which is typical of services behind a network. The median is above 0.
     case logNormal(median: Double, p99: Double)
 
-    /// The longest latency.
+    /// Maximum latency. A longer sample is reduced to the maximum.
     public static let millisecondsMax = 600_000.0
 
     /// The 99th percentile of the standard normal distribution.

@@ -10,9 +10,10 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     case tls
     /// A violation of HTTP/2 by the client.
     case protocolViolation = "protocol_violation"
-    /// A refusal, because the simulator had too many connections.
+    /// A refusal, because the simulator had too many connections or the client's address had too many short
+    /// connections.
     case refused
-    /// A client that took too long to connect, or a close to make room for other connections.
+    /// A close because the client took too long to connect, or to make room for other connections.
     case sentAway = "sent_away"
     /// A GOAWAY that the simulator sent for a fault or a rule.
     case goAway = "goaway"
@@ -21,8 +22,8 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     /// The shutdown of the simulator.
     case shutdown
 
-    /// Creates the cause for a connection that the simulator did not close. A nil error means that the client closed
-    /// the connection in order.
+    /// Creates the cause for a connection that the simulator did not close. A nil error means an orderly close by the
+    /// client.
     init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client

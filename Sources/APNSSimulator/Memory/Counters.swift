@@ -8,13 +8,13 @@ public struct Counters: Sendable, Hashable {
     public struct OfService: Sendable, Hashable {
         /// Complete requests.
         public internal(set) var requests = 0
-        /// Answers with status 200, 201 or 204.
+        /// Answers with a status from 200 to 299.
         public internal(set) var accepted = 0
-        /// Other answers.
+        /// Answers with a status of 300 or above.
         public internal(set) var refused = 0
     }
 
-    /// Maximum number of reasons unknown to APNs that have a counter of their own.
+    /// Maximum number of reasons with their own counter besides the known reasons of APNs.
     static let unknownReasonsMax = 64
 
     /// The time at which counting began, by the machine's clock.
@@ -34,7 +34,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var requestsMalformed = 0
     /// Requests whose stream ended before the answer.
     public internal(set) var requestsAbandoned = 0
-    /// Provider tokens verified.
+    /// Verifications of provider tokens, including failed ones. A token in a connection's cache is not verified again.
     public internal(set) var tokensVerified = 0
     /// Requests without a valid `apns-id` or `apns-request-id`.
     public internal(set) var requestsWithoutID = 0
@@ -43,9 +43,9 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var duplicateIDs = 0
     /// IDs discarded to make room. A later request with a discarded ID counts as new.
     public internal(set) var idsForgotten = 0
-    /// Answers with status 200, 201 or 204.
+    /// Answers with a status from 200 to 299.
     public internal(set) var accepted = 0
-    /// Other answers by status.
+    /// Answers with a status of 300 or above, by status.
     public private(set) var refusedByStatus: [Int: Int] = [:]
     private var refusals: [Reason: Int] = [:]
     private var otherRefusals = 0
@@ -57,7 +57,7 @@ public struct Counters: Sendable, Hashable {
     /// Connections that the admin port closed before their clients received a response.
     private(set) var adminClosings: [AdminClosing: Int] = [:]
 
-    /// Other answers by reason.
+    /// Answers with a reason, by reason. Unknown reasons above the limit count as `other`.
     public var refusedByReason: [String: Int] {
         var counts: [String: Int] = [:]
         for (reason, count) in refusals { counts[reason.text, default: 0] += count }
@@ -81,6 +81,8 @@ public struct Counters: Sendable, Hashable {
         inFlightMax = max(inFlightMax, inFlight)
     }
 
+    /// Counts an answer.
+    ///
     /// - Parameter latency: time since the request was complete.
     mutating func count(_ answer: Answer, of service: Service, after latency: Duration) {
         latencies.count(latency)
@@ -99,6 +101,8 @@ public struct Counters: Sendable, Hashable {
         }
     }
 
+    /// Counts a fault that applied.
+    ///
     /// - Parameter action: name of the fault's action.
     mutating func countFault(_ action: String) { struck[action, default: 0] += 1 }
 

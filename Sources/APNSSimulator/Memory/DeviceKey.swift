@@ -2,7 +2,8 @@ import Crypto
 
 /// A key that distinguishes devices whose shortened tokens are equal.
 ///
-/// The key is a salted hash of the token. Without the process's salt, it cannot confirm a guessed token.
+/// The key is a salted hash of the token. Without the process's salt, a reader of the key cannot confirm a guess of
+/// the token.
 enum DeviceKey {
     private static let digits = 16
     private static let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max) }

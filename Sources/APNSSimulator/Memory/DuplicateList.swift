@@ -25,7 +25,8 @@ public struct DuplicateID: Sendable, Hashable {
     }
 }
 
-/// The IDs that several requests had, at most ``idsMax``. A new ID replaces the ID that was found first.
+/// The IDs that several requests had, at most ``idsMax``. In a full list, a new ID replaces the ID that was found
+/// first.
 struct DuplicateList {
     static let idsMax = 1000
 

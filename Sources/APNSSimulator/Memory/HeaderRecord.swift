@@ -1,8 +1,8 @@
 import Glibc
 import HTTP2
 
-/// A header in the log: a byte for the HPACK representation, two bytes each for the lengths of name and value, name,
-/// value.
+/// A header in the log. The bytes of a record are one for the HPACK representation, two for the length of the name, two
+/// for the length of the value, and then the name and the value.
 struct HeaderRecord {
     static let prefixBytes = 5
 
@@ -39,7 +39,8 @@ struct HeaderRecord {
     }
 
     /// Returns the end of an `authorization` value that must not be logged. For a provider token, the end is the
-    /// signature and the full stop before it. For any other value, the end is everything after the scheme.
+    /// signature and the full stop before it. For any other value, the end is everything after the scheme, or the whole
+    /// value if it contains no space.
     static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let fullStop = UInt8(ascii: ".")
         let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }

@@ -2,9 +2,9 @@ import Crypto
 
 /// The newest request IDs.
 ///
-/// Two generations share the limit. When the newer generation has half of the IDs, it becomes the older generation,
-/// and the previous older generation is discarded. The initializer allocates the memory for all IDs, 32 to 64 bytes
-/// each.
+/// Each of two generations contains at most half of the maximum number of IDs. When the newer generation is full, it
+/// becomes the older generation, and the previous older generation is discarded. The initializer allocates the memory
+/// for all IDs, 32 to 64 bytes each.
 struct IDSet {
     private var newer: Generation
     private var older: Generation
@@ -12,6 +12,8 @@ struct IDSet {
     /// Number of IDs discarded to make room.
     private(set) var forgotten = 0
 
+    /// Creates an empty set.
+    ///
     /// - Parameters:
     ///   - idsMax: maximum number of IDs. The set always contains at least the newest `idsMax / 2` IDs.
     ///   - seed: determines the slots in the tables. Clients choose the IDs, so the seed must not be predictable for

@@ -35,9 +35,9 @@ public struct LoggedRequest: Sendable {
     public var apnsID: UUIDValue? { entry.id }
     /// Whether an earlier request had the same ID.
     public var isDuplicate: Bool { entry.isDuplicate }
-    /// Bytes of the body as sent, including bytes that were not kept.
+    /// Number of bytes of the body as sent, including bytes that were not kept.
     public var payloadByteCount: Int { entry.payloadByteCount }
-    /// Status of the sent or planned answer; nil without an answer, as after a fault or for a malformed request.
+    /// Status of the sent or planned answer; nil if no answer is planned because of a fault or a malformed request.
     public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
     /// Whether the simulator reset the stream with PROTOCOL_ERROR because the request violated HTTP (RFC 9113, 8.1.1).
     public var isMalformed: Bool { entry.isMalformed }
@@ -50,7 +50,7 @@ public struct LoggedRequest: Sendable {
     /// ID of the fault that applied to the request; nil if none applied.
     public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }
 
-    /// The kept headers in their order, with `authorization` without the signature.
+    /// The kept headers in the order of the request. The value of `authorization` lacks its secret part.
     public var headers: [LoggedHeader] {
         withView { view in
             view.headers.map {

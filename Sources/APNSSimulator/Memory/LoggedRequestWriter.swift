@@ -6,7 +6,7 @@ public import JSON
 extension LoggedRequest {
     /// Amount of data that is written for a request.
     public enum Detail: String, CaseIterable, Sendable {
-        /// Members without headers and payload.
+        /// The most important members, without headers and payload.
         case summary
         /// All members, including headers and payload.
         case full

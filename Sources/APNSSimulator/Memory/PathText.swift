@@ -2,7 +2,7 @@ import APNSProtocol
 
 /// Functions that parse the paths of requests and shorten the device tokens in paths.
 enum PathText {
-    /// Minimum number of consecutive digits that are treated as a device token anywhere in a path.
+    /// Minimum number of consecutive hexadecimal digits that are treated as a device token anywhere in a path.
     private static let tokenDigitsMin = 16
 
     /// Returns the bundle ID in a path for broadcasts or channels; nil for other paths.
@@ -18,7 +18,8 @@ enum PathText {
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     }
 
-    /// Returns a path with shortened device tokens: the segment after `/3/device/`, and any other long run of digits.
+    /// Returns a path with shortened device tokens: the segment after `/3/device/`, and any other long run of
+    /// hexadecimal digits.
     static func withoutTokens(_ path: UnsafeRawBufferPointer) -> String {
         var shown: [UInt8] = []
         var rest = path[...]

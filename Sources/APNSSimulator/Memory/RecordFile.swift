@@ -30,8 +30,8 @@ public final class RecordFile: ByteStreamHandler {
         super.init()
     }
 
-    /// Returns the flag that refuses symbolic links, because a link may be another user's. Directories in which the
-    /// system names the process's streams, such as `/dev/stdout`, are exempt.
+    /// Returns the flag that refuses symbolic links, because a link may be another user's. The system's links to the
+    /// process's streams, such as `/dev/stdout`, are exempt.
     private static func linkFlag(_ path: String) -> Int32 {
         let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] }
         return ["/dev", "/dev/fd", "/proc/self/fd"].contains(folder) ? 0 : O_NOFOLLOW

@@ -7,7 +7,8 @@ import Crypto
 ///
 /// The type is a class, because it manages its memory itself. It is used only on the server's event loop.
 final class RequestLog {
-    /// Bytes of the ring for each request of the limit. A longer request may replace several old requests.
+    /// Size of the byte ring divided by the maximum number of requests. A longer request may replace several old
+    /// requests.
     static let bytesPerRequest = 1536
     private static let bytesMin = 131_072
 
@@ -44,7 +45,8 @@ final class RequestLog {
 
         fileprivate var bytes: Int { Int(headerBytes) + Int(payloadBytes) + Int(reasonBytes) + Int(faultBytes) }
 
-        /// The request's range in the arena. Never empty, so the ranges have the order of the entries.
+        /// The request's range in the arena. The range is never empty, because `makeRoom(_:)` removes only requests
+        /// whose ranges overlap the new range.
         fileprivate var place: Range<Int> { start..<(start + max(1, bytes)) }
     }
 
@@ -57,6 +59,8 @@ final class RequestLog {
     /// Number of kept requests.
     private(set) var count = 0
 
+    /// Creates an empty log.
+    ///
     /// - Parameter requestsMax: maximum number of kept requests. A value below 1 counts as 1.
     init(requestsMax: Int) {
         self.requestsMax = max(1, requestsMax)
@@ -112,7 +116,7 @@ final class RequestLog {
         return newest
     }
 
-    /// Returns the range of the header records that must not be kept.
+    /// Returns the range of the bytes in the header records that must not be kept.
     private static func secret(of request: Request) -> Range<Int> {
         guard let range = request.authorizationRange, let value = request[.authorization] else { return 0..<0 }
         return (range.upperBound - HeaderRecord.secret(in: value).count)..<range.upperBound

@@ -84,7 +84,8 @@ public final class RequestMemory {
         return log.requests(current(query))
     }
 
-    /// Returns the query with a valid `after`. A number above the newest one is from before a restart of the numbers.
+    /// Returns the query with a valid `after`. An `after` above the newest number is from before a restart of the
+    /// numbers.
     private func current(_ query: RequestQuery) -> RequestQuery {
         guard let log, let after = query.after, after > log.newest else { return query }
         var query = query
@@ -153,6 +154,6 @@ public final class RequestMemory {
 public enum RequestWaitError: Error, Sendable, Hashable {
     /// A simulator that does not log requests.
     case notLogging
-    /// Too many clients that wait already.
+    /// Too many waiting clients.
     case tooMany
 }

@@ -7,9 +7,10 @@ public struct RequestQuery: Sendable, Hashable {
     public static let limitMax = 1000
     public static let limitDefault = 100
 
-    /// The number after which the search begins, with the oldest requests first; nil selects the newest requests.
+    /// The request number after which the search begins, with the oldest requests first; nil selects the newest
+    /// requests.
     public var after: Int?
-    /// The number before which the search ends; nil sets no end.
+    /// The request number before which the search ends; nil sets no end.
     public var before: Int?
     /// Maximum number of results, from 1 to ``limitMax``.
     public var limit: Int { didSet { limit = min(max(limit, 1), Self.limitMax) } }

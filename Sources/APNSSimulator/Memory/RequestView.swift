@@ -5,7 +5,7 @@ import Crypto
 struct RequestView {
     let number: Int
     let entry: RequestLog.Entry
-    /// Headers, payload, reason and fault, consecutively.
+    /// Headers, payload, reason and fault ID, one after another.
     let bytes: UnsafeRawBufferPointer
 
     private func part(from start: Int, count: Int) -> UnsafeRawBufferPointer {

@@ -5,10 +5,11 @@ public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
-/// The pending waits for requests. The handler of each wait is called once, at a matching request or at the timeout.
+/// The pending waits for requests. ``RequestMemory`` calls the handler of each wait once, at a matching request or at
+/// the timeout, unless the wait is canceled.
 struct RequestWaits {
-    /// Maximum number of waits. The limit is below the admin port's limit of pending requests, which leaves room for
-    /// short requests.
+    /// Maximum number of waits. The limit is below the admin port's limit of pending requests, so the port can still
+    /// serve other requests.
     static let waitsMax = 48
 
     private struct Waiting {
@@ -53,7 +54,7 @@ struct RequestWaits {
         for index in waiting.indices where waiting[index].query.after != nil { waiting[index].query.after = 0 }
     }
 
-    /// Returns the waits that this request matches.
+    /// Returns the waits whose query matches this request.
     func waits(for request: RequestView) -> [RequestWait] {
         waiting.filter { $0.query.matches(request) }.map(\.wait)
     }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// A SHA-256 digest by value.
+/// A SHA-256 digest, stored without an allocation.
 public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
     private let first: UInt64, second: UInt64, third: UInt64, fourth: UInt64
 
@@ -8,13 +8,13 @@ public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
         self.init(digest: Digest.sha256(bytes))
     }
 
-    /// - Parameter digest: 32 bytes.
+    /// Creates the value from a digest of 32 bytes.
     init(digest: [UInt8]) {
         func word(_ index: Int) -> UInt64 { digest[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
     }
 
-    /// The digest in 64 hexadecimal digits, in lower case.
+    /// The digest as 64 hexadecimal digits in lower case.
     public var description: String {
         String(unsafeUninitializedCapacity: 64) { digits in
             var position = 0

@@ -52,7 +52,7 @@ struct BroadcastRules {
         }
     }
 
-    /// Returns the bundle ID in the path.
+    /// Checks the path and the method. Returns the bundle ID in the path.
     private func checkPathAndMethod(of request: Request, _ options: RuleOptions) throws(Refusal) -> String {
         guard let path = request[.path], let bundleID = Self.bundleID(inPath: path) else {
             throw Refusal(reason: .badPath)

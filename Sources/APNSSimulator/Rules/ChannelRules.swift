@@ -50,7 +50,8 @@ struct ChannelRules {
         }
     }
 
-    /// Returns the operation and the app of a path: `/1/apps/BUNDLE/channels` or `/1/apps/BUNDLE/all-channels`.
+    /// Returns the operation of a request and the app in its path, which is `/1/apps/BUNDLE/channels` or
+    /// `/1/apps/BUNDLE/all-channels`.
     private func target(
         of request: Request, _ options: RuleOptions
     ) throws(Refusal) -> (operation: Operation, bundleID: String) {

@@ -26,17 +26,17 @@ struct ConnectionMemory {
 
     /// The service of the connection's listener.
     let service: Service
-    /// The certificate that the client presented; nil without one.
+    /// The certificate that the client presented; nil if the client presented none.
     private(set) var presented: PresentedCertificate?
     private let signatures: VerifiedSignatures
     private var binding = ConnectionBinding()
-    /// Limits by key ID. The empty ID has the limit of all keys together.
+    /// Limits on new provider tokens, by key ID. The empty ID has the limit for all keys together.
     private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
-    /// The state's generation of the cached topics.
+    /// The state's generation when the cached topics were checked.
     private var topicsGeneration = -1
-    /// Number of tokens verified on this connection.
+    /// Number of verifications of tokens on this connection, including failed ones.
     private(set) var tokensVerified = 0
 
     /// The key of the connection's first push with a valid token; nil before that push.

@@ -3,7 +3,7 @@ import EventLoop
 /// The temporary refusal of addresses that open and close connections rapidly. Apple treats rapid connects as an
 /// attack ("Establishing a connection to APNs", which gives no figures).
 struct ConnectionRateLimit {
-    /// Minimum number of requests of a connection that does not count.
+    /// Minimum number of requests on a connection that does not count as short.
     static let requestsMin = 10
     /// Maximum number of remembered addresses. Further addresses are not limited.
     static let addressesMax = 10_000
@@ -23,7 +23,7 @@ struct ConnectionRateLimit {
     /// Returns whether to accept a connection from this address.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
         guard let refusal = clients[address]?.refusal else { return true }
-        // A refusal that has not begun does not apply either, because the clock was set back.
+        // A refusal that begins in the future does not apply either: the clock was set back.
         guard !refusal.contains(now) else { return false }
         clients[address] = nil
         return true

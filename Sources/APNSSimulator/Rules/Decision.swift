@@ -3,7 +3,8 @@ import APNSProtocol
 /// The decision of the rules about a request.
 struct Decision {
     var answer: Answer
-    /// Whether a valid provider token or a certificate authenticated the request.
+    /// Whether the request passed authentication: by a valid provider token, by a certificate, or without either if the
+    /// rules accept that.
     var isAuthenticated: Bool
     var detail: RefusalDetail?
 }

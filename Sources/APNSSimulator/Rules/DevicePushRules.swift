@@ -2,7 +2,8 @@ import APNSProtocol
 import EventLoop
 
 /// The rules for device pushes (Apple, "Sending notification requests to APNs" and "Handling notification responses
-/// from APNs"). The rules are a pure function of the request, the state, the connection and the time.
+/// from APNs"). A decision depends only on its arguments: the request, the connection, the rates, the state and the
+/// time.
 struct DevicePushRules {
     private let payloadForm = PayloadForm()
 
@@ -82,7 +83,7 @@ struct DevicePushRules {
         return pushType
     }
 
-    /// Returns the reason of the refusal of a valid priority; nil if the push type allows the priority.
+    /// Returns the reason for the refusal of a valid priority; nil if the push type allows the priority.
     private static func refusal(of priority: Priority, _ pushType: PushType?, _ options: RuleOptions) -> Reason? {
         switch (priority, pushType) {
         case (.immediate, .background): options.backgroundImmediateReason

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// The limit of refusals on one connection. Too many refusals reduce the streams of the connection, and then close the
-/// connection (Apple, "Handling notification responses from APNs", which gives no figures).
+/// The limit on refusals of one connection. Too many refusals lower the connection's limit of streams, and then close
+/// the connection (Apple, "Handling notification responses from APNs", which gives no figures).
 struct ErrorLimit {
     enum Consequence: Equatable {
         case none
@@ -21,7 +21,7 @@ struct ErrorLimit {
     private var hasFewerStreams = false
     private var hasEnded = false
 
-    /// Records an answer other than success. Returns the consequence.
+    /// Records an answer that is not a success. Returns the consequence.
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
         // The provider is not responsible for an inactive device.
         guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }

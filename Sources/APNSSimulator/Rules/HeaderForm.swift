@@ -58,7 +58,7 @@ enum HeaderForm {
         letterCase == .any || id.allSatisfy { lowercased($0) == $0 }
     }
 
-    /// Returns whether the bytes are the word, ignoring case.
+    /// Returns whether the bytes equal the word. The comparison ignores case.
     static func isWord(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
         bytes.count == word.utf8CodeUnitCount && zip(bytes, word.bytes).allSatisfy { lowercased($0) == lowercased($1) }
     }

@@ -54,8 +54,8 @@ struct ReceivedProviderToken {
         Refusal(reason: .invalidProviderToken, detail: detail)
     }
 
-    /// Returns the whole seconds of `iat`, which may have a fraction (RFC 7519, section 2, NumericDate). Returns nil
-    /// for a value that can only be milliseconds, as in Apple's sample.
+    /// Returns the whole seconds of `iat`, which may have a fraction (RFC 7519, section 2, NumericDate). Returns nil if
+    /// the value is not a time, or can only be in milliseconds, as in Apple's sample.
     private static func issuedAt(_ value: JSONValue?, _ rules: RuleOptions) -> Int64? {
         guard let seconds = rules.acceptsTextIssuedAt ? value?.double ?? value?.seconds : value?.double,
             0..<Double(HeaderForm.unixSecondsMax) ~= seconds

@@ -1,7 +1,7 @@
 /// The exact cause of a refusal whose reason has several possible causes. The log and the web page show the detail,
 /// but answers do not contain it. The detail reveals no values of the request.
 public enum RefusalDetail: String, CaseIterable, Sendable {
-    /// An answer that a fault sent instead of the rules.
+    /// A fault that replaced the answer of the rules.
     case fault
     // Provider token
     case tokenForm = "token_form"

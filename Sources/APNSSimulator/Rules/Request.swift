@@ -24,7 +24,7 @@ final class Request {
         var body = ByteStore()
         var bodyByteCount = 0
         var hasDuplicateHeaders = false
-        /// Whether a repeated header has another value.
+        /// Whether a header is repeated with a different value.
         var hasContradictions = false
         var id: UUIDValue?
         /// Whether all headers are kept, as records for the log.
@@ -104,7 +104,8 @@ final class Request {
 
     /// Adds the header that makes the request malformed, as its last header. Ignores further malformed headers.
     ///
-    /// - Parameter value: the value; nil if it must not be shown. A value without room is dropped, too.
+    /// - Parameter value: the value; nil if it must not be shown. The method also drops a value for which the log has
+    ///   no room.
     func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
         guard !hasMalformedHeader else { return }
         // Compare the letters only, because other bytes may make the name malformed.
@@ -155,7 +156,7 @@ final class Request {
 
     /// Adds a part of the body.
     func addBody(_ bytes: UnsafeRawBufferPointer) {
-        // The flow-control window limits the count far below an overflow.
+        // No client can send enough bytes for an overflow.
         contents.pointee.bodyByteCount &+= bytes.count
         let kept = min(bytes.count, Self.bodyBytesKeptMax - contents.pointee.body.count)
         contents.pointee.body.append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
@@ -172,7 +173,7 @@ final class Request {
     /// The value of `apns-id`; nil if the header is missing or not a UUID.
     var id: UUIDValue? { contents.pointee.id }
 
-    /// The request's ID in the log: `apns-id`, otherwise `apns-request-id`; nil without a UUID.
+    /// The request's ID in the log: `apns-id` if it is a UUID, otherwise `apns-request-id`; nil if neither is a UUID.
     var loggedID: UUIDValue? { id ?? self[.apnsRequestID].flatMap { UUIDValue($0) } }
 
     /// The part of the path after `/3/device/`; empty for other paths.
@@ -198,7 +199,7 @@ final class Request {
         options.acceptsEqualDuplicates ? contents.pointee.hasContradictions : contents.pointee.hasDuplicateHeaders
     }
 
-    /// Bytes of the body as sent, including bytes that were not kept.
+    /// Number of bytes of the body as sent, including bytes that were not kept.
     var bodyByteCount: Int { contents.pointee.bodyByteCount }
 
     /// The kept bytes of the body, at most ``bodyBytesKeptMax``.
@@ -246,7 +247,7 @@ enum RequestField: UInt8, CaseIterable {
     case method, path, authorization, apnsTopic, apnsPushType, apnsID, apnsExpiration, apnsPriority, apnsCollapseID
     case apnsChannelID, apnsRequestID, contentEncoding
 
-    /// Returns the field with this name; nil for other names.
+    /// Creates the field with this name. Returns nil for other names.
     init?(name: UnsafeRawBufferPointer) {
         // Comparing lengths first avoids most comparisons of bytes.
         let candidates: (RequestField, RequestField?, RequestField?)

@@ -8,46 +8,51 @@ extension RuleOptions {
 
     private static let orderFields: [ObjectField<RuleOptions>] = [
         .member("order", \.order, .word, "first check of a request that has several errors"),
-        .member("gate", \.gate, .word, "one stream until the response to the first push with a valid provider token"),
-        .member("gate_violation", \.gateViolation, .word, "refusal of further streams"),
-        .member("streams_max", \.streamsMax, .int(1...4096), "streams of a connection after that push"),
+        .member(
+            "gate", \.gate, .word,
+            "limit of one stream until the response to the first push with a valid provider token"),
+        .member("gate_violation", \.gateViolation, .word, "reaction to a further stream: RST_STREAM or GOAWAY"),
+        .member(
+            "streams_max", \.streamsMax, .int(1...4096),
+            "maximum number of streams of a connection after its first authenticated push"),
     ]
 
     private static let tokenFields: [ObjectField<RuleOptions>] = [
         .member(
             "token_updates", \.tokenUpdates, .word,
-            "one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
+            "limit of one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
                 + "it, `off` sets no limit"),
         .member(
             "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
             "counts the tokens of each related key separately"),
         .member(
             "token_age_seconds_max", \.tokenAgeSecondsMax, .int(1...Int(Int32.max)),
-            "refuses older provider tokens with `ExpiredProviderToken`"),
+            "maximum age of a provider token; an older token receives `ExpiredProviderToken`"),
         .member(
             "token_future_seconds_max", \.futureTokenSecondsMax, .int(0...Int(Int32.max)),
             "maximum time by which a provider token may be dated in the future"),
         .member(
             "token_future", \.futureTokenReason, .reason(.invalidProviderToken, .expiredProviderToken),
-            "refusal of a provider token that is dated further in the future"),
+            "refusal of a provider token that exceeds `token_future_seconds_max`"),
         .member(
             "token_issued_at_text", \.acceptsTextIssuedAt, .bool,
             "accepts a string of seconds as `iat`, which some clients send"),
         .member(
             "other_team", \.otherTeamReason, .reason(.invalidProviderToken, .unrelatedKeyIDInToken, .forbidden),
-            "refusal of a token of another team than the connection's first"),
+            "refusal of a token whose team is not the team of the connection's first token"),
         .member(
             "key_scope_mix", \.keyScopeReason, .reason(.unrelatedKeyIDInToken, .invalidProviderToken),
-            "refusal of a team's key after a topic's key, or the reverse"),
+            "refusal of a team-scoped key after a topic-specific key, or the reverse"),
         .member(
             "key_environment", \.keyEnvironmentReason,
             .reason(.badEnvironmentKeyIDInToken, .unknown("BadEnvironmentKeyInToken")),
             "refusal of a key of the other environment"),
         .member(
             "channels_tell_key_faults", \.channelsReportKeyFaults, .bool,
-            "channel management also returns the reasons of the two switches above; otherwise `InvalidProviderToken`"),
+            "channel management returns the reasons of `key_scope_mix` and `key_environment`, not "
+                + "`InvalidProviderToken`"),
         .member(
-            "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows a second key of the team on a connection"),
+            "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows a second team-scoped key on a connection"),
     ]
 
     private static let topicFields: [ObjectField<RuleOptions>] = [
@@ -59,22 +64,22 @@ extension RuleOptions {
             "refusal of a topic without the suffix of the push type"),
         .member(
             "device_requests_per_second_max", \.requestsPerDeviceMax, .limit(1...1_000_000),
-            "pushes to one device before `TooManyRequests`; null: no limit"),
+            "maximum number of pushes to one device in a second, then `TooManyRequests`; null: no limit"),
         .member(
             "channel_requests_per_second_max", \.requestsPerChannelMax, .limit(1...1_000_000),
-            "broadcasts to one channel before `TooManyRequests`; null: no limit"),
+            "maximum number of broadcasts to one channel in a second, then `TooManyRequests`; null: no limit"),
         .member(
             "retry_after_seconds", \.retryAfterSeconds, .limit(0...1_000_000),
-            "`retry-after` of `TooManyRequests`; null: no such header"),
+            "`retry-after` header of `TooManyRequests`; null: no such header"),
         .member(
             "wrong_method", \.wrongMethodReason, .reason(.methodNotAllowed, .badPath),
             "refusal of a wrong method for broadcasts and channels"),
         .member(
             "broadcast_expiration_required", \.demandsBroadcastExpiration, .bool,
-            "refuses a broadcast without `apns-expiration` with `BadExpirationDate`"),
+            "returns `BadExpirationDate` for a broadcast without `apns-expiration`"),
         .member(
             "broadcast_priority_required", \.demandsBroadcastPriority, .bool,
-            "refuses a broadcast without `apns-priority` with `BadPriority`"),
+            "returns `BadPriority` for a broadcast without `apns-priority`"),
         .member(
             "foreign_channel", \.foreignChannelReason, .reason(.channelNotRegistered, .badChannelID),
             "refusal of a channel of another app or environment"),
@@ -99,8 +104,9 @@ extension RuleOptions {
             "refusal of a body that is not a JSON object or is declared as compressed"),
         .member(
             "other_payload_bytes_max", \.otherPayloadBytesMax, .int(1...APNSLimits.payloadBytesMaxVoIP),
-            "payload of `mdm`, `widgets` and `controls`"),
-        .member("push_type_case", \.pushTypeCase, .word, "letter case of `apns-push-type`"),
+            "maximum payload of an `mdm`, `widgets` or `controls` push"),
+        .member(
+            "push_type_case", \.pushTypeCase, .word, "letter case of `apns-push-type`; `any`: case does not matter"),
         .member("id_case", \.idCase, .word, "letter case of `apns-id`; `exact`: lower case"),
         .member(
             "accept_equal_duplicates", \.acceptsEqualDuplicates, .bool,
@@ -120,19 +126,27 @@ extension RuleOptions {
                 + "APNs do this after one; null: never"),
         .member(
             "errors_max", \.errorsMax, .limit(0...1_000_000_000),
-            "refusals within the window before the simulator closes the connection; null: never"),
+            "refusals within `errors_window_seconds` before the simulator closes the connection; null: never"),
         .member(
             "bad_device_tokens_max", \.badDeviceTokensMax, .limit(0...1_000_000_000),
-            "`BadDeviceToken` refusals within the window before the simulator closes the connection; null: never"),
-        .member("errors_window_seconds", \.errorsWindowSeconds, .int(1...1_000_000), "the window"),
-        .member("errors_end", \.errorsEnd, .word, "close of the connection, with or without GOAWAY"),
+            "`BadDeviceToken` refusals within `errors_window_seconds` before the simulator closes the connection; null: "
+                + "never"),
+        .member(
+            "errors_window_seconds", \.errorsWindowSeconds, .int(1...1_000_000),
+            "window of `errors_max` and `bad_device_tokens_max`"),
+        .member(
+            "errors_end", \.errorsEnd, .word,
+            "how the simulator closes a connection with too many refusals: with or without GOAWAY"),
         .member(
             "short_connections_max", \.shortConnectionsMax, .limit(1...1_000_000),
-            "connections with fewer than ten requests from one address, within their window, before the simulator refuses "
-                + "the address; null: never"),
+            "connections with fewer than ten requests from one address, within `short_connections_window_seconds`, before "
+                + "the simulator refuses the address; null: never"),
         .member(
-            "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000), "their window"),
-        .member("refusal_seconds", \.refusalSeconds, .int(1...1_000_000), "duration of the refusal"),
+            "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000),
+            "window of `short_connections_max`"),
+        .member(
+            "refusal_seconds", \.refusalSeconds, .int(1...1_000_000),
+            "time for which the simulator refuses the address"),
         .member(
             "idle_seconds_max", \.idleSecondsMax, .limit(1...10_000_000),
             "maximum idle time of a connection; null: unlimited"),
@@ -141,7 +155,7 @@ extension RuleOptions {
             "reaction to an idle connection: GOAWAY, or 400 for its next request"),
         .member(
             "stale_idle_seconds", \.staleIdleSeconds, .limit(1...10_000_000),
-            "a connection without requests for this time then receives only 500; null: never"),
+            "idle time after which all requests on a connection receive 500; null: never"),
         .member(
             "accept_no_token", \.servesWithoutToken, .bool,
             "accepts pushes without a provider token; same as `--accept-no-token`"),

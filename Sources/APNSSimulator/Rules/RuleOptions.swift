@@ -1,16 +1,17 @@
 public import APNSProtocol
 
-/// Switches for behavior that Apple does not document, or documents in two ways. The defaults follow practice.
+/// Switches for behavior that Apple does not document, or documents in two ways. Where APNs was not observed, the
+/// default is a guess.
 public struct RuleOptions: Sendable {
     /// The order of the checks, which determines the answer to a request with several errors.
     public enum Order: String, CaseIterable, Sendable {
-        /// The form of the headers, then path and device token, then the provider token (as pushy's mock server does).
+        /// Method, path, headers and device token before the provider token, as in pushy's mock server.
         case headersFirst = "headers-first"
         /// The provider token before everything except method and path.
         case authenticationFirst = "authentication-first"
     }
 
-    /// The limit of new provider tokens on a connection.
+    /// The limit on new provider tokens of a connection.
     public enum TokenUpdates: String, CaseIterable, Sendable {
         /// One token in 20 minutes. The connection's first token does not count.
         case lax
@@ -32,7 +33,7 @@ public struct RuleOptions: Sendable {
     public enum GateViolation: String, CaseIterable, Sendable {
         /// A reset of the stream with REFUSED_STREAM.
         case reset
-        /// A GOAWAY with REFUSED_STREAM and plain text.
+        /// A GOAWAY with REFUSED_STREAM, whose debug data is plain text.
         case goAway = "goaway"
     }
 
@@ -44,7 +45,7 @@ public struct RuleOptions: Sendable {
         case close
     }
 
-    /// The consequence of an idle connection.
+    /// The reaction to a connection that is idle for too long.
     public enum IdleEnd: String, CaseIterable, Sendable {
         /// GOAWAY with `IdleTimeout` after the idle time.
         case goAway = "goaway"
@@ -53,7 +54,7 @@ public struct RuleOptions: Sendable {
     }
 
     public var order = Order.headersFirst
-    /// Limit of streams before the connection's first push with a valid provider token.
+    /// Whether and how the simulator limits streams before the connection's first push with a valid provider token.
     public var gate = ServerStreamGate.Mode.enforce
     /// Reaction to streams beyond the gate's limit.
     public var gateViolation = GateViolation.reset
@@ -66,7 +67,7 @@ public struct RuleOptions: Sendable {
     public var tokenAgeSecondsMax = Int(APNSLimits.providerTokenAgeSecondsMax)
     /// The maximum seconds by which `iat` may be in the future.
     public var futureTokenSecondsMax = 3600
-    /// Reason for a token that is further in the future.
+    /// Reason for a token that exceeds ``futureTokenSecondsMax``.
     public var futureTokenReason = Reason.invalidProviderToken
     /// Whether `iat` may be a string of seconds. kalyke and old versions of APNSwift send such a string, and APNs
     /// accepts their pushes.
@@ -116,9 +117,9 @@ public struct RuleOptions: Sendable {
     public var malformedPayloadReason: Reason? = .payloadEmpty
     /// Maximum payload of `mdm`, `widgets` and `controls`, in bytes. Apple gives no separate figures for these types.
     public var otherPayloadBytesMax = APNSLimits.payloadBytesMax
-    /// Letter case of `apns-push-type`.
+    /// Required letter case of `apns-push-type`. The value `exact` requires Apple's spelling.
     public var pushTypeCase = LetterCase.exact
-    /// Letter case of `apns-id`. Apple's documentation uses lower case.
+    /// Required letter case of `apns-id`. The value `exact` requires lower case, as in Apple's documentation.
     public var idCase = LetterCase.any
     /// Whether a header may occur twice if both values are equal.
     public var acceptsEqualDuplicates = false
@@ -133,7 +134,8 @@ public struct RuleOptions: Sendable {
     /// Maximum refusals (4xx except 410) within ``errorsWindowSeconds``. A further refusal closes the connection; nil
     /// for no limit.
     public var errorsMax: Int? = 1000
-    /// Maximum refusals with `BadDeviceToken` within the window, of which APNs tolerates fewer; nil for no limit.
+    /// Maximum refusals with `BadDeviceToken` within ``errorsWindowSeconds``; nil for no limit. APNs tolerates fewer of
+    /// these refusals than of others.
     public var badDeviceTokensMax: Int? = 200
     public var errorsWindowSeconds = 60
     /// The way in which the simulator closes a connection with too many refusals.
@@ -147,8 +149,8 @@ public struct RuleOptions: Sendable {
     /// Maximum idle time of a connection; nil for no limit.
     public var idleSecondsMax: Int?
     public var idleEnd = IdleEnd.goAway
-    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as was observed; nil
-    /// for no such time.
+    /// Idle time after which a connection answers all requests with 500 `InternalServerError`, as providers observed;
+    /// nil if idle time has no such effect.
     public var staleIdleSeconds: Int?
     /// Whether pushes without a provider token are accepted, for load tests.
     public var servesWithoutToken = false

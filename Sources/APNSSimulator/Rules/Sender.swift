@@ -1,4 +1,4 @@
-/// The authenticated sender of a request.
+/// The sender of a request, as established by its authentication.
 enum Sender: Hashable {
     /// The sender of a request without authentication, if the rules accept such requests.
     case anyone

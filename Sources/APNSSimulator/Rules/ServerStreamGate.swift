@@ -2,7 +2,7 @@
 /// limit is one stream (Apple, "Sending notification requests to APNs").
 public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
-        /// An announced limit. Streams beyond the limit are refused with REFUSED_STREAM.
+        /// An announced limit. Streams beyond the limit are refused.
         case enforce
         /// An announced limit. Streams beyond the limit are served.
         case announce
@@ -13,13 +13,15 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    /// Whether only one stream is announced although the gate is open.
+    /// Whether the limit is lowered to one stream although the gate may be open.
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0
-    /// A limit that replaces the gate's limit; nil for the gate's limit.
+    /// A limit that replaces the gate's limit; nil if the gate's limit applies.
     public var limit: Int?
 
+    /// Creates the gate of a new connection.
+    ///
     /// - Parameter streamsMax: the announced limit after the first authenticated push.
     public init(mode: Mode, streamsMax: Int) {
         self.mode = mode
@@ -42,8 +44,8 @@ public struct ServerStreamGate: Sendable {
         return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed and must be
-    /// sent. Has no effect if the gate is off.
+    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed; the caller
+    /// must then send it. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
         let before = announced
@@ -56,7 +58,8 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns true the first time, when ``announced`` must be sent.
+    /// Opens the gate at the first authenticated push. Returns true the first time; the caller must then send
+    /// ``announced``.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }
         isOpen = true

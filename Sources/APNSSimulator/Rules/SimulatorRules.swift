@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The rules for all requests. The rules are a pure function of the request, the connection, the state, the time and
-/// random numbers. The exception is channel management, which changes the state.
+/// The rules for all requests. A decision depends only on its arguments: the request, the connection, the rates, the
+/// state, the time and random numbers. Only channel management changes the state.
 struct SimulatorRules {
     private let devicePushes = DevicePushRules()
     private let broadcasts = BroadcastRules()

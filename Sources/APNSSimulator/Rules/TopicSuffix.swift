@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// Suffixes of the bundle ID in topics.
+/// The suffixes that follow the bundle ID in the topics of some push types.
 enum TopicSuffix {
     /// The push types by length of their suffix, longest first.
     static let mostSpecificFirst = PushType.allCases.sorted {

@@ -14,6 +14,8 @@ final class VerifiedSignatures {
 
     private var verified: [Verified] = []
 
+    /// Returns whether the signature of a token is valid.
+    ///
     /// - Parameters:
     ///   - token: the complete token.
     ///   - signedCount: number of its signed bytes.

@@ -22,11 +22,12 @@ struct AnswerQueue<Waiting> {
 
     private struct Slot {
         var sequence: UInt64
-        /// The element; nil after a cancellation.
+        /// The element; nil after it was canceled or returned.
         var waiting: Waiting?
     }
 
-    /// Minimum number of canceled entries that are removed together, if they are more than half of the heap.
+    /// Minimum number of canceled entries for their removal, which also requires that they are more than half of the
+    /// heap.
     private static var cancelledMin: Int { 64 }
 
     private var heap: [Entry] = []

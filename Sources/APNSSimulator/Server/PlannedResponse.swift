@@ -2,8 +2,10 @@ import HTTP2
 
 /// The planned response to a complete request.
 enum PlannedResponse {
+    /// An answer.
+    ///
     /// - Parameters:
-    ///   - isAuthenticated: whether a provider token or a certificate authenticated the request.
+    ///   - isAuthenticated: whether the request passed authentication.
     ///   - detail: the exact cause of a refusal.
     case answer(Answer, isAuthenticated: Bool, detail: RefusalDetail? = nil)
     /// No answer.

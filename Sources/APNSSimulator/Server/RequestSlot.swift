@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP2
 
-/// The request of one stream. The connection uses a slot again for a later stream.
+/// The request of one stream. The connection reuses the slot for a later stream.
 struct RequestSlot {
     enum Stage {
         /// A request that the client is still sending.
@@ -19,11 +19,11 @@ struct RequestSlot {
     var since = MonotonicTime(nanoseconds: 0)
     /// The time for which the connection had no stream before this stream.
     var idle = Duration.zero
-    /// Number of the request in the log.
+    /// Number of the request in the log; 0 if the request is not in the log.
     var number = 0
     /// Whether the memory was reset after the request was complete.
     var isForgotten = false
-    /// Position in the queue of delayed answers; nil if the answer is not delayed.
+    /// Identifier in the queue of delayed answers; nil if the answer is not delayed.
     var ticket: AnswerTicket?
 
     var isWaiting: Bool { stage == .waiting }

@@ -2,19 +2,19 @@
 public struct SimulatorConfiguration: Sendable {
     /// Delay of each answer after the request is complete.
     public var answerDelay = Duration.zero
-    /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated one. If
-    /// all connections are authenticated, the new connection is refused.
+    /// Maximum number of open connections. At the limit, a new connection replaces the oldest unauthenticated
+    /// connection. If all connections are authenticated, the new connection is refused.
     public var connectionsMax = 10_000
-    /// Maximum number of connections before the end of the TLS and HTTP/2 handshakes. A new connection replaces the
-    /// oldest.
+    /// Maximum number of connections whose TLS and HTTP/2 handshakes are incomplete. At the limit, a new connection
+    /// replaces the oldest of them.
     public var halfOpenMax = 2000
     /// Timeout of the handshakes, in seconds.
     public var openingSecondsMax = 10
     /// Timeout for the client to send a request, and for the client to receive the answer, in seconds. Delays by the
     /// simulator do not count. Detection takes up to twice this time, because the simulator checks at this interval.
     public var requestSecondsMax = 30
-    /// Maximum number of frames without an answered request, such as PING and canceled requests. The simulator closes
-    /// a connection that exceeds the number. The allowance grows by 1000 each second.
+    /// Maximum number of frames without an answered request, such as PING frames and the frames of canceled requests.
+    /// The simulator closes a connection that exceeds the number. The allowance grows by 1000 each second.
     public var idleFramesMax = 20_000
     /// Maximum number of open requests of all connections. Further requests are refused.
     public var requestsOpenMax = 100_000
@@ -23,7 +23,8 @@ public struct SimulatorConfiguration: Sendable {
     /// Maximum number of request IDs kept to detect duplicates. The memory, 32 to 64 bytes each, is allocated at the
     /// start.
     public var idsRememberedMax = 250_000
-    /// Seed of the faults. The seed determines the latencies of faults, and the requests of faults with a share.
+    /// Seed of the faults. The seed determines the latencies of faults, and the requests to which a fault with a share
+    /// applies.
     public var faultSeed: UInt64 = 1
 
     public init() {}

@@ -11,7 +11,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     let acceptedAt: MonotonicTime
     /// The client's address.
     let peerAddress: [UInt8]
-    /// The rules' state of the connection.
+    /// The data that the rules keep for the connection.
     var memory: ConnectionMemory
     /// Whether all requests are answered with 500.
     var isStale = false
@@ -31,7 +31,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private(set) var lastStreamID: Int32 = 0
     /// The transport; nil after the connection has closed.
     private var transport: ByteTransport?
-    /// Whether the client has a valid certificate, or a request with a valid provider token was answered.
+    /// Whether the client has a valid certificate, or a request that passed authentication was answered.
     private var isAuthenticated = false
     private var isSweepSet = false
     /// Whether a fault may have stopped the client from sending or receiving. Request timeouts then do not apply.
@@ -48,6 +48,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var requests: [Request] = []
     let timerTarget = TimerTarget<SimulatorConnection>()
 
+    /// Creates a connection that serves HTTP/2 on `transport`.
+    ///
     /// - Parameter actions: actions of faults that apply to the connection from the start.
     init(
         number: Int, server: SimulatorServer, service: Service, transport: ByteTransport, actions: [FaultAction] = []
@@ -103,7 +105,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             errors: errorsSent)
     }
 
-    /// Accepts no more requests, and closes the connection after the open streams.
+    /// Accepts no more requests, and closes the connection after the open streams have ended.
     func shutDown() {
         end = end ?? .shutdown
         session?.goAway(.noError, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
@@ -238,7 +240,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].since = server.loop.now.monotonic
     }
 
-    /// Schedules a sweep.
+    /// Schedules a sweep, unless one is scheduled.
     private func setSweep() {
         guard !isSweepSet else { return }
         isSweepSet = true

@@ -2,9 +2,9 @@ import EventLoop
 
 /// The connections that new connections can replace, and the number of open requests.
 struct Admission {
-    /// Connections without a valid certificate and without an answered request with a valid provider token.
+    /// Connections without a valid certificate on which no request that passed authentication was answered.
     fileprivate(set) var unauthenticated = ConnectionNumbers()
-    /// Connections before the end of the TLS and HTTP/2 handshakes.
+    /// Connections whose TLS and HTTP/2 handshakes are incomplete.
     fileprivate(set) var halfOpen = ConnectionNumbers()
     fileprivate(set) var requestsOpen = 0
     fileprivate var isOpeningTimerSet = false

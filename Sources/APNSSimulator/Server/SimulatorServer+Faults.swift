@@ -78,7 +78,7 @@ extension SimulatorServer {
 /// The result of applying faults to a request.
 struct FaultedRequest {
     var response: PlannedResponse
-    /// The latency that replaces the delay of all answers; nil if no latency applies.
+    /// The latency that replaces the delay configured for all answers; nil if no fault with a latency applies.
     var latency: Duration?
     var faultID: String?
     /// The action for the request's connection.

@@ -1,7 +1,7 @@
 import EventLoop
 
 extension SimulatorServer {
-    /// Maximum delay of closing an idle connection, in seconds. One timer serves all connections.
+    /// Maximum seconds by which an idle connection is closed late. One timer serves all connections.
     private static let idleLatenessSecondsMax = 1
 
     /// Closes connections that are idle for too long, and schedules the next check.

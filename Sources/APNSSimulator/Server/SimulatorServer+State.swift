@@ -17,7 +17,7 @@ extension SimulatorServer {
         watchIdle()
     }
 
-    /// Restores state, faults, clock and memory as they were at the start. Open connections stay open.
+    /// Restores state, faults and clock as they were at the start, and clears the memory. Open connections stay open.
     ///
     /// - Parameter keepsState: whether to keep the state. Faults are reset in any case.
     public func reset(keepsState: Bool = false) {

@@ -76,6 +76,8 @@ public final class SimulatorServer {
     private var headers = HeaderBlock()
     let timerTarget = TimerTarget<SimulatorServer>()
 
+    /// Creates a server without listeners.
+    ///
     /// - Parameters:
     ///   - faults: at most `FaultRules.faultsMax` faults. The initializer ignores further faults.
     ///   - clockOffset: the offset by which the clock is ahead of the loop's clock; nil for 0.
@@ -101,7 +103,7 @@ public final class SimulatorServer {
     ///
     /// - Parameters:
     ///   - service: the service at this endpoint.
-    ///   - tls: nil for HTTP/2 without TLS (prior knowledge), as on a virtual loop.
+    ///   - tls: the TLS context; nil for HTTP/2 without TLS (prior knowledge), as on a virtual loop.
     /// - Returns: the endpoint with the actual port.
     /// - Throws: `TransportError` if the address is not available.
     @discardableResult
@@ -110,7 +112,7 @@ public final class SimulatorServer {
     ) throws(TransportError) -> Endpoint {
         let listener = try loop.listen(on: endpoint) { [unowned self] transport in
             guard let tls else { return accept(transport, as: service) }
-            // Without memory for TLS, `accept` has already reset the connection.
+            // If `TLSTransport.accept` lacks memory, it has already reset the connection.
             let secured = try? TLSTransport.accept(transport, context: tls) { [unowned self] in admits(certificate: $0)
             }
             if let secured { accept(secured, as: service) }
@@ -125,7 +127,7 @@ public final class SimulatorServer {
         return !storedState.isRevokedCertificate(SHA256Value(digest: contents.sha256))
     }
 
-    /// Serves an accepted connection.
+    /// Serves an accepted connection, or resets it if a limit is reached.
     public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
         guard connectionRates.admits(transport.peerAddress, at: now.monotonic), makeRoom() else {
@@ -146,7 +148,8 @@ public final class SimulatorServer {
 
     /// Handles the end of a connection.
     ///
-    /// - Parameter error: the error that ended the connection; nil if the simulator or the client closed it in order.
+    /// - Parameter error: the error that ended the connection; nil after an orderly close by the simulator or the
+    ///   client.
     func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd, _ error: TransportError?) {
         counts.count(end)
         if end == .tls || end == .protocolViolation, let error { addFailure(of: connection, error) }
@@ -199,7 +202,8 @@ public final class SimulatorServer {
     /// The error that ended the record; nil if no write failed.
     public var recordFailure: String? { memory.recordFailure }
 
-    /// Resets counters, request log and rate limits. Open connections and requests in flight continue.
+    /// Resets counters, request memory, connection failures, fault counts and rate limits. Open connections and
+    /// requests in flight continue.
     public func resetMemory() {
         loop.assertOnLoop()
         counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
@@ -224,7 +228,7 @@ public final class SimulatorServer {
     /// Records that a request's stream has ended before the answer.
     ///
     /// - Parameters:
-    ///   - ticket: the ticket of its delayed answer.
+    ///   - ticket: the ticket of the request's delayed answer; nil if the answer was not delayed.
     ///   - isForgotten: whether the memory was reset after the request.
     func requestAbandoned(_ ticket: AnswerTicket?, isForgotten: Bool) {
         counts.inFlight -= 1
@@ -281,7 +285,7 @@ public final class SimulatorServer {
 
     /// Returns the response of the rules to a request.
     ///
-    /// - Parameter changesState: whether the request creates and deletes channels.
+    /// - Parameter changesState: whether the request may create and delete channels.
     func decide(
         about request: Request, on connection: SimulatorConnection, changesState: Bool = true
     ) -> PlannedResponse {

@@ -2,7 +2,7 @@ public import APNSProtocol
 
 /// A channel that Live Activities follow (Apple, "Sending channel management requests to APNs").
 public struct Channel: Sendable, Hashable {
-    /// The policy for broadcasts that APNs stores for offline devices. A channel keeps its policy from its creation.
+    /// The policy for the storage of broadcasts for offline devices. A channel keeps its policy from its creation.
     public enum StoragePolicy: Int, Sendable, CaseIterable {
         /// No storage. Broadcasts must have `apns-expiration: 0`.
         case none = 0
@@ -23,7 +23,8 @@ public struct Channel: Sendable, Hashable {
         self.storagePolicy = storagePolicy
     }
 
-    /// Maximum characters of an ID. Apple documents no size, but a refusal of IDs that are too long.
+    /// Maximum characters of an ID. Apple documents that APNs refuses IDs that are too long, but does not document the
+    /// limit.
     public static let idBytesMax = 64
 
     /// Returns whether the bytes have the form of an ID: standard base64 with padding.

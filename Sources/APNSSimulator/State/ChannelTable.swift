@@ -1,6 +1,6 @@
 import APNSProtocol
 
-/// The channels of all apps. The environments are separate.
+/// The channels of all apps, separate for each environment.
 struct ChannelTable: Sendable {
     /// Maximum number of channels of all apps together. With `accept_unknown_topics`, clients can name any number of
     /// apps.

@@ -6,11 +6,13 @@ public struct Device: Sendable {
     public var token: [UInt8]
     /// The bundle ID of the app that registered the token.
     public var bundleID: String
-    /// The environment in which the token is valid; nil for both. No real token is valid in both, but nil lets one
-    /// device list serve both.
+    /// The environment in which the token is valid; nil for both. No real token is valid in both, but with nil, one
+    /// list of devices can serve both environments.
     public var environment: APNSEnvironment?
     public var condition: DeviceCondition
 
+    /// Creates a device.
+    ///
     /// - Parameter token: hexadecimal digits of either case. The initializer does not validate the token; see
     ///   `DeviceToken.isWellFormed`.
     public init(
@@ -26,17 +28,18 @@ public struct Device: Sendable {
 /// The state of a device token, which determines the answer to its pushes.
 public enum DeviceCondition: Sendable, Hashable {
     case active
-    /// Status 410 `Unregistered` since this time, in milliseconds since 1970.
+    /// Unregistered since this time, in milliseconds since 1970. The answer is 410 `Unregistered`.
     case unregistered(sinceMilliseconds: Int64)
-    /// Status 410 `ExpiredToken` since this time, in milliseconds since 1970, as for an ended Live Activity.
+    /// Expired since this time, in milliseconds since 1970, as after the end of a Live Activity. The answer is 410
+    /// `ExpiredToken`.
     case expired(sinceMilliseconds: Int64)
-    /// Status 400 `BadDeviceToken`, as for a token that never existed.
+    /// Bad, for example because the token never existed. The answer is 400 `BadDeviceToken`.
     case bad
-    /// Status 400 `DeviceTokenNotForTopic`.
+    /// Valid for other topics only. The answer is 400 `DeviceTokenNotForTopic`.
     case notForTopic
 }
 
-/// The state of unregistered device tokens with a prefix.
+/// A rule for device tokens that begin with a prefix and do not belong to a registered device.
 public struct DeviceRule: Sendable {
     /// The prefix, in hexadecimal digits in lower case; empty for all tokens.
     public var prefix: [UInt8]
@@ -52,7 +55,7 @@ public struct DeviceRule: Sendable {
     }
 }
 
-/// Returns the lower case of an ASCII letter. Returns other bytes unchanged.
+/// Returns an ASCII letter in lower case, and other bytes unchanged.
 func lowercased(_ byte: UInt8) -> UInt8 {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
 }

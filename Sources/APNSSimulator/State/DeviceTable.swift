@@ -42,7 +42,8 @@ struct DeviceTable: Sendable {
         return removed
     }
 
-    /// Redirects the reference to the entry `old`, which has this hash, to `new`; -1 for none.
+    /// Makes the reference to the entry `old`, which has this hash, refer to `new`. If `new` is -1, the reference is
+    /// removed.
     private mutating func point(to new: Int, insteadOf old: Int, hash: UInt64) {
         if firstByHash[hash] == old {
             firstByHash[hash] = new < 0 ? nil : new

@@ -13,6 +13,8 @@ public struct RegisteredCertificate: Sendable {
     /// SHA-256 of the certificate, which identifies it.
     var fingerprint: SHA256Value { SHA256Value(digest: certificate.sha256) }
 
+    /// Creates a registration of the first certificate in a PEM text.
+    ///
     /// - Throws: `CryptoError` with the code `malformed` if the text contains no certificate.
     public init(pem: String, teamID: String) throws(CryptoError) {
         self.pem = Self.block(in: pem)

@@ -1,17 +1,17 @@
 public import APNSProtocol
 public import Crypto
 
-/// A registered public key of a provider, which verifies provider tokens.
+/// A registered public key of a provider. The simulator verifies provider tokens with the key.
 public struct RegisteredKey: Sendable {
     /// The topics that a key may push to (Apple, "Establishing a token-based connection to APNs").
     public enum Scope: Sendable, Hashable {
-        /// All topics of the team, including later ones.
+        /// All topics of the team, including topics that the team receives later.
         case team
         /// The topics of these bundle IDs. Tokens of this key and of the related key may share a connection.
         case topics(Set<String>, relatedKeyID: String?)
     }
 
-    /// The key ID (`kid`), of ten characters.
+    /// The key ID (`kid`). Apple's key IDs have ten characters.
     public var id: String
     /// The ID of the team that the key belongs to (`iss`).
     public var teamID: String

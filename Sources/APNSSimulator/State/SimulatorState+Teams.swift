@@ -36,7 +36,7 @@ extension SimulatorState {
         return true
     }
 
-    /// Creates or replaces a team. Keeps the channels of apps that remain with broadcasts.
+    /// Creates or replaces a team. Keeps the channels of apps that remain and may still broadcast.
     ///
     /// - Parameter add: adds the team to a state without the team. If `add` throws, this state is unchanged.
     mutating func replaceTeam(
@@ -70,8 +70,8 @@ extension SimulatorState {
         return true
     }
 
-    /// Replaces this state by another, as if by single changes. Open connections can still use the apps that both
-    /// states have, and verify their tokens again.
+    /// Replaces this state by another, as if by single changes. Open connections verify their tokens again, and can
+    /// still use the apps that belong to the same team in both states.
     public mutating func replace(with other: SimulatorState) {
         let old = self
         self = other

@@ -42,7 +42,7 @@ extension StateCodec {
                 .member("broadcast", \.allowsBroadcasts, .bool, "whether the app may broadcast to channels"),
             ],
             check: { app, members throws(InputError) in
-                // The bundle ID can come from a URL, which the codec has not checked.
+                // If the bundle ID comes from a URL, no codec has checked it.
                 guard ValueCodec.isBundleID(app.bundleID) else {
                     throw members.error("bundle_id", "must be \(ValueCodec.bundleIDForm)")
                 }

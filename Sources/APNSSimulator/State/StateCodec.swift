@@ -43,10 +43,10 @@ struct StateCodec: Sendable {
                     "states of tokens that are not listed"),
                 .member(
                     "unknown_devices", \.state.unknownDevices, unknownDevices,
-                    "state of all other tokens, or an object with `state` and `since_ms`; default `bad`"),
+                    "state of all other tokens, or an object with `state` and `since_ms`; default: `bad`"),
                 .member(
                     "accept_unknown_topics", \.state.acceptsUnknownTopics, .bool,
-                    "`true`: every team may push to every topic"),
+                    "whether every team may push to every topic"),
                 .list(
                     "channels", "channels",
                     read: { json, document throws(InputError) in
@@ -60,7 +60,7 @@ struct StateCodec: Sendable {
                 .member("rules", \.state.rules, RuleOptions.codec.value, "switches"),
                 .optional(
                     "clock_offset_seconds", \.clockOffset, .clockOffset,
-                    "seconds by which the simulator's clock is ahead"),
+                    "seconds by which the simulator's clock is ahead of the machine's"),
             ])
     }
 }

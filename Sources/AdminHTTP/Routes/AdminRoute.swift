@@ -1,7 +1,7 @@
 /// One route of an endpoint: method, path and handler.
 public struct AdminRoute {
     public let method: AdminMethod
-    /// The path, such as `/v1/devices/TOKEN`. A segment in capitals matches any text.
+    /// The path, such as `/v1/devices/TOKEN`. A segment in capitals matches any text that is not empty.
     public let path: String
     /// The names that the query may contain.
     public let query: [String]

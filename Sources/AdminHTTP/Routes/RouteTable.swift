@@ -2,12 +2,14 @@
 public struct RouteTable {
     public let routes: [AdminRoute]
 
+    /// Creates a table of routes.
+    ///
     /// - Parameter routes: the routes in order. If several routes match, the first one serves the request.
     public init(_ routes: [AdminRoute]) {
         self.routes = routes
     }
 
-    /// Passes the request to the matching route.
+    /// Passes the request to the matching route, or answers with an error if no route matches.
     public func serve(_ exchange: AdminExchange) {
         do throws(AdminError) {
             let fitting = routes.filter { $0.parameters(of: exchange.request.path) != nil }

@@ -11,8 +11,8 @@ final class AdminClient {
     let host: PeerHost?
     /// Whether a whole request has arrived whose answer is not queued yet.
     private(set) var isOwedAnswer = false
-    /// The position in the order in which connections began to wait for their clients, to send a request or read an
-    /// answer.
+    /// The position in the order in which connections began to wait for their clients. A connection waits until its
+    /// client sends a request or reads an answer.
     private(set) var waitingSince: Int
 
     private let server: AdminServer

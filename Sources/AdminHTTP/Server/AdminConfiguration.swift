@@ -5,17 +5,17 @@ public struct AdminConfiguration: Sendable {
     /// Whether the endpoint accepts any `Host` header. Beyond loopback, clients may use names and addresses that the
     /// process cannot know. The operator controls which clients can connect.
     public var answersAnyHost = false
-    /// Maximum simultaneous connections. A further connection displaces the one that has waited longest for its
+    /// Maximum simultaneous connections. A further connection displaces the connection that has waited longest for its
     /// client.
     public var connectionsMax = 128
-    /// Maximum simultaneous connections of one host. A further connection of the host displaces its connection that
-    /// has waited longest for the client.
+    /// Maximum simultaneous connections of one host. A further connection of the host displaces the host's connection
+    /// that has waited longest for its client.
     public var connectionsPerHostMax = 64
     /// Maximum time for the head of the first request, counted from the connect.
     public var headSecondsMax = 5
     /// Maximum requests with a pending answer. Further requests are refused with 503.
     public var pendingMax = 64
-    /// Memory of a connection. A request whose line and headers do not fit is refused with 431.
+    /// Memory of a connection, in bytes. A request whose line and headers do not fit is refused with 431.
     public var connectionBytesMax = 32 * 1024
     /// Maximum bytes of a body. A larger body is refused with 413.
     public var bodyBytesMax = 1024 * 1024

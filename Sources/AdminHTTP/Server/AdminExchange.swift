@@ -28,6 +28,8 @@ public final class AdminExchange {
     private var stage = Stage.beginning
     private var bytesHeld = 0
 
+    /// Creates the exchange of a request that has begun.
+    ///
     /// - Parameter target: the target of the request line, with its percent-escapes.
     init(server: AdminServer, connection: OpaquePointer, target: UnsafeRawBufferPointer) {
         self.server = server
@@ -65,7 +67,7 @@ public final class AdminExchange {
         server.resume(connection)
     }
 
-    /// Suspends the client's time limit, since the handler answers later.
+    /// Suspends the client's time limit, because the handler answers later.
     func waitForAnswer() { client?.wait(for: self) }
 
     private var client: AdminClient? {
@@ -162,15 +164,16 @@ extension AdminResponse {
     fileprivate static let overloaded = AdminResponse.error(
         503, "too many requests are pending; try again later")
 
-    /// The refusal of a request of ambiguous length. Bytes after the request may be meant for another server, so the
-    /// connection closes after the answer.
+    /// The refusal of a request whose length is ambiguous. The next bytes may not be the start of another request, so
+    /// the connection closes after the answer.
     fileprivate static let ambiguousLength: AdminResponse = {
         var response = AdminResponse.error(400, "send one Content-Length or one Transfer-Encoding, not several")
         response.headers = [("Connection", "close")]
         return response
     }()
 
-    /// Headers that keep the answer out of caches and foreign pages, and its content type unchanged.
+    /// Headers that forbid a browser to cache the answer, to show it in pages of other origins, and to guess its
+    /// content type.
     fileprivate static let securityHeaders = [
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),

@@ -32,12 +32,13 @@ public final class AdminServer {
     /// The connections that are not shut.
     var clients: [ObjectIdentifier: AdminClient] = [:]
     private var waitNumber = 0
-    /// A closure that is called when the endpoint closes a connection that was not idle.
+    /// A closure that is called when the endpoint closes a connection that is not idle and whose client is still
+    /// connected.
     public var onClosed: ((AdminClosing) -> Void)?
     /// Maximum connections that are shut but not ended. libmicrohttpd runs after each accept and ends them.
     static let closingMax = 64
 
-    /// Listens at an address. Port 0 selects any free port.
+    /// Creates an endpoint that listens at an address. Port 0 selects any free port.
     ///
     /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
     ///   later.
@@ -51,7 +52,7 @@ public final class AdminServer {
         }
     }
 
-    /// Listens on a Unix socket that only this user may connect to.
+    /// Creates an endpoint that listens on a Unix socket. Only this user may connect to the socket.
     ///
     /// - Parameter handler: receives every complete request that passes the host and origin checks, and answers now or
     ///   later.

@@ -11,7 +11,9 @@ public final class DisplacementReport {
     private var displaced = 0
     private var isScheduled = false
 
-    /// - Parameter report: called with the number of displaced connections since its last call.
+    /// Creates a report.
+    ///
+    /// - Parameter report: called with the number of connections displaced since its last call.
     public init(loop: EventLoop, report: @escaping (Int) -> Void) {
         self.loop = loop
         self.report = report

@@ -4,6 +4,8 @@ struct TrustedHosts: Sendable {
     private let names: [String]
     private let isAnyTrusted: Bool
 
+    /// Creates the check of an endpoint.
+    ///
     /// - Parameters:
     ///   - listening: the listening address, which is an accepted name unless it is the wildcard address.
     ///   - names: further accepted names, without port.

@@ -1,6 +1,6 @@
 import Text
 
-/// An answer. The endpoint adds headers that keep the answer out of caches and foreign pages.
+/// An answer. The endpoint adds headers that forbid caching and use in pages of other origins.
 public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String
