@@ -8,7 +8,7 @@ public import EventLoop
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// The user and password; `guest` and `guest` if the URL has none.
+    /// The user and password; both are `guest` if the URL has none.
     public var credentials: AMQPCredentials
     /// Whether the URL contains a user.
     public private(set) var namesUser = false
@@ -47,7 +47,8 @@ public struct AMQPURL: Sendable {
         guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for # in a password") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
-        // The last @ ends the credentials, and no host contains a / or ?.
+        // An @ after a / or ? is ambiguous: it may end credentials that contain the / or ?, or belong to the virtual
+        // host.
         guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
             throw Self.invalid(
                 "has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "

@@ -32,8 +32,8 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 
-    /// Returns whether the time is at or after `start` and less than `window` later. False before `start`, as after a
-    /// clock was set back.
+    /// Returns whether the time is at or after `start` and less than `window` later. Returns false if the time is
+    /// before `start`.
     public func isWithin(_ window: Duration, of start: MonotonicTime) -> Bool {
         let passed = start.duration(to: self)
         return passed >= .zero && passed < window

@@ -9,6 +9,8 @@ public struct Now: Sendable, Hashable {
     /// The wall clock in nanoseconds since 1970-01-01 UTC. It may jump when the clock is set.
     public var unixNanoseconds: Int64
 
+    /// Creates a reading.
+    ///
     /// - Parameter sinceBoot: nil if the machine was never suspended.
     public init(monotonic: MonotonicTime, sinceBoot: MonotonicTime? = nil, unixNanoseconds: Int64) {
         self.monotonic = monotonic

@@ -7,7 +7,7 @@ extension BrokerAdmin {
         try await queueStatus(name, passive: false, arguments: arguments)
     }
 
-    /// Returns the depth and the consumers of a queue. Throws if it does not exist (404).
+    /// Returns the depth and the number of consumers of a queue. Throws if the queue does not exist (404).
     public func status(ofQueue name: String) async throws(AMQPError) -> QueueStatus {
         try await queueStatus(name, passive: true, arguments: FieldTable())
     }

@@ -21,6 +21,8 @@ public final class AMQPChannel {
     private let readyWaiters = ContinuationList<AMQPError?>()
     private let closeWaiters = ContinuationList<Void>()
 
+    /// Creates a channel, which `start` opens.
+    ///
     /// - Parameter ownsConnection: whether closing the channel closes the connection.
     init(on connection: BrokerConnection, _ options: ChannelOptions, ownsConnection: Bool) {
         self.connection = connection
@@ -112,7 +114,8 @@ public final class AMQPChannel {
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
     }
 
-    /// Abandons the channel unless `setupCompleted` or `answered` is called in time.
+    /// Starts a timeout of `openingDeadlineSeconds`. Abandons the channel unless `setupCompleted` or `answered` is
+    /// called in time.
     func expectAnswer() {
         guard !connection.isClosing else { return }
         armDeadline(seconds: connection.configuration.openingDeadlineSeconds)
@@ -190,12 +193,12 @@ public final class AMQPChannel {
         return true
     }
 
-    /// Handles a content header frame. Returns false if the frame is out of order.
+    /// Handles a content header frame. Returns false if the frame is out of order or invalid.
     func receivedHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.header(payload))
     }
 
-    /// Handles a content body frame. Returns false if the frame is out of order.
+    /// Handles a content body frame. Returns false if the frame or the complete content is invalid.
     func receivedBody(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.body(payload))
     }

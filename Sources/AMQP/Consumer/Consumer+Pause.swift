@@ -4,8 +4,8 @@ extension Consumer {
     /// Stops consuming until `resume`. Deliveries that still arrive must be settled as usual. The channel stays ready,
     /// also after a reconnection.
     ///
-    /// RabbitMQ counts a delivery that is in transit at the cancellation as failed. To avoid this count, the consumer
-    /// first withholds settlements for up to 250 ms, until no delivery is in transit.
+    /// RabbitMQ counts a delivery as failed if the delivery is in transit when the consumer is canceled. To avoid this
+    /// count, the consumer first withholds settlements for up to 250 ms, until no delivery is in transit.
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false

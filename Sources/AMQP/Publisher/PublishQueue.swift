@@ -29,7 +29,7 @@ struct PublishQueue {
     ///
     /// - Parameters:
     ///   - isIdle: whether every message that was sent is confirmed.
-    ///   - hasRoom: whether there is room for a message.
+    ///   - hasRoom: whether the confirm window has room for a message.
     mutating func next(isIdle: Bool, hasRoom: (OutgoingMessage) -> Bool) -> Entry? {
         while var first = waiting.first {
             if missing.contains(first.message.exchange) {

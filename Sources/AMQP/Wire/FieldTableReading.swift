@@ -19,8 +19,8 @@ extension FieldTable {
         }
     }
 
-    /// Returns one value of the table's first level without decoding the other values; nil if the name is missing or its
-    /// value cannot be decoded.
+    /// Returns one value of the table's first level without decoding the other values. Returns nil if the name is
+    /// missing or its value cannot be decoded.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
@@ -100,7 +100,8 @@ extension FieldValue {
         return content(of: type, &reader) != nil
     }
 
-    /// Returns the bytes of a value of `type`, without the length prefix of strings, tables and arrays.
+    /// Returns the bytes of a value of `type`, without the length prefix of strings, tables and arrays. Returns nil if
+    /// the value is truncated or its type is unknown.
     private static func content(of type: UInt8, _ reader: inout WireReader) -> UnsafeRawBufferPointer? {
         switch UnicodeScalar(type) {
         case "V": reader.bytes(0)

@@ -45,7 +45,7 @@ enum ServerMethod {
         var consumerCount: UInt32
     }
 
-    /// The announcement of a message that no queue accepted.
+    /// The announcement of a message that was routed to no queue.
     struct Return {
         var replyCode: UInt16
         var replyText: UnsafeRawBufferPointer

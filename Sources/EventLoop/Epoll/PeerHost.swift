@@ -11,6 +11,8 @@ public struct PeerHost: Hashable, Sendable {
         self.init(addressBytes: address.hostBytes)
     }
 
+    /// Creates the host of an IP address. Returns nil if the number of bytes is wrong.
+    ///
     /// - Parameter addressBytes: 4 or 16 bytes, in network order.
     init?(addressBytes bytes: [UInt8]) {
         let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12] == [0xFF, 0xFF]

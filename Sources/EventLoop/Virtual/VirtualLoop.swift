@@ -9,11 +9,11 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The fulfillment of the awaited condition.
         case done
-        /// The end of all work and all timers.
+        /// A loop without work and without timers.
         case idle
         /// The end of the virtual time limit.
         case timedOut
-        /// A series of iterations without progress of time.
+        /// Too many iterations at one virtual time.
         case livelock
     }
 
@@ -49,8 +49,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until `isDone` returns true after an iteration, or `limit` of virtual time has
-    /// passed.
+    /// Runs on the calling thread until `isDone` returns true after an iteration, `limit` of virtual time has passed,
+    /// or the loop is idle or in a livelock.
     public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
         enter { runIterations(limit: limit, until: isDone) }
     }
