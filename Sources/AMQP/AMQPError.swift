@@ -2,7 +2,7 @@ import EventLoop
 
 /// The reason why an operation at the broker failed or a connection was lost.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a failure. Raw values are the codes of metrics.
+    /// The kind of a failure. In metrics, the raw value is the code of an error without a reply code.
     public enum Code: String, Sendable {
         /// A failed connection attempt, or the loss of the stream during the login.
         case cannotConnect = "cannot-connect"
@@ -82,7 +82,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code { box.content.code }
     /// The detail of the reply text. nil if the error does not come from the broker, or if Martlet does not depend on
-    /// the reply text.
+    /// this reply text.
     public var detail: Detail? { box.content.detail }
     /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error does not come from the broker.
     public var replyCode: UInt16 { box.content.replyCode }
@@ -127,7 +127,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // The next channel has no late acknowledgment, and later messages carry no user ID.
+                // A retry can succeed: the next channel has no late acknowledgment, and later messages carry no user
+                // ID.
                 (.preconditionFailed, detail == .lateAcknowledgement || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)

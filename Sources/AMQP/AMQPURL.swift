@@ -23,8 +23,8 @@ public struct AMQPURL: Sendable {
         connectionTimeoutMilliseconds.flatMap { $0 > 0 ? ($0 + 999) / 1000 : nil }
     }
 
-    /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults. The
-    /// same limit applies to the login.
+    /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults.
+    /// `connection_timeout` also limits the login.
     public var connectOptions: ConnectOptions {
         var options = ConnectOptions()
         options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax

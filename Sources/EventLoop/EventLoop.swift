@@ -154,7 +154,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Releases timers and deferred work, which may keep the loop and waiting tasks alive after its end.
+    /// Releases timers and deferred work, which may keep the loop and waiting tasks alive after the loop's end.
     final func forgetScheduled() {
         timers = TimerQueue()
         deferred = []

@@ -41,7 +41,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, limited to the range of `Int64`, 292 years.
+    /// Whole nanoseconds, limited to the range of `Int64`, about 292 years in either direction.
     public var nanosecondsSaturated: Int64 {
         let whole = attoseconds / 1_000_000_000
         return Int64(exactly: whole) ?? (whole < 0 ? -Int64.max : .max)

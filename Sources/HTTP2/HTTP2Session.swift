@@ -95,11 +95,11 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. The connection
-    /// closes when these streams have ended.
+    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. Unless `lingers` is
+    /// set, the connection closes when these streams have ended.
     ///
     /// - Parameters:
-    ///   - lastStreamID: a stream ID of the peer, or 0. Limited to the value of an earlier GOAWAY.
+    ///   - lastStreamID: a stream ID of the peer, or 0. The value of an earlier GOAWAY is an upper bound.
     ///   - debug: debug data, shorter than a frame.
     ///   - lingers: whether to leave the connection open, without serving new streams, until the peer closes it.
     public final func goAway(
@@ -318,7 +318,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Handles a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// Handles the reason for which nghttp2 resets the stream whose header block it parses.
+    /// Handles the text of the error because of which nghttp2 resets the stream whose header block is being parsed.
     func messageRefused(_ text: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}

@@ -6,7 +6,7 @@ public enum DetachedThread {
     public enum Signals {
         /// The signals that the starting thread can receive.
         case inherited
-        /// No signals. A write to a closed pipe fails and raises no SIGPIPE.
+        /// No signals. A write to a closed pipe fails, but SIGPIPE does not end the process.
         case blocked
     }
 

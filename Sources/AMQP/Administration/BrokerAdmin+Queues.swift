@@ -20,8 +20,8 @@ extension BrokerAdmin {
         return status
     }
 
-    /// Returns whether a queue with this name exists. For a direct reply-to name, the result is whether its consumer
-    /// exists.
+    /// Returns whether a queue with this name exists. For a direct reply-to name, the result is whether the consumer
+    /// with this name exists.
     public func queueExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await status(ofQueue: name)

@@ -81,7 +81,7 @@ public final class AMQPChannel {
     /// Whether a message can be published now.
     var acceptsPublishes: Bool { machine.isReady && connection.acceptsPublishes }
 
-    // MARK: - For the handler
+    // MARK: - Functions for the handler
 
     /// Sends a method if the channel is open. Returns false if the arguments of the method cannot be encoded.
     @discardableResult
@@ -107,8 +107,8 @@ public final class AMQPChannel {
     /// Reports that the handler has set the channel up, or has resumed its operation after an interruption.
     func setupCompleted() { handle(.setupCompleted) }
 
-    /// Reports that the broker ended the handler's operation. Returns the time of the retry; nil if the channel is not
-    /// open.
+    /// Reports that the broker ended the handler's operation, such as its consumer. Returns the time of the retry; nil
+    /// if the channel is not open.
     func interrupted(_ error: AMQPError) -> MonotonicTime? {
         handle(.interrupted(error))
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
@@ -129,7 +129,7 @@ public final class AMQPChannel {
     /// Closes a channel that is set up, and reopens it immediately.
     func renew(_ error: AMQPError) { handle(.renew(error)) }
 
-    // MARK: - For the connection
+    // MARK: - Functions for the connection
 
     func connectionOpened(_ frames: FrameConnection) {
         guard number > frames.channelMax else { return handle(.connectionOpened) }
@@ -139,7 +139,7 @@ public final class AMQPChannel {
 
     func connectionLost(_ error: AMQPError) {
         handle(.connectionLost(error))
-        // Only a change of the configuration can help, so waiting tasks must not wait longer.
+        // Only a change of the configuration can help, so waiting tasks fail immediately.
         if !error.isRetriable { readyWaiters.resume(returning: error) }
     }
 

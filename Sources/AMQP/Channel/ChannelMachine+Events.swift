@@ -15,7 +15,7 @@ extension ChannelMachine {
         case closedByBroker(AMQPError)
         /// `channel.close-ok`
         case closeAnswered
-        /// The end of the handler's operation by the broker.
+        /// The end of the handler's operation, such as its consumer, by the broker.
         case interrupted(AMQPError)
         /// Misbehavior of the broker on the channel. The channel reopens after a delay.
         case abandon(AMQPError)

@@ -17,12 +17,12 @@ struct ChannelMachine {
         case settingUp
         /// An open channel whose setup is complete. To: interrupted, opening, reopening, closing, detached.
         case open
-        /// An open channel on which the broker ended the handler's operation. The handler retries. To: open, opening,
-        /// reopening, closing, detached.
+        /// An open channel on which the broker ended the handler's operation, such as its consumer. The handler
+        /// retries. To: open, opening, reopening, closing, detached.
         case interrupted(Retry)
         /// A closed channel on an open connection, before the next attempt to open it. To: opening, detached, closed.
         case reopening(Retry)
-        /// A channel beyond the number that the broker allows. To: detached, closed.
+        /// A channel whose number exceeds the broker's limit. To: detached, closed.
         case refused(AMQPError)
         /// The wait for the answer to `channel.close`. Every frame before the answer is ignored. To: opening,
         /// reopening, unanswered, detached, closed.

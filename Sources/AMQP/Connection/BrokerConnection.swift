@@ -21,7 +21,7 @@ public final class BrokerConnection {
 
     let configuration: ConnectionConfiguration
     private(set) var machine: ConnectionMachine
-    /// The current stream, from the attempt to open it until its end.
+    /// The current stream, from the attempt to open it until its end; otherwise nil.
     private(set) var frames: FrameConnection?
     /// The connectors, in the order of the attempts.
     private let connectors: [ByteConnector]

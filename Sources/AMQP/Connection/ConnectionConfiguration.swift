@@ -7,8 +7,9 @@ public struct ConnectionConfiguration: Sendable {
     public var virtualHost = "/"
     /// The name of the connection in RabbitMQ's management UI.
     public var connectionName = "martlet"
-    /// The heartbeat timeout, which the broker may lower. 0 disables heartbeats. The client sends at least one frame
-    /// in each half of the timeout. The connection counts as dead after two timeouts without a byte from the broker.
+    /// The heartbeat timeout, which the broker may lower. 0 disables heartbeats. The client sends at least one frame in
+    /// each timeout, unless earlier output still waits for the socket. The connection counts as dead after two timeouts
+    /// without a byte from the broker.
     public var heartbeatSeconds = 30
     /// The largest frame, in bytes, that the login proposes for both directions. The broker may lower this limit.
     /// RabbitMQ 4.1 and later refuse less than 8192.

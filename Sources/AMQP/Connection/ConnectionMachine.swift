@@ -2,8 +2,8 @@ import EventLoop
 
 /// A pure state machine that decides when a connection to a broker opens, logs in, retries and closes.
 ///
-/// After a loss, the connection opens again at the next endpoint, until it is closed. Actions that may run a user's
-/// code follow all actions that depend on the state.
+/// After a loss, the connection opens again at the next endpoint, until `close`. Actions that may run code of the
+/// connection's user follow all actions that depend on the state.
 struct ConnectionMachine {
     /// The state of the connection. Each case lists its possible next states after "To:".
     enum State {
@@ -13,7 +13,7 @@ struct ConnectionMachine {
         case connecting(Endpoint)
         /// The login on an open stream. To: open, waiting, closing.
         case loggingIn(Endpoint, Handshake)
-        /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if it accepts
+        /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if the broker accepts
         /// publishes. To: waiting, closing.
         case open(Endpoint, blocked: String?)
         /// A connection that this side closed and whose stream has not ended yet. To: closed.
@@ -78,7 +78,7 @@ struct ConnectionMachine {
     private var nextEndpoint = 0
     private var backoff: Backoff
 
-    /// Creates the state of a connection before `start`.
+    /// Creates a machine in the state `idle`.
     ///
     /// - Parameter endpoints: at least one, in the order of the attempts.
     init(configuration: ConnectionConfiguration, endpoints: [Endpoint]) {

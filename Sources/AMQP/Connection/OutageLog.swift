@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// The selection of the status changes of one connection or channel that are logged as an outage.
+/// The rules that decide which status changes of one connection or channel are logged as an outage.
 public struct OutageLog: Sendable {
     public enum Line: Sendable, Hashable {
         /// A warning about a new outage.

@@ -35,8 +35,8 @@ package struct AckWindow {
     /// The largest prefetch for which slots are reserved. A larger prefetch causes more individual acknowledgments.
     private static let expectedMax = 1 << 20
 
-    /// The number of settled deliveries behind an open delivery that is too large for waiting. At this number, the
-    /// settled deliveries are acknowledged individually.
+    /// The threshold for individual acknowledgments: the number of settled deliveries that wait behind an open
+    /// delivery.
     package let doneBehindMax: Int
     /// The longest wait of a settled delivery behind an open delivery.
     package let delayMax: Duration

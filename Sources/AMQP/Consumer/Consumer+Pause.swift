@@ -31,8 +31,8 @@ extension Consumer {
     }
 
     /// Stops consuming, as `pause` does, and returns once no more deliveries can arrive, or after `deadlineSeconds`.
-    /// Deliveries that arrived before the function returns must be settled as usual. The consumer stays stopped after
-    /// a reconnection.
+    /// Deliveries that arrive before the function returns must be settled as usual. The consumer stays stopped after a
+    /// reconnection.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }

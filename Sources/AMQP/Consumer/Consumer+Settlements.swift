@@ -93,7 +93,7 @@ extension Consumer {
     }
 
     /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call this function
-    /// before closing the channel, because the close discards settlements that are not applied.
+    /// before closing the channel, because the close discards settlements that the queue has not applied.
     ///
     /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. If no consumer is running,
     /// `basic.qos` is sent instead. Its answer shows only that the broker has read the settlements, which then count as

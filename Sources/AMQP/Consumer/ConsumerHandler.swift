@@ -6,7 +6,7 @@ open class ConsumerHandler: SessionHandler {
     /// Handles a delivery, which must be acknowledged, rejected or requeued exactly once.
     open func delivered(_ message: consuming IncomingMessage) {}
 
-    /// Handles the loss of a channel with deliveries. `holds` is now false for all of them, and the broker redelivers
-    /// the unacknowledged messages. Called once for each such channel.
+    /// Handles the loss of a channel with deliveries. `Consumer.holds` is now false for all these deliveries, and the
+    /// broker redelivers the unacknowledged messages. The consumer calls this method once for each such channel.
     open func channelLost() {}
 }

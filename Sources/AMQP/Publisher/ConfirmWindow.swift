@@ -23,7 +23,8 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// The number of confirms from the announcement of a waiter to its own confirm, if confirms arrive in order.
+    /// The number of confirms between the call of `prepare` for a waiter and the confirm of its own publish, if
+    /// confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
@@ -94,7 +95,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
-    /// publish. Calls `prepare` earlier, for some waiters whose publishes complete next.
+    /// publish. Before these calls, calls `prepare` for some waiters whose publishes are likely to complete soon.
     ///
     /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
     package mutating func confirmed(

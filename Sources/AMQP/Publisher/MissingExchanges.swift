@@ -18,7 +18,7 @@ struct MissingExchanges {
 
     mutating func trialSent(to exchange: String) { trialExchange = exchange }
 
-    /// Handles the confirm or refusal of the trial message, which shows that its exchange exists.
+    /// Handles the confirm or refusal of the trial message. Either answer shows that the exchange exists.
     mutating func trialAnswered() {
         if let trialExchange { names.remove(trialExchange) }
         trialExchange = nil

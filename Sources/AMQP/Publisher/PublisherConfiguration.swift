@@ -11,9 +11,9 @@ public struct PublisherConfiguration: Sendable {
     public var messageBytesMax = 16 << 20
     /// The longest time that a message waits before it is sent.
     public var publishTimeoutSeconds = 30
-    /// The timeout of a confirm. The channel is replaced if the oldest confirm takes twice as long, or if no confirm
-    /// arrives for this time. With RabbitMQ 3.10, channels stopped confirming while a queue's leader was disconnected
-    /// from the other nodes.
+    /// The timeout of a confirm. The channel is replaced if the oldest confirm takes twice as long, or if no confirm or
+    /// refusal arrives for this time. With RabbitMQ 3.10, channels stopped confirming while a queue's leader was
+    /// disconnected from the other nodes.
     public var confirmTimeoutSeconds = 30
     /// The time after which a channel is reopened if the broker refuses every message on it. The time doubles with each
     /// reopening, up to 32 times this value, because the cause may be a full queue. With RabbitMQ 3.10, channels that

@@ -3,7 +3,8 @@ extension FieldTable {
     /// because a peer can nest 26,000 levels in one frame.
     static let depthMax = 8
 
-    /// Reads the content of a table, without its length. Returns nil if the bytes are not a table.
+    /// Reads a table from `content`, which does not include the table's length prefix. Returns nil if the bytes are not
+    /// a table.
     package init?(content: UnsafeRawBufferPointer) {
         self.init(content: content, depth: 1)
     }

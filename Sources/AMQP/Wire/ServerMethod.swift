@@ -71,7 +71,7 @@ enum ServerMethod {
     struct ConnectionStart {
         var versionMajor: UInt8
         var versionMinor: UInt8
-        /// The content of a table, without its length.
+        /// The content of a table, without its length prefix.
         var serverProperties: UnsafeRawBufferPointer
         var mechanisms: UnsafeRawBufferPointer
     }

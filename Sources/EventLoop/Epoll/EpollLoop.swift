@@ -22,7 +22,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     var nameLookups = NameLookups.shared
     /// The memory that decides in which order each connect attempts the addresses of a host.
     var addressMemory = AddressMemory()
-    /// Completions of pending lookups, by number. A lookup thread holds only the number.
+    /// Completions of pending lookups, by number. A lookup thread holds the number instead of the completion.
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
@@ -73,7 +73,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Ends `run()` after the current iteration. The function may be called on any thread.
+    /// Ends `run()` after the current or the next iteration. The function may be called on any thread.
     public func stop() {
         post { self.isStopping = true }
     }

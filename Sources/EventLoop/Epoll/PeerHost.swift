@@ -1,7 +1,7 @@
 import Glibc
 
-/// The host of a connected socket's peer, for limits per host. For IPv6, the host is the 64-bit network, because a
-/// peer may use any address in its network. An IPv4-mapped address counts as the IPv4 address.
+/// The host of a connected socket's peer, for limits per host. For IPv6, the host is the /64 network of the address,
+/// because a peer may use any address in its network. An IPv4-mapped address counts as the IPv4 address.
 public struct PeerHost: Hashable, Sendable {
     private let bytes: [UInt8]
 
