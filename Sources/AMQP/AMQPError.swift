@@ -153,7 +153,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the reason why a connection with too few channels cannot be used, and the remedy.
     public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {
-        "the connection needs \(needed) channels and the broker allows \(channelMax): "
+        "the connection needs \(needed) channels and the broker allows \(channelMax); "
             + "set channel_max = \(needed) or more in rabbitmq.conf"
     }
 

@@ -79,12 +79,15 @@ public struct AMQPURL: Sendable {
     private mutating func readQuery(_ pair: Substring) throws(AMQPError) {
         var name = pair
         guard let text = name.cutOff(from: "="), let value = Int(text), value >= 0, value <= Int(Int32.max) else {
-            throw Self.invalid("has a query value that is not a number")
+            throw Self.invalid("has a query value that is not a number from 0 to \(Int32.max)")
         }
         switch name {
         case "heartbeat" where value <= Int(UInt16.max): heartbeatSeconds = value
         case "connection_timeout": connectionTimeoutMilliseconds = value
-        default: throw Self.invalid("has an unknown query parameter (supported: heartbeat, connection_timeout)")
+        default:
+            throw Self.invalid(
+                "has an unknown query parameter or a heartbeat above \(UInt16.max) "
+                    + "(supported: heartbeat, connection_timeout)")
         }
     }
 
@@ -133,7 +136,7 @@ public struct AMQPURL: Sendable {
             bytes.append(high << 4 | low)
         }
         guard let string = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw invalid("has a \(part) that is not UTF-8")
+            throw invalid("has a \(part) that is not UTF-8 or contains %00")
         }
         return string
     }

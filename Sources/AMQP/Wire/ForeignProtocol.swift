@@ -25,8 +25,8 @@ enum ForeignProtocol: CaseIterable {
     /// The cause of the failure and, if there is one, the remedy.
     var text: String {
         switch self {
-        case .tls: "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"
-        case .http: "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
+        case .tls: "this port accepts only TLS; write amqps://, or use the port without TLS (5672)"
+        case .http: "this port serves HTTP; use the AMQP port (5672, or 5671 with amqps://)"
         case .otherAMQP: "the broker does not support AMQP 0-9-1"
         }
     }
