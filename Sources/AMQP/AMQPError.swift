@@ -8,8 +8,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case cannotConnect = "cannot-connect"
         /// The loss of an open connection.
         case connectionLost = "connection-lost"
-        /// A timeout of a connection attempt or an answer, two heartbeat timeouts without a byte from the broker, or
-        /// output that the broker leaves unread.
+        /// A connection attempt, an answer or a publish that took too long, two heartbeat timeouts without a byte from
+        /// the broker, or output that the broker leaves unread.
         case timedOut = "timed-out"
         /// A refused login, or a missing permission of the user (403).
         case accessRefused = "access-refused"

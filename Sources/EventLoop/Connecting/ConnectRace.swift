@@ -10,7 +10,7 @@ struct ConnectRace {
         case connect(Int)
         /// The close of an attempt's socket. No event follows.
         case cancel(Int)
-        /// The time at which to call `timerFired`. It replaces the previous time.
+        /// The time at which to call `timerFired`. This time replaces the previous time.
         case arm(MonotonicTime)
         /// The end of the race and of its timer. This action is the last.
         case finish(Outcome)

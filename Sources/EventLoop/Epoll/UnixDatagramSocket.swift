@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A socket that sends datagrams to a Unix socket. It may be used on any thread.
+/// A socket that sends datagrams to a Unix socket. Any thread may send.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: SocketAddress

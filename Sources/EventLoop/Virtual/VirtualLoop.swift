@@ -40,7 +40,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Runs `body` as on the loop's thread, to set up objects of the loop and its nested loops.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
-        // Enter nested loops last, so that they receive jobs without an executor. Their peers use no tasks.
+        // Enter nested loops last, so that the nested loops receive jobs without an executor. Code on the virtual loop
+        // itself uses no tasks.
         for nestedLoop in nestedLoops { nestedLoop.enterThread() }
         defer {
             for nestedLoop in nestedLoops { nestedLoop.leaveThread() }
