@@ -2,13 +2,14 @@ import EventLoop
 
 /// The reason why an operation at the broker failed or a connection was lost.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a failure. Raw values are the codes of metrics.
+    /// The kind of a failure. In metrics, the raw value is the code of an error without a reply code.
     public enum Code: String, Sendable {
-        /// A failure to open the connection, or a close without a reason by the broker during the login.
+        /// A failed connection attempt, or the loss of the stream during the login.
         case cannotConnect = "cannot-connect"
         /// The loss of an open connection.
         case connectionLost = "connection-lost"
-        /// An overdue answer of the broker, or its silence for two heartbeats.
+        /// A connection attempt, an answer or a publish that took too long, two heartbeat timeouts without a byte from
+        /// the broker, or output that the broker leaves unread.
         case timedOut = "timed-out"
         /// A refused login, or a missing permission of the user (403).
         case accessRefused = "access-refused"
@@ -16,15 +17,15 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case notFound = "not-found"
         /// A queue that another connection uses exclusively (405).
         case resourceLocked = "resource-locked"
-        /// An object that exists with other arguments, an invalid argument, or a late acknowledgement (406).
+        /// An object that exists with other arguments, an invalid argument, or a late acknowledgment (406).
         case preconditionFailed = "precondition-failed"
         /// A close of the connection by an operator, or by a broker that is shutting down (320).
         case connectionForced = "connection-forced"
         /// The cancellation of a consumer by the broker, because the queue was deleted or lost its leader.
         case consumerCancelled = "consumer-cancelled"
-        /// A refusal for another reason, which `replyCode` and `message` contain.
+        /// A refusal for another reason, which `message` contains.
         case refused
-        /// A violation of AMQP 0-9-1 or of the agreed limits by the peer.
+        /// A violation of AMQP 0-9-1 or of the agreed limits by the peer, or a peer that does not use TLS.
         case protocolViolation = "protocol-violation"
         /// A close by this side.
         case closed
@@ -49,7 +50,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A user ID of a message that differs from the user of the connection.
         case refusedUserID
 
-        /// The message for an operator. nil means the broker's text.
+        /// The message for an operator. nil means that the broker's reply text is the message.
         fileprivate var message: String? {
             switch self {
             case .missingQueue(let name): "queue \(name) is missing"
@@ -81,11 +82,11 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code { box.content.code }
     /// The detail of the reply text. nil if the error does not come from the broker, or if Martlet does not depend on
-    /// the reply text.
+    /// this reply text.
     public var detail: Detail? { box.content.detail }
     /// The broker's reply code (AMQP 0-9-1, section 1.2); 0 if the error does not come from the broker.
     public var replyCode: UInt16 { box.content.replyCode }
-    /// The message on which an operator can act, without secrets.
+    /// The message, on which an operator can act. The message contains no secrets.
     public var message: String { box.content.message }
     /// Whether a later attempt can succeed without a change of the configuration.
     public var isRetriable: Bool { box.content.isRetriable }
@@ -98,7 +99,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(Content(code: code, replyCode: replyCode, message: message, isRetriable: isRetriable))
     }
 
-    /// Creates the error of a failed stream to the broker.
+    /// Creates the error for a failed stream to the broker.
     init(_ error: TransportError) {
         let code: Code =
             switch error.code {
@@ -112,7 +113,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(code, error.message + remedy, isRetriable: error.isRetriable)
     }
 
-    /// Creates the error of a channel or connection that the broker closed.
+    /// Creates the error for a channel or connection that the broker closed.
     init(_ close: ServerMethod.Close) {
         self.init(replyCode: close.replyCode, replyText: String(wire: close.replyText))
     }
@@ -126,7 +127,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                // The next channel has no late acknowledgement, and later messages carry no user ID.
+                // A retry can succeed: the next channel has no late acknowledgment, and later messages carry no user
+                // ID.
                 (.preconditionFailed, detail == .lateAcknowledgement || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)
@@ -151,11 +153,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the reason why a connection with too few channels cannot be used, and the remedy.
     public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {
-        "the connection needs \(needed) channels and the broker allows \(channelMax): "
+        "the connection needs \(needed) channels and the broker allows \(channelMax); "
             + "set channel_max = \(needed) or more in rabbitmq.conf"
     }
 
-    /// The argument in which a declaration differs from an existing object, or whose value the broker does not accept.
+    /// The argument in which a declaration differs from an existing object, or whose value the broker does not accept;
+    /// nil for other errors.
     public var refusedArgument: String? {
         switch detail {
         case .inequivalentArgument(let name), .invalidArgument(let name): name

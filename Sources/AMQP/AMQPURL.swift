@@ -8,7 +8,7 @@ public import EventLoop
 public struct AMQPURL: Sendable {
     public var usesTLS: Bool
     public var endpoints: [Endpoint]
-    /// The user and password; `guest` and `guest` if the URL has none.
+    /// The user and password; both are `guest` if the URL has none.
     public var credentials: AMQPCredentials
     /// Whether the URL contains a user.
     public private(set) var namesUser = false
@@ -23,8 +23,8 @@ public struct AMQPURL: Sendable {
         connectionTimeoutMilliseconds.flatMap { $0 > 0 ? ($0 + 999) / 1000 : nil }
     }
 
-    /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults. The
-    /// same limit applies to the login.
+    /// The timeouts of the TCP connection and of the TLS handshake, from `connection_timeout` or the defaults.
+    /// `connection_timeout` also limits the login.
     public var connectOptions: ConnectOptions {
         var options = ConnectOptions()
         options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax
@@ -47,7 +47,8 @@ public struct AMQPURL: Sendable {
         guard !rest.contains("#") else { throw Self.invalid("has a fragment; write %23 for # in a password") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
-        // The last @ ends the credentials, and no host contains a / or ?.
+        // An @ after a / or ? is ambiguous: it may end credentials that contain the / or ?, or belong to the virtual
+        // host.
         guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
             throw Self.invalid(
                 "has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "
@@ -78,12 +79,15 @@ public struct AMQPURL: Sendable {
     private mutating func readQuery(_ pair: Substring) throws(AMQPError) {
         var name = pair
         guard let text = name.cutOff(from: "="), let value = Int(text), value >= 0, value <= Int(Int32.max) else {
-            throw Self.invalid("has a query value that is not a number")
+            throw Self.invalid("has a query value that is not a number from 0 to \(Int32.max)")
         }
         switch name {
         case "heartbeat" where value <= Int(UInt16.max): heartbeatSeconds = value
         case "connection_timeout": connectionTimeoutMilliseconds = value
-        default: throw Self.invalid("has an unknown query parameter (supported: heartbeat, connection_timeout)")
+        default:
+            throw Self.invalid(
+                "has an unknown query parameter or a heartbeat above \(UInt16.max) "
+                    + "(supported: heartbeat, connection_timeout)")
         }
     }
 
@@ -132,7 +136,7 @@ public struct AMQPURL: Sendable {
             bytes.append(high << 4 | low)
         }
         guard let string = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw invalid("has a \(part) that is not UTF-8")
+            throw invalid("has a \(part) that is not UTF-8 or contains %00")
         }
         return string
     }

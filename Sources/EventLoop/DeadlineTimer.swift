@@ -15,8 +15,8 @@ public final class DeadlineTimer {
 
     /// Calls `action` at `deadline`, unless an earlier deadline is armed.
     ///
-    /// `action` receives its owner as an argument, because a closure without captures needs no allocation. Most calls
-    /// find an earlier deadline.
+    /// `action` receives the owner as an argument, because a closure without captures needs no allocation. Most calls
+    /// find an earlier deadline and thus allocate nothing.
     @inlinable
     public func arm<Owner: AnyObject>(
         at deadline: MonotonicTime, for owner: Owner, _ action: @escaping (Owner) -> Void

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The event loop of one thread. The loop runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
-/// The loop is the lane's serial executor. It also runs jobs that the runtime would pass from this thread to its
+/// The loop is the lane's serial executor. The loop also runs jobs that the runtime would pass from this thread to the
 /// global pool, so a resumed continuation enters a plain queue of this thread. Tasks that start elsewhere may prefer
-/// the loop. `EpollLoop` is the real loop. `VirtualLoop` runs the same code on virtual time.
+/// the loop. `EpollLoop` is the production loop. `VirtualLoop` runs the same code on virtual time.
 ///
 /// Methods may be called on the loop's thread only, unless they state otherwise.
 ///
@@ -49,8 +49,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         connect(to: endpoint, options: ConnectOptions(), handler: handler)
     }
 
-    /// Accepts connections at `endpoint`. Port 0 selects any free port. `accept` sets the handler of each connection
-    /// before it returns.
+    /// Accepts connections at `endpoint`. Port 0 selects any free port. `accept` must set the handler of each
+    /// connection before `accept` returns.
     ///
     /// - Throws: if the address cannot be bound.
     open func listen(
@@ -59,7 +59,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         fatalError("listen must be overridden")
     }
 
-    /// Calls `action` on the loop at `time`, or in the next iteration if `time` has passed.
+    /// Calls `action` on the loop at `time`, or in this or the next iteration if `time` has passed.
     @discardableResult
     public final func schedule(at time: MonotonicTime, _ action: @escaping () -> Void) -> TimerToken {
         assertOnLoop()
@@ -113,8 +113,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     final var nextTimer: MonotonicTime? { timers.next }
 
-    /// Runs the rest of an iteration after its events: posted work, timers, jobs, then one flush for each stream with
-    /// pending bytes.
+    /// Runs the rest of an iteration after its events: posted work, timers, jobs, then one flush for each handler that
+    /// requested it.
     final func finishIteration() {
         inbox.take(jobs: &ready, work: &deferred)
         fireTimers()
@@ -154,7 +154,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Releases timers and deferred work, which may keep the loop and waiting tasks alive after its end.
+    /// Releases timers and deferred work, which may keep the loop and waiting tasks alive after the loop's end.
     final func forgetScheduled() {
         timers = TimerQueue()
         deferred = []
@@ -186,7 +186,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         owner.store(0, ordering: .releasing)
     }
 
-    /// The one-time setup of a hook. Jobs that the runtime would pass from a loop's thread to its global pool stay on
+    /// The one-time setup of a hook. Jobs that the runtime would pass from a loop's thread to the global pool stay on
     /// that loop, in order (decision 20).
     private static let takeUnboundJobs: Void = martlet_set_unbound_job_handler { loop, job in
         let loop = Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()

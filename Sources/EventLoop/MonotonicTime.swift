@@ -32,8 +32,8 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 
-    /// Returns whether the time is at or after `start` and less than `window` later. False before `start`, as after a
-    /// clock was set back.
+    /// Returns whether the time is at or after `start` and less than `window` later. Returns false if the time is
+    /// before `start`.
     public func isWithin(_ window: Duration, of start: MonotonicTime) -> Bool {
         let passed = start.duration(to: self)
         return passed >= .zero && passed < window
@@ -41,7 +41,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, limited to the range of `Int64`, 292 years.
+    /// Whole nanoseconds, limited to the range of `Int64`, about 292 years in either direction.
     public var nanosecondsSaturated: Int64 {
         let whole = attoseconds / 1_000_000_000
         return Int64(exactly: whole) ?? (whole < 0 ? -Int64.max : .max)

@@ -1,5 +1,4 @@
-/// The choice of the times at which an outage is logged: at its beginning, once a minute while it lasts, and at its
-/// end.
+/// The rules that decide when an outage is logged: at its beginning, once a minute while it lasts, and at its end.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60
     /// Maximum number of outages per minute that are logged when they begin. Further outages are logged only if they
@@ -15,7 +14,8 @@ public struct Outage: Sendable {
 
     public init() {}
 
-    /// Records that the outage has begun or lasts. Returns its duration, zero at first, if it should be logged now.
+    /// Records that the outage has begun or lasts. Returns the duration of the outage if a log line is due, otherwise
+    /// nil. The duration is zero when the outage begins.
     public mutating func lasts(_ now: MonotonicTime) -> Duration? {
         let beganAt = beganAt ?? now
         self.beganAt = beganAt
@@ -34,7 +34,7 @@ public struct Outage: Sendable {
         time.duration(to: now) >= .seconds(lineSecondsMin)
     }
 
-    /// Records the end of the outage. Returns its duration if the end should be logged.
+    /// Records the end of the outage. Returns the duration of the outage if the end is to be logged, otherwise nil.
     public mutating func ends(_ now: MonotonicTime) -> Duration? {
         defer { forget() }
         return loggedAt == nil ? nil : beganAt?.duration(to: now)

@@ -65,8 +65,8 @@ struct TimerQueue {
     /// The number of the newest timer, for `popDue`.
     var newest: UInt64 { lastGeneration }
 
-    /// Removes and returns the next due action. Timers newer than `newest` wait for the next iteration, so that a
-    /// timer that reschedules itself without delay cannot block the loop.
+    /// Removes and returns the next due action; nil if no timer is due. Timers newer than `newest` wait for the next
+    /// iteration, so that a timer that reschedules itself without delay cannot block the loop.
     mutating func popDue(until now: MonotonicTime, newest: UInt64) -> (() -> Void)? {
         while let first = heap.first, first.deadline <= now, first.generation <= newest {
             removeHead()

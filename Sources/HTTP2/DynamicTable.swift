@@ -60,7 +60,7 @@ struct DynamicTable {
     }
 
     /// Returns whether a field may be inserted. A field that fills more than three quarters of the table would evict
-    /// the other fields.
+    /// most of the other fields.
     func hasRoom(for name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         (name.count + value.count + Self.entryOverhead) * 4 <= bytesMax * 3
     }

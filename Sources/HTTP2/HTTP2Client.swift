@@ -9,9 +9,12 @@ public final class HTTP2Client: HTTP2Session {
     private var delegate: HTTP2ClientDelegate?
     private var encoder = HeaderEncoder()
     private var unsent = UnsentHeaders()
-    /// The peer's settings; nil before the peer's first SETTINGS.
+    /// The peer's settings; nil before the peer's first SETTINGS. A limit of nil means that the peer sets no limit. The
+    /// maximum frame size is not recorded.
     public private(set) var peerSettings: HTTP2Settings?
 
+    /// Creates a client, which `connect(through:)` opens.
+    ///
     /// - Parameter delegate: retained until its `closed` was called.
     public init(
         loop: EventLoop, delegate: HTTP2ClientDelegate,
@@ -22,8 +25,8 @@ public final class HTTP2Client: HTTP2Session {
         super.init(loop: loop, settings: settings, limits: limits, isServer: false)
     }
 
-    /// Number of streams that may be opened now within the configured limit and the peer's limit. The peer's limit is
-    /// 1 before its SETTINGS. The number is 0 if the connection accepts no more requests.
+    /// Number of streams that may be opened now within the configured limit and the peer's limit. The peer's limit is 1
+    /// before its SETTINGS. The number is 0 if the connection is not open or accepts no more requests.
     public var streamsFree: Int {
         guard isOpen, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
         let announced = peerSettings.map { $0.maxConcurrentStreams.map { Int($0) } ?? .max } ?? 1
@@ -34,9 +37,10 @@ public final class HTTP2Client: HTTP2Session {
     ///
     /// - Parameters:
     ///   - headers: all fields, pseudo-header fields first. The method must not be HEAD or CONNECT, whose responses are
-    ///     parsed differently. If a stream is returned, the fields are consumed, and the block is empty. A request whose
-    ///     header block may exceed a frame, 16 KiB, ends unsent.
-    ///   - body: retained, not copied, until the stream has ended. Only `range` is sent.
+    ///     parsed differently. If a stream is returned, the fields are consumed, and the block is empty. A request
+    ///     whose header block may exceed a frame, 16 KiB, ends unsent.
+    ///   - body: retained, not copied, until the stream has ended.
+    ///   - range: the part of the body to send; nil means the whole body.
     /// - Returns: the stream, whose end is reported to the delegate exactly once; nil if no stream is free
     ///   (``streamsFree``).
     public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
@@ -47,7 +51,8 @@ public final class HTTP2Client: HTTP2Session {
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)
-        // nghttp2 opens the stream and creates its frames. `append(_:to:)` inserts the header block when the frame is sent.
+        // nghttp2 opens the stream and creates its frames. `append(_:to:)` inserts the header block when the frame is
+        // sent.
         let submitted = withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
             nghttp2_submit_request(
                 session, nil, nil, 0, range.isEmpty ? nil : source,

@@ -1,12 +1,12 @@
 public import EventLoop
 
-/// The base class of the receivers of an ``HTTP2Client``'s events. An event costs one virtual call. All methods are
+/// The base class of the receivers of an ``HTTP2Client``'s events. Each event costs one virtual call. All methods are
 /// called on the loop's thread, and may call every method of the client.
 open class HTTP2ClientDelegate {
     public init() {}
 
-    /// Handles the opening of the connection. From now on requests may be sent, one at a time until the peer's
-    /// SETTINGS.
+    /// Handles the opening of the connection. From now on requests may be sent, one at a time until the peer's SETTINGS
+    /// arrive.
     open func connected() {}
 
     /// Handles SETTINGS of the peer.
@@ -24,7 +24,7 @@ open class HTTP2ClientDelegate {
     /// Handles a part of the response's body. The memory is valid during the call.
     open func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 
-    /// Handles the end of a stream, exactly once for each stream. The slot of the stream is free afterwards.
+    /// Handles the end of a stream, exactly once for each stream. The slot of the stream is free afterward.
     open func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {}
 
     /// Handles a GOAWAY of the peer, which accepts no more streams. Streams above `lastStreamID` end as

@@ -1,9 +1,9 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// The server side of an HTTP/2 connection. Set it as the handler of an accepted transport.
+/// The server side of an HTTP/2 connection. Set the server as the handler of an accepted transport.
 ///
-/// nghttp2 answers a client that exceeds the announced number of streams with an error that cannot be configured. The
+/// If a client exceeds the announced number of streams, nghttp2 answers with an error that cannot be configured. The
 /// server therefore hides the announced number from nghttp2. The delegate receives excess streams and decides about
 /// them.
 public final class HTTP2Server: HTTP2Session {
@@ -26,6 +26,8 @@ public final class HTTP2Server: HTTP2Session {
     /// The scanner of header frames; nil unless the delegate wants header representations.
     private(set) var scanner: HeaderFrameScanner?
 
+    /// Creates the server side of one connection.
+    ///
     /// - Parameter delegate: retained until its `closed` was called.
     public init(
         loop: EventLoop, delegate: HTTP2ServerDelegate,
@@ -59,7 +61,7 @@ public final class HTTP2Server: HTTP2Session {
     ///
     /// - Parameters:
     ///   - status: 200 to 599.
-    ///   - headers: the fields without `:status`, which are copied.
+    ///   - headers: the fields except `:status`. They are copied.
     ///   - body: retained, not copied, until the stream has ended.
     public func respond(_ stream: HTTP2Stream, status: Int, headers: HeaderBlock = HeaderBlock(), body: [UInt8] = []) {
         loop.assertOnLoop()
@@ -254,7 +256,8 @@ public final class HTTP2Server: HTTP2Session {
         updateReading()
     }
 
-    /// Starts or stops the timer that aborts the connection if the transport does not accept the pending output in time.
+    /// Starts or stops the timer that aborts the connection if the transport does not accept the pending output in
+    /// time.
     private func watchStall() {
         guard pendingOutputBytes > 0 else {
             if let stall { loop.cancel(stall.timer) }

@@ -9,7 +9,7 @@ public enum StreamExcess: Sendable, Hashable {
     case acknowledged
 }
 
-/// The base class of the receivers of an ``HTTP2Server``'s events. An event costs one virtual call. All methods are
+/// The base class of the receivers of an ``HTTP2Server``'s events. Each event costs one virtual call. All methods are
 /// called on the loop's thread, and may call every method of the server. A delegate serves one connection.
 open class HTTP2ServerDelegate {
     public init() {}
@@ -23,7 +23,7 @@ open class HTTP2ServerDelegate {
     /// Handles the arrival of the client's preface and first SETTINGS.
     open func prefaceReceived() {}
 
-    /// Handles the client's acknowledgement of the oldest unacknowledged settings.
+    /// Handles the client's acknowledgment of the oldest unacknowledged settings.
     open func settingsAcknowledged() {}
 
     /// Handles the start of a request.
@@ -53,7 +53,7 @@ open class HTTP2ServerDelegate {
     open func requestEnded(_ stream: HTTP2Stream) {}
 
     /// Handles the end of a stream, exactly once for each stream unless the connection ends first. `code` is `noError`
-    /// after a complete response. The slot is free afterwards.
+    /// after a complete response. The slot is free afterward.
     open func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {}
 
     open func pingAcknowledged(_ number: UInt64) {}

@@ -1,7 +1,7 @@
 internal import CNGHTTP2
 public import EventLoop
 
-/// One HTTP/2 connection over a byte stream, as the common part of client and server.
+/// The common base class of client and server: one HTTP/2 connection over a byte stream.
 ///
 /// nghttp2 parses the input, and creates frames once at the end of each event-loop iteration. The frames pass through
 /// one bounded buffer. Delegates are called while input is parsed or frames are created. Delegates may call every
@@ -10,7 +10,7 @@ public import EventLoop
 /// The transport retains the session until the connection has ended.
 public class HTTP2Session: ByteStreamHandler {
     enum Phase {
-        /// A session that is not connected yet; becomes `open` or `closed`.
+        /// A session that is not connected yet; becomes `open`, `closing` or `closed`.
         case connecting
         case open
         /// A session whose transport is closing; becomes `closed`.
@@ -32,11 +32,11 @@ public class HTTP2Session: ByteStreamHandler {
     final private(set) var output: OutputBuffer
     /// Number of bytes of the frames created so far.
     final private(set) var outputPosition: UInt64 = 0
-    /// The error for which this side ends the connection, which takes precedence over the transport's error.
+    /// The error because of which this side ends the connection. It takes precedence over the transport's error.
     private var failure: TransportError?
     private var goAwaySent = false
-    /// The last of the peer's streams that is served. Later streams are ignored, even if they arrived before GOAWAY was
-    /// sent.
+    /// The ID of the last stream of the peer that is served. Later streams are ignored, even if they arrived before
+    /// GOAWAY was sent.
     final private(set) var lastStreamServed = Int32.max
     /// Number of submitted GOAWAY frames that are not sent yet.
     private var pendingGoAways = 0
@@ -75,15 +75,15 @@ public class HTTP2Session: ByteStreamHandler {
     /// Whether the connection is up and accepts new streams.
     public final var isOpen: Bool { phase == .open && !goAwaySent && !goAwayReceived }
 
-    /// Opens the connection. The delegate's `connected` or `closed` follows. For a server, set the session as the handler of
-    /// the accepted transport instead.
+    /// Opens the connection. The delegate's `connected` or `closed` follows. For a server, set the session as the
+    /// handler of the accepted transport instead.
     public final func connect(through connector: ByteConnector) {
         loop.assertOnLoop()
         guard phase == .connecting, transport == nil else { return }
         transport = connector.connect(self)
     }
 
-    /// Sends a PING. The peer's acknowledgement contains the same number.
+    /// Sends a PING. The peer's acknowledgment contains the same number.
     public final func ping(_ number: UInt64) {
         loop.assertOnLoop()
         guard phase == .open else { return }
@@ -95,13 +95,13 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. The connection
-    /// closes when these streams have ended.
+    /// Sends a GOAWAY. Streams up to `lastStreamID` (by default the last received stream) continue. Unless `lingers` is
+    /// set, the connection closes when these streams have ended.
     ///
     /// - Parameters:
-    ///   - lastStreamID: a stream ID of the peer, or 0. Limited to the value of an earlier GOAWAY.
+    ///   - lastStreamID: a stream ID of the peer, or 0. The value of an earlier GOAWAY is an upper bound.
     ///   - debug: debug data, shorter than a frame.
-    ///   - lingers: whether to leave the connection open until the peer closes it, and to ignore new streams.
+    ///   - lingers: whether to leave the connection open, without serving new streams, until the peer closes it.
     public final func goAway(
         _ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debug: [UInt8] = [], lingers: Bool = false
     ) {
@@ -116,7 +116,7 @@ public class HTTP2Session: ByteStreamHandler {
         requestFlush()
     }
 
-    /// Resets a stream immediately.
+    /// Resets a stream at the end of this event-loop iteration, even if a part of its body is unsent.
     public final func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         loop.assertOnLoop()
         guard phase == .open, streams.contains(stream) else { return }
@@ -234,7 +234,7 @@ public class HTTP2Session: ByteStreamHandler {
         finish()
     }
 
-    /// Closes the transport after the output that it has accepted.
+    /// Closes the transport, which first sends the output that it has accepted.
     private func finish() {
         phase = .closing
         transport?.close()
@@ -318,7 +318,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Handles a malformed field. Returns true to ignore the field, or false to reset the stream.
     func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
 
-    /// Handles the reason for which nghttp2 resets the stream whose header block it parses.
+    /// Handles the text of the error because of which nghttp2 resets the stream whose header block is being parsed.
     func messageRefused(_ text: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
@@ -384,7 +384,8 @@ public class HTTP2Session: ByteStreamHandler {
         }
     }
 
-    /// Returns the slot of a stream, or -1 for an unknown stream. nghttp2 stores index + 1, since 0 is a null pointer.
+    /// Returns the slot of a stream, or -1 for an unknown stream. nghttp2 stores the slot plus 1, since 0 is a null
+    /// pointer.
     final func slot(streamID: Int32) -> Int {
         Int(bitPattern: nghttp2_session_get_stream_user_data(session, streamID)) - 1
     }

@@ -1,4 +1,4 @@
-/// The contents of a SETTINGS frame (RFC 9113, 6.5.2). nil omits a setting.
+/// The contents of a SETTINGS frame (RFC 9113, 6.5.2). A setting that is nil is not sent.
 public struct HTTP2Settings: Sendable, Hashable {
     /// Maximum number of streams that the peer may have open.
     public var maxConcurrentStreams: UInt32?
@@ -31,10 +31,10 @@ public struct HTTP2Limits: Sendable, Hashable {
     /// Maximum size of the header fields of one incoming message, names and values. Beyond this size, a server resets
     /// the stream, and a client ignores the fields.
     public var headerBytesMax: Int
-    /// Maximum size of a response body that a client passes to its delegate. The client ignores the rest. A server passes on
-    /// the whole request body.
+    /// Maximum size of a response body that a client passes to its delegate. The client ignores the rest. A server
+    /// passes on the whole request body.
     public var responseBodyBytesMax: Int
-    /// Amount of output that the transport has not accepted yet and at which no more frames are created.
+    /// Amount of output that may wait for the transport to accept it. At this amount, no more frames are created.
     public var outputBytesMax: Int
     /// Flow-control window of the connection for incoming bodies.
     public var connectionWindowBytes: Int32

@@ -1,5 +1,5 @@
-/// Header fields in the order of sending, in reusable storage. Names and values that are not constants share one array, so
-/// a request needs no allocation once the array has grown.
+/// Header fields in the order of sending, in reusable storage. Names and values that are not constants share one array,
+/// so a request needs no allocation once the array has grown.
 public struct HeaderBlock: Sendable {
     /// The HPACK representation of a field (RFC 7541, 6.2).
     public enum Indexing: Sendable {
@@ -28,6 +28,8 @@ public struct HeaderBlock: Sendable {
             if case .constant = self { true } else { false }
         }
 
+        /// Returns the bytes of this part.
+        ///
         /// - Parameter stored: the block's bytes.
         func bytes(in stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             switch self {
@@ -99,8 +101,8 @@ public struct HeaderBlock: Sendable {
         }
     }
 
-    /// Adds a field whose value `write` writes in place, in at most `valueBytesMax` bytes. `write` returns the number of
-    /// bytes written.
+    /// Adds a field whose value `write` writes in place, in at most `valueBytesMax` bytes. `write` returns the number
+    /// of bytes written.
     public mutating func append(
         _ name: StaticString, valueBytesMax: Int, indexing: Indexing = .indexed,
         _ write: (UnsafeMutableRawBufferPointer) -> Int

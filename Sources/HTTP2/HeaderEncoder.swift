@@ -1,8 +1,8 @@
 /// An encoder of header blocks with HPACK (RFC 7541). Blocks must be encoded in the order of sending, since the peer's
 /// decoder maintains the same table.
 ///
-/// Strings are not Huffman-coded. Coding the path, the token and the ID of each request was a third of the cost of HTTP/2
-/// (decision 27).
+/// Strings are not Huffman-coded. Coding the path, the token and the ID of each request was a third of the cost of
+/// HTTP/2 (decision 27).
 struct HeaderEncoder {
     /// The leading bits of a representation, and the number of bits left for the integer (RFC 7541, 5.1 and 6).
     private typealias Prefix = (pattern: UInt8, bits: Int)
@@ -19,7 +19,7 @@ struct HeaderEncoder {
     /// The smallest and the current table size since the last block; nil if the size has not changed (RFC 7541, 4.2).
     private var newSizes: (least: Int, last: Int)?
 
-    /// Applies the table size of the peer's decoder, up to the default size.
+    /// Sets the table size to the limit of the peer's decoder, but at most to the default size.
     mutating func limitTable(to bytes: UInt32) {
         let size = min(Int(bytes), DynamicTable.bytesDefault)
         guard size != newSizes?.last ?? table.bytesMax else { return }

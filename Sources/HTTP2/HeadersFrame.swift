@@ -14,8 +14,8 @@ enum HeadersFrame {
     /// The flags PADDED and PRIORITY, which add fields to the payload.
     private static let flagsOfMore: UInt8 = 0x28
 
-    /// Returns the stream ID of a HEADERS frame; nil for other frames, and for the client's preface, whose fourth byte is a
-    /// space.
+    /// Returns the stream ID of a HEADERS frame; nil for other frames, and for the client's preface, whose fourth byte
+    /// is a space.
     static func streamID(of frame: UnsafeRawBufferPointer) -> Int32? {
         guard frame.count >= headerBytes, frame[typePlace] == headersType else { return nil }
         return Int32(bigEndian: frame.loadUnaligned(fromByteOffset: streamPlace, as: Int32.self))
@@ -29,7 +29,7 @@ enum HeadersFrame {
         assert(frame[flagsPlace] & flagsOfMore == 0)
         output.append(upTo: headerBytes + bytesMax) { space in
             let count = write(UnsafeMutableRawBufferPointer(rebasing: space[headerBytes...]))
-            // Write the length of three bytes. The type overwrites the fourth byte.
+            // Write the length, which has three bytes. The type overwrites the fourth byte.
             space.storeBytes(of: UInt32(truncatingIfNeeded: count << 8).bigEndian, as: UInt32.self)
             for place in typePlace..<headerBytes { space[place] = frame[place] }
             return headerBytes + count

@@ -48,7 +48,8 @@ struct InputBudget {
         return left < 0
     }
 
-    /// Credits a stream with a response, or charges a wasted stream.
+    /// Credits the budget for a stream that was answered or whose client waited long enough. Charges the budget for a
+    /// wasted stream.
     ///
     /// - Parameters:
     ///   - wasAnswered: whether this side sent a complete response.

@@ -3,11 +3,13 @@ internal import CNGHTTP2
 /// A factory of nghttp2 sessions. The callbacks get the Swift session from nghttp2's user data and only forward the
 /// event. nghttp2 forbids callbacks to read, write or delete the session.
 enum SessionFactory {
-    /// Number of unsent acknowledgements of PING and SETTINGS from which nghttp2 treats a peer as flooding.
+    /// Number of unsent acknowledgments of PING and SETTINGS from which nghttp2 treats a peer as flooding.
     private static let acknowledgementsWaitingMax = 1000
     /// Maximum number of entries in a SETTINGS frame.
     private static let settingsEntriesMax = 32
 
+    /// Creates a session of nghttp2.
+    ///
     /// - Parameter memory: must outlive the session.
     static func make(isServer: Bool, memory: SessionMemory) -> OpaquePointer {
         var callbacks: OpaquePointer?

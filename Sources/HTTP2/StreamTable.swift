@@ -17,8 +17,8 @@ struct StreamTable {
         var bodyBytes = 0
         var hasResponse = false
         var hasEnded = false
-        /// Whether the peer reset the stream, or this side called ``HTTP2Session/reset(_:_:)``. False if nghttp2 reset the
-        /// stream because of a protocol violation.
+        /// Whether the peer reset the stream, or this side called ``HTTP2Session/reset(_:_:)``. False if nghttp2 reset
+        /// the stream because of a protocol violation.
         var wasReset = false
         /// Start time of a server's stream.
         var began = MonotonicTime(nanoseconds: 0)

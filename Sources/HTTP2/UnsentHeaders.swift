@@ -1,7 +1,7 @@
 /// The header blocks of unsent requests, in ascending order of stream IDs, in reusable storage.
 struct UnsentHeaders {
-    /// Maximum number of unused blocks retained when no request waits. More blocks, left by a burst, would not stay in the
-    /// CPU cache.
+    /// Maximum number of unused blocks retained when no request waits. More blocks, left by a burst, would not stay in
+    /// the CPU cache.
     private static let blocksKeptMax = 64
 
     private var blocks: [(streamID: Int32, block: HeaderBlock)] = []
@@ -18,8 +18,8 @@ struct UnsentHeaders {
         block.removeAll()
     }
 
-    /// Removes the block of a request that is being sent, and passes it to `body`. Earlier blocks belong to requests that were
-    /// reset unsent, and are discarded.
+    /// Removes the block of a request that is being sent, and passes it to `body`. Earlier blocks belong to requests
+    /// that were reset unsent, and are discarded.
     mutating func consume(streamID: Int32, _ body: (HeaderBlock) -> Void) {
         while let next = waiting.first, blocks[next].streamID <= streamID {
             waiting = waiting.dropFirst()

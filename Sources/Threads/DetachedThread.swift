@@ -6,7 +6,7 @@ public enum DetachedThread {
     public enum Signals {
         /// The signals that the starting thread can receive.
         case inherited
-        /// No signals. A write to a closed pipe fails and raises no SIGPIPE.
+        /// No signals. A write to a closed pipe fails, but SIGPIPE does not end the process.
         case blocked
     }
 
@@ -44,7 +44,7 @@ public enum DetachedThread {
             do {
                 try start { continuation.resume(returning: body()) }
             } catch {
-                // Without a new thread, run `body` on the caller's thread, which blocks it.
+                // Without a new thread, run `body` on the caller's thread, although this blocks the thread.
                 continuation.resume(returning: body())
             }
         }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The error of a system that cannot start another thread.
+/// A failure of the system to start another thread.
 public struct ThreadError: Error {
     /// The `errno` of `pthread_create`.
     public let code: Int32

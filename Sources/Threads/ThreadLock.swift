@@ -1,6 +1,7 @@
 package import CLinux
 
-/// A pthread mutex. `Synchronization.Mutex` reports false races under the thread sanitizer with this toolchain.
+/// A pthread mutex. It replaces `Synchronization.Mutex`, for which the thread sanitizer of this toolchain reports false
+/// races.
 ///
 /// `@unchecked Sendable`: the mutex keeps its address while the object exists, and pthreads makes it thread-safe.
 package final class ThreadLock: @unchecked Sendable {

@@ -486,7 +486,7 @@ import Testing
                 }
                 #expect(
                     error?.message
-                        == "the connection needs 2 channels and the broker allows 1: set channel_max = 2 or more in "
+                        == "the connection needs 2 channels and the broker allows 1; set channel_max = 2 or more in "
                         + "rabbitmq.conf")
             }
             #expect(start.duration(to: harness.loop.now.monotonic) < .seconds(1), "the wait did not end with the error")

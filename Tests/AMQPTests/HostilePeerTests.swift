@@ -142,10 +142,10 @@ import Testing
 
     /// Answers of other protocols, with the expected errors.
     private static let foreignAnswers: [([UInt8], String)] = [
-        ([21, 3, 1, 0, 2, 2, 10], "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"),
+        ([21, 3, 1, 0, 2, 2, 10], "this port accepts only TLS; write amqps://, or use the port without TLS (5672)"),
         (
             Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
-            "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
+            "this port serves HTTP; use the AMQP port (5672, or 5671 with amqps://)"
         ),
         (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not support AMQP 0-9-1"),
         (Array("SSH-2.0-OpenSSH".utf8), "the peer sent bytes that are not an AMQP 0-9-1 frame"),

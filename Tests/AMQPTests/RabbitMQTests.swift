@@ -344,7 +344,7 @@ import Threads
             #expect(bench.url.usesTLS)
             let plain = bench.makeAdmin()
             let alert = await #expect(throws: AMQPError.self) { try await plain.declareQueue("q") }
-            #expect(alert?.message.contains("accepts only TLS: write amqps://") == true, "\(String(describing: alert))")
+            #expect(alert?.message.contains("accepts only TLS; write amqps://") == true, "\(String(describing: alert))")
             await plain.close()
             // A certificate of another authority is refused, and the refusal is reported.
             let stranger = try CertificateAuthority.make().certificatePEM

@@ -36,7 +36,8 @@ extension BrokerAdmin {
         }
     }
 
-    /// Binds an exchange to a source exchange, from which it receives matching messages. The binding may already exist.
+    /// Binds an exchange to a source exchange. The source exchange then routes matching messages to the other exchange.
+    /// The binding may already exist.
     public func bindExchange(
         _ exchange: String, toExchange source: String, routingKey: String
     ) async throws(AMQPError) {
@@ -50,7 +51,7 @@ extension BrokerAdmin {
         _ = try await call(.exchangeUnbind(exchange, source: source, routingKey: routingKey))
     }
 
-    /// Deletes an exchange that is the source of no binding. Throws if it has bindings (406), but not if it is missing.
+    /// Deletes an exchange. Throws if the exchange is the source of a binding (406), but not if it is missing.
     public func deleteUnusedExchange(_ name: String) async throws(AMQPError) {
         _ = try await call(.exchangeDelete(name))
     }

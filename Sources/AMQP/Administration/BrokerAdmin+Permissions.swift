@@ -6,12 +6,12 @@ extension BrokerAdmin {
 
     /// Returns whether this user may publish to an exchange. Nothing is published.
     ///
-    /// The call removes a missing binding from `amq.direct` to the exchange. RabbitMQ first checks the write
-    /// permission for the exchange, as for a publish, and then the read permission for `amq.direct`
-    /// (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have bindings. Its
-    /// error shows whether the user may publish to the default exchange.
+    /// The call requests the removal of a binding from `amq.direct` to the exchange. This binding does not exist.
+    /// RabbitMQ first checks the write permission for the exchange, as for a publish, and then the read permission for
+    /// `amq.direct` (https://www.rabbitmq.com/docs/access-control#authorisation). The default exchange cannot have
+    /// bindings, so the call always fails for it. The error shows whether the user has the write permission.
     ///
-    /// Throws `notFound` if the broker checks for the exchange first and the exchange does not exist.
+    /// Throws `notFound` if the exchange does not exist and the broker detects this before it checks the permissions.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await call(

@@ -7,7 +7,7 @@ extension BrokerAdmin {
         try await queueStatus(name, passive: false, arguments: arguments)
     }
 
-    /// Returns the depth and the consumers of a queue. Throws if it does not exist (404).
+    /// Returns the depth and the number of consumers of a queue. Throws if the queue does not exist (404).
     public func status(ofQueue name: String) async throws(AMQPError) -> QueueStatus {
         try await queueStatus(name, passive: true, arguments: FieldTable())
     }
@@ -20,8 +20,8 @@ extension BrokerAdmin {
         return status
     }
 
-    /// Returns whether a queue with this name exists. For a direct reply-to name, the result is whether its consumer
-    /// exists.
+    /// Returns whether a queue with this name exists. For a direct reply-to name, the result is whether the consumer
+    /// with this name exists.
     public func queueExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await status(ofQueue: name)

@@ -25,7 +25,10 @@ public final class BrokerAdmin: ChannelHandler {
     private var pending = FIFO<Call>()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
-    /// - Parameter deadlineSeconds: the timeout of an operation, for the connection and again for the answer.
+    /// Creates an instance that uses an existing connection.
+    ///
+    /// - Parameter deadlineSeconds: the timeout of an operation, which applies first to the wait for the connection and
+    ///   then again to the wait for the broker's answer.
     public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
         self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
     }
@@ -51,10 +54,12 @@ public final class BrokerAdmin: ChannelHandler {
         channel.start(self)
     }
 
-    /// The error of a reply that the operation does not expect.
+    /// The error for a reply that the operation does not expect.
     static let wrongReply = AMQPError(.protocolViolation, "the broker sent an unexpected reply")
 
-    /// - Parameter queue: the queue of `basic.get`.
+    /// Sends a method once the channel is ready, and returns the broker's reply.
+    ///
+    /// - Parameter queue: the queue of `basic.get`; empty for other methods.
     func call(_ method: ClientMethod, _ queue: String = "") async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
         guard channel.isUsable else { throw AMQPError(.connectionLost, "the connection to the broker is not open") }
@@ -88,7 +93,8 @@ public final class BrokerAdmin: ChannelHandler {
         case .exchangeDeclareOK, .exchangeBindOK, .exchangeUnbindOK, .exchangeDeleteOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
         case .basicConsumeOK:
-            // No caller consumes. Deliveries return to the queue when the channel closes.
+            // `mayConsume` expects a refusal, and no caller handles deliveries. Deliveries return to the queue when the
+            // channel closes.
             answer(.done)
             channel.abandon(AMQPError(.closed, "the broker accepted a consumer that it should have refused"))
         case .queueDeclareOK(let queue):
@@ -115,7 +121,7 @@ public final class BrokerAdmin: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // The handler usually retains the owner of this channel.
+        // Break a reference cycle: the handler usually retains the owner of this object.
         if status == .closed { handler = nil }
     }
 }

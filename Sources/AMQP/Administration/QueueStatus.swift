@@ -1,4 +1,4 @@
-/// The depth and the consumers of a queue.
+/// The depth and the number of consumers of a queue.
 public struct QueueStatus: Sendable, Hashable {
     public var name: String
     /// The number of ready messages. Unacknowledged messages do not count.

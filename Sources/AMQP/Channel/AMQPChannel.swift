@@ -21,6 +21,8 @@ public final class AMQPChannel {
     private let readyWaiters = ContinuationList<AMQPError?>()
     private let closeWaiters = ContinuationList<Void>()
 
+    /// Creates a channel, which `start` opens.
+    ///
     /// - Parameter ownsConnection: whether closing the channel closes the connection.
     init(on connection: BrokerConnection, _ options: ChannelOptions, ownsConnection: Bool) {
         self.connection = connection
@@ -79,7 +81,7 @@ public final class AMQPChannel {
     /// Whether a message can be published now.
     var acceptsPublishes: Bool { machine.isReady && connection.acceptsPublishes }
 
-    // MARK: - For the handler
+    // MARK: - Functions for the handler
 
     /// Sends a method if the channel is open. Returns false if the arguments of the method cannot be encoded.
     @discardableResult
@@ -105,14 +107,15 @@ public final class AMQPChannel {
     /// Reports that the handler has set the channel up, or has resumed its operation after an interruption.
     func setupCompleted() { handle(.setupCompleted) }
 
-    /// Reports that the broker ended the handler's operation. Returns the time of the retry; nil if the channel is not
-    /// open.
+    /// Reports that the broker ended the handler's operation, such as its consumer. Returns the time of the retry; nil
+    /// if the channel is not open.
     func interrupted(_ error: AMQPError) -> MonotonicTime? {
         handle(.interrupted(error))
         return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
     }
 
-    /// Abandons the channel unless `setupCompleted` or `answered` is called in time.
+    /// Starts a timeout of `openingDeadlineSeconds`. Abandons the channel unless `setupCompleted` or `answered` is
+    /// called in time.
     func expectAnswer() {
         guard !connection.isClosing else { return }
         armDeadline(seconds: connection.configuration.openingDeadlineSeconds)
@@ -126,7 +129,7 @@ public final class AMQPChannel {
     /// Closes a channel that is set up, and reopens it immediately.
     func renew(_ error: AMQPError) { handle(.renew(error)) }
 
-    // MARK: - For the connection
+    // MARK: - Functions for the connection
 
     func connectionOpened(_ frames: FrameConnection) {
         guard number > frames.channelMax else { return handle(.connectionOpened) }
@@ -136,7 +139,7 @@ public final class AMQPChannel {
 
     func connectionLost(_ error: AMQPError) {
         handle(.connectionLost(error))
-        // Only a change of the configuration can help, so waiting tasks must not wait longer.
+        // Only a change of the configuration can help, so waiting tasks fail immediately.
         if !error.isRetriable { readyWaiters.resume(returning: error) }
     }
 
@@ -190,12 +193,12 @@ public final class AMQPChannel {
         return true
     }
 
-    /// Handles a content header frame. Returns false if the frame is out of order.
+    /// Handles a content header frame. Returns false if the frame is out of order or invalid.
     func receivedHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.header(payload))
     }
 
-    /// Handles a content body frame. Returns false if the frame is out of order.
+    /// Handles a content body frame. Returns false if the frame or the complete content is invalid.
     func receivedBody(_ payload: UnsafeRawBufferPointer) -> Bool {
         machine.isClosing || assembled(assembler.body(payload))
     }

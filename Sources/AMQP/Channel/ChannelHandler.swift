@@ -1,9 +1,9 @@
 public import EventLoop
 
-/// The base class of the users of one channel: consumer, publisher and administration. An event costs one virtual
-/// call.
+/// The base class of the objects that use a channel: `Consumer`, `Publisher` and `BrokerAdmin`. Each event costs one
+/// virtual call.
 ///
-/// The channel retains its handler from `AMQPChannel.start` until `closed` was reported.
+/// The channel retains its handler from `AMQPChannel.start` until the channel has reported the status `closed`.
 public class ChannelHandler {
     public final let channel: AMQPChannel
     public final let loop: EventLoop
@@ -31,7 +31,8 @@ public class ChannelHandler {
 
     /// Sends all due methods at the end of an event-loop iteration.
     ///
-    /// - Parameter isLast: whether the channel is about to close. The handler then sends everything that waits.
+    /// - Parameter isLast: whether the channel is about to close. The handler then also sends methods that are not due
+    ///   yet.
     func flush(isLast: Bool) {}
 
     func statusChanged(_ status: BrokerStatus) {}
@@ -51,8 +52,8 @@ extension ChannelHandler {
         try await channel.waitUntilReady(deadlineSeconds: deadlineSeconds)
     }
 
-    /// Sends all pending output, then closes the channel, and the connection if this handler owns it. Returns after
-    /// `deadlineSeconds` at the latest, even if the broker has not answered.
+    /// Sends all pending output, then closes the channel. Also closes the connection if this handler owns the
+    /// connection. Returns after `deadlineSeconds` at the latest, even if the broker has not answered.
     public func close(deadlineSeconds: Int = 5) async {
         await channel.close(deadlineSeconds: deadlineSeconds)
     }

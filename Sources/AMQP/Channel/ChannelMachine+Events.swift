@@ -15,15 +15,16 @@ extension ChannelMachine {
         case closedByBroker(AMQPError)
         /// `channel.close-ok`
         case closeAnswered
-        /// The end of the handler's operation by the broker.
+        /// The end of the handler's operation, such as its consumer, by the broker.
         case interrupted(AMQPError)
         /// Misbehavior of the broker on the channel. The channel reopens after a delay.
         case abandon(AMQPError)
         /// The immediate replacement of an open channel.
         case renew(AMQPError)
-        /// The deadline of an answer from the broker.
+        /// An answer of the broker that has not arrived by its deadline.
         ///
-        /// - Parameter isPaused: whether reading is paused on the connection, so that an unread answer may exist.
+        /// - Parameter isPaused: whether reading is paused on the connection. The answer may then have arrived, but
+        ///   nothing has read it.
         case deadlinePassed(isPaused: Bool)
         case retryDue
         case close(deadlineSeconds: Int)
@@ -37,7 +38,7 @@ extension ChannelMachine {
         case armRetry(MonotonicTime)
         case cancelRetry
         case failConnection(AMQPError)
-        /// A notification of the handler that everything in flight on the channel is lost.
+        /// A notification to the handler that everything in flight on the channel is lost.
         case lose(AMQPError)
         /// A report of the status if it has changed.
         case report

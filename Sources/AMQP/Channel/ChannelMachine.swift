@@ -3,8 +3,9 @@ import EventLoop
 /// A pure state machine that decides when one channel of a connection opens, fails, reopens and closes.
 ///
 /// An error on a channel closes only this channel, which reopens after a delay. `lose` and `report` are the last
-/// actions, because they may run a user's code that closes the channel.
+/// actions for an event, because they may run code of the channel's user that closes the channel.
 struct ChannelMachine {
+    /// The state of the channel. Each case lists its possible next states after "To:".
     enum State: Equatable {
         /// A channel whose connection has not opened yet. To: opening, refused, detached, closed.
         case idle
@@ -12,16 +13,16 @@ struct ChannelMachine {
         case detached
         /// The wait for the answer to `channel.open`. To: settingUp, closing, detached.
         case opening
-        /// The setup of the channel by the handler. To: open, interrupted, reopening, closing, detached.
+        /// The setup of the channel by the handler. To: open, interrupted, opening, reopening, closing, detached.
         case settingUp
-        /// An open channel whose setup is complete. To: interrupted, reopening, closing, detached.
+        /// An open channel whose setup is complete. To: interrupted, opening, reopening, closing, detached.
         case open
-        /// An open channel on which the broker ended the handler's operation. The handler retries. To: open,
-        /// reopening, closing, detached.
+        /// An open channel on which the broker ended the handler's operation, such as its consumer. The handler
+        /// retries. To: open, opening, reopening, closing, detached.
         case interrupted(Retry)
-        /// A channel that the broker closed on an open connection. To: opening, detached, closed.
+        /// A closed channel on an open connection, before the next attempt to open it. To: opening, detached, closed.
         case reopening(Retry)
-        /// A channel beyond the number that the broker allows. To: detached, closed.
+        /// A channel whose number exceeds the broker's limit. To: detached, closed.
         case refused(AMQPError)
         /// The wait for the answer to `channel.close`. Every frame before the answer is ignored. To: opening,
         /// reopening, unanswered, detached, closed.
@@ -32,7 +33,7 @@ struct ChannelMachine {
         case closed
     }
 
-    /// The choice whether and when the channel reopens after the answer to `channel.close`.
+    /// The decision whether and when the channel reopens after the answer to `channel.close`.
     enum Reopen: Equatable {
         case never
         case atOnce
@@ -81,6 +82,8 @@ struct ChannelMachine {
         }
     }
 
+    /// Updates the state after an event, and returns the actions to perform, in order.
+    ///
     /// - Parameter reopens: whether the channel may reopen; false while the connection closes for good.
     mutating func handle(
         _ event: Event, reopens: Bool, now: MonotonicTime, random: () -> UInt64

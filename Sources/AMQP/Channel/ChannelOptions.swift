@@ -1,4 +1,4 @@
-/// The options of a channel, by the kind of its handler.
+/// The options that a handler chooses for its channel.
 struct ChannelOptions {
     /// The largest body in bytes. Larger bodies are discarded.
     var bodyBytesMax: Int

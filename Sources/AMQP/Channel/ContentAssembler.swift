@@ -1,7 +1,7 @@
-/// An assembler of messages from frames. A message consists of a method that announces content, a content header, and
-/// any number of body frames (AMQP 0-9-1, section 4.2.6).
+/// A state machine that assembles messages from frames. A message consists of a method that announces content, a
+/// content header, and any number of body frames (AMQP 0-9-1, section 4.2.6).
 ///
-///     idle ─▶ awaitingHeader ─▶ collecting or dropping ─▶ idle
+///     idle ─▶ awaitingHeader ─▶ collecting or dropping ─▶ complete ─▶ idle
 ///
 /// Bodies above `bodyBytesMax` are discarded on arrival.
 package struct ContentAssembler {
@@ -9,7 +9,7 @@ package struct ContentAssembler {
         case incomplete
         /// Complete content, which `removeContent` returns.
         case complete
-        /// A frame out of order.
+        /// A frame that is out of order or invalid.
         case violation
     }
 

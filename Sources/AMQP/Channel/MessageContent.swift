@@ -1,7 +1,8 @@
 /// The body, exchange, routing key and property list of a message, in one array. A received message thus needs one
 /// allocation. The parts are decoded on access.
 package struct MessageContent: Sendable {
-    /// The body, followed by the envelope. An offset into the body is thus an offset into this array.
+    /// The body, followed by the envelope: exchange, routing key and property list. An offset into the body is thus an
+    /// offset into this array.
     package private(set) var bytes: [UInt8] = []
     /// The end of the body in `bytes`; 0 if `isOversized`.
     package private(set) var bodyEnd = 0
@@ -14,6 +15,8 @@ package struct MessageContent: Sendable {
 
     package init() {}
 
+    /// Creates content from its parts.
+    ///
     /// - Parameter envelope: exchange, routing key and property list, concatenated. The default is an empty property
     ///   list.
     package init(body: [UInt8], envelope: [UInt8] = [0, 0], exchangeBytes: Int = 0, routingKeyBytes: Int = 0) {

@@ -1,12 +1,12 @@
 public import EventLoop
 
-/// A connection to a broker that reconnects after every loss, until it is closed. The connection carries the channels
-/// of consumers, publishers and administration. An error on one channel does not affect the others.
+/// A connection to a broker. After every loss, the connection is opened again, until `close`. The connection carries
+/// the channels of consumers, publishers and administration. An error on one channel does not affect the others.
 ///
-/// A broker under a memory or disk alarm stops reading from a connection that has published. Acknowledgements on this
+/// A broker under a memory or disk alarm stops reading from a connection that has published. Acknowledgments on this
 /// connection then remain unread, too. Publishers therefore use a separate connection.
 ///
-/// A connection belongs to one loop and is used on its thread only.
+/// A connection belongs to one loop, and is used on the thread of this loop only.
 public final class BrokerConnection {
     /// The largest number of channels on one connection. A worker needs a channel for each queue, and some for
     /// administration.
@@ -14,14 +14,14 @@ public final class BrokerConnection {
 
     public let loop: EventLoop
     public private(set) var status = BrokerStatus.idle
-    /// The broker's properties: `product`, `version` and its capabilities. Empty before the first login.
+    /// The broker's properties, such as `product`, `version` and `capabilities`. Empty before the first login.
     public private(set) var serverProperties = FieldTable()
     /// The highest channel number that both sides agreed on; nil before the first login.
     public private(set) var channelMax: Int?
 
     let configuration: ConnectionConfiguration
     private(set) var machine: ConnectionMachine
-    /// The current stream, from the attempt to open it until its end.
+    /// The current stream, from the attempt to open it until its end; otherwise nil.
     private(set) var frames: FrameConnection?
     /// The connectors, in the order of the attempts.
     private let connectors: [ByteConnector]
@@ -34,8 +34,10 @@ public final class BrokerConnection {
     private let retry: DeadlineTimer
     private let closeWaiters = ContinuationList<Void>()
 
-    /// - Parameter connectors: at least one, for each host of the broker's cluster. The connection uses the connectors
-    ///   in random order.
+    /// Creates a connection, which `start` opens.
+    ///
+    /// - Parameter connectors: one for each host of the broker's cluster, at least one. The connection uses the
+    ///   connectors in random order.
     public init(loop: EventLoop, connectors: [ByteConnector], configuration: ConnectionConfiguration) {
         precondition(!connectors.isEmpty, "a connection needs at least one connector")
         self.loop = loop
@@ -83,7 +85,7 @@ public final class BrokerConnection {
     /// Whether the connection is open, and the broker accepts publishes on it.
     var acceptsPublishes: Bool { machine.acceptsPublishes && frames?.isActive == true }
 
-    /// Whether the login is over and the stream has not ended.
+    /// Whether the login has succeeded and the stream has not ended.
     var isOpen: Bool { machine.isOpen && frames?.isActive == true }
 
     private func handle(_ event: ConnectionMachine.Event) {
@@ -99,7 +101,7 @@ public final class BrokerConnection {
         case .reviewChannels: for channel in channels { channel?.report() }
         case .flushChannels: for channel in channels { channel?.connectionCloses() }
         case .loseChannels(let error): loseChannels(error)
-        // The answer to the close must be read.
+        // The answer to the close must be read, even if channels have paused reading.
         case .resumeReading: frames?.resumeReading()
         case .finish(let reason): frames?.finish(reason)
         case .reset(let reason): frames?.reset(reason)
@@ -153,7 +155,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.connectionReleased() }
         channels = []
         report()
-        // The handler usually retains the owner of this connection.
+        // Break a reference cycle: the handler usually retains the owner of this connection.
         handler = nil
         closeWaiters.resume(returning: ())
     }
@@ -220,7 +222,7 @@ public final class BrokerConnection {
         for channel in channels { channel?.flush() }
     }
 
-    /// Stops reading until `resumeReading` was called as often as this function.
+    /// Stops reading until `resumeReading` has been called as often as this function.
     package func pauseReading() {
         pauses += 1
         if pauses == 1 { frames?.pauseReading() }

@@ -1,17 +1,18 @@
 /// The login and the limits of a connection.
 public struct ConnectionConfiguration: Sendable {
     public var credentials: AMQPCredentials
-    /// Whether to log in by the connectors' TLS certificate (SASL EXTERNAL, RFC 4422, appendix A) if the broker offers
-    /// this mechanism. Otherwise the login uses `credentials`.
+    /// Whether to log in with the connectors' TLS client certificate (SASL EXTERNAL, RFC 4422, appendix A) if the
+    /// broker offers this mechanism. Otherwise the login uses `credentials`.
     public var prefersCertificate = false
     public var virtualHost = "/"
     /// The name of the connection in RabbitMQ's management UI.
     public var connectionName = "martlet"
-    /// The heartbeat timeout, which the broker may lower. 0 disables heartbeats. The client sends at least one frame
-    /// in each half of the timeout. The connection counts as dead after two timeouts without a byte from the broker.
+    /// The heartbeat timeout, which the broker may lower. 0 disables heartbeats. The client sends at least one frame in
+    /// each timeout, unless earlier output still waits for the socket. The connection counts as dead after two timeouts
+    /// without a byte from the broker.
     public var heartbeatSeconds = 30
-    /// The largest frame in either direction. The broker may lower the limit. RabbitMQ 4.1 and later refuse less than
-    /// 8192.
+    /// The largest frame, in bytes, that the login proposes for both directions. The broker may lower this limit.
+    /// RabbitMQ 4.1 and later refuse less than 8192.
     public var frameBytesMax = 131_072
     /// The timeout of the login, and of opening and setting up a channel. The login begins when the stream is open.
     /// The connector's `ConnectOptions` limit the time to open the stream.
@@ -32,8 +33,8 @@ public struct ConnectionConfiguration: Sendable {
     /// The longest string property, in bytes.
     private static let userIDBytesMax = 255
 
-    /// The user of the connection at the broker; nil if the broker may derive it from a certificate, or if the name
-    /// cannot be a property.
+    /// The user of the connection at the broker; nil if the broker may derive the user from a certificate, or if the
+    /// name cannot be a property.
     public var userID: String? {
         let user = credentials.user
         return prefersCertificate || user.isEmpty || user.utf8.count > Self.userIDBytesMax ? nil : user

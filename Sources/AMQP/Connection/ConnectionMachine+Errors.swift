@@ -4,8 +4,8 @@ extension ConnectionMachine {
     /// The ports of AMQP without and with TLS.
     private static let standardPorts: [UInt16] = [5672, 5671]
 
-    /// Returns the error with the endpoint and the phase in which the stream ended. A connection that never opened is
-    /// reported as failed, not as lost.
+    /// Returns the error with a message that names the endpoint and the phase in which the stream ended. A connection
+    /// that never opened is reported as failed, not as lost.
     func inContext(_ reason: AMQPError) -> AMQPError {
         switch state {
         case .idle, .closing, .waiting, .closed:
@@ -32,7 +32,7 @@ extension ConnectionMachine {
         reason.with(message, code: reason.code == .connectionLost ? .cannotConnect : reason.code)
     }
 
-    /// Returns the error's message without the endpoint, which begins the messages of stream errors.
+    /// Returns the error's message without the endpoint, with which the messages of stream errors begin.
     private static func text(of reason: AMQPError, _ endpoint: Endpoint) -> Substring {
         let place = "\(endpoint): "
         return reason.message.hasPrefix(place) ? reason.message.dropFirst(place.count) : reason.message[...]

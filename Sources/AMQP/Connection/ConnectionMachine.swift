@@ -2,9 +2,10 @@ import EventLoop
 
 /// A pure state machine that decides when a connection to a broker opens, logs in, retries and closes.
 ///
-/// After a loss, the connection opens again at the next endpoint, until it is closed. Actions that may run a user's
-/// code follow all actions that depend on the state.
+/// After a loss, the connection opens again at the next endpoint, until `close`. Actions that may run code of the
+/// connection's user follow all actions that depend on the state.
 struct ConnectionMachine {
+    /// The state of the connection. Each case lists its possible next states after "To:".
     enum State {
         /// The state before `start`. To: connecting, closed.
         case idle
@@ -12,7 +13,7 @@ struct ConnectionMachine {
         case connecting(Endpoint)
         /// The login on an open stream. To: open, waiting, closing.
         case loggingIn(Endpoint, Handshake)
-        /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if it accepts
+        /// An open connection. `blocked` is the reason why the broker accepts no publishes; nil if the broker accepts
         /// publishes. To: waiting, closing.
         case open(Endpoint, blocked: String?)
         /// A connection that this side closed and whose stream has not ended yet. To: closed.
@@ -28,7 +29,7 @@ struct ConnectionMachine {
         case streamOpened
         /// A step of the login.
         case login(Handshake.Event)
-        /// `connection.blocked`, or nil for `connection.unblocked`.
+        /// `connection.blocked` with its reason; nil means `connection.unblocked`.
         case blocked(String?)
         /// `connection.close`
         case closedByBroker(AMQPError)
@@ -42,7 +43,7 @@ struct ConnectionMachine {
     }
 
     enum Action: Equatable {
-        /// A connection attempt at the endpoint with this index.
+        /// An attempt to connect to the endpoint with this index.
         case connect(Int)
         case send(ClientMethod)
         /// The application of the agreed limits of frames, channels and heartbeats.
@@ -51,7 +52,7 @@ struct ConnectionMachine {
         case openChannels
         /// A status report of each channel, because the broker accepts, or no longer accepts, publishes.
         case reviewChannels
-        /// The remaining output of the channels before a close.
+        /// The sending of the channels' remaining output before a close.
         case flushChannels
         case loseChannels(AMQPError)
         /// The resumption of reading, although channels have paused it.
@@ -77,6 +78,8 @@ struct ConnectionMachine {
     private var nextEndpoint = 0
     private var backoff: Backoff
 
+    /// Creates a machine in the state `idle`.
+    ///
     /// - Parameter endpoints: at least one, in the order of the attempts.
     init(configuration: ConnectionConfiguration, endpoints: [Endpoint]) {
         self.configuration = configuration

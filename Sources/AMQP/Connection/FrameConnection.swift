@@ -3,6 +3,7 @@ import EventLoop
 /// A stream of frames to and from a broker, with heartbeats. `ConnectionMachine` handles the methods of the
 /// connection.
 final class FrameConnection: ByteStreamHandler {
+    /// The state of the stream. Each case lists its possible next states after "To:".
     private enum State {
         /// An open or opening stream. To: ending, ended.
         case active
@@ -11,13 +12,13 @@ final class FrameConnection: ByteStreamHandler {
         case ended
     }
 
-    /// The largest frame before the login agrees on a limit.
+    /// The largest frame before both sides agree on a limit.
     private static let openingFrameBytesMax = 16 * 1024
     /// The largest frame that is read after the login. A larger agreed limit replaces this limit. A broker sends the
     /// headers of a message in one frame, even if its own headers (`x-delivery-count`, `x-death`) exceed the agreed
     /// limit. Refusing the frame would close the connection, and the broker would redeliver the message.
     private static let readFrameBytesMax = 1 << 20
-    /// The size at which output is written before the end of the event-loop iteration, because it is still in the
+    /// The size at which output is written before the end of the event-loop iteration, while the output is still in the
     /// processor's cache.
     private static let burstBytesMax = 64 * 1024
 
@@ -60,7 +61,8 @@ final class FrameConnection: ByteStreamHandler {
         startHeartbeat(.seconds(Int(tuning.heartbeatSeconds)))
     }
 
-    /// Sends a method. Returns false if its arguments cannot be encoded. Does nothing after the end of the stream.
+    /// Sends a method. Returns false if its arguments cannot be encoded. Does nothing and returns true if the stream is
+    /// closing or has ended.
     ///
     /// - Parameter channel: 0 for methods of the connection.
     func send(_ method: ClientMethod, channel: UInt16) -> Bool {
@@ -70,7 +72,7 @@ final class FrameConnection: ByteStreamHandler {
         return writer.write(method, channel: channel)
     }
 
-    /// Sends an acknowledgement. Does nothing after the end of the stream.
+    /// Sends an acknowledgment. Does nothing if the stream is closing or has ended.
     func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         loop.assertOnLoop()
         guard isActive else { return }
@@ -87,8 +89,8 @@ final class FrameConnection: ByteStreamHandler {
         return size
     }
 
-    /// Writes a large output early. The rest waits for the end of the event-loop iteration, where the output limit is
-    /// checked.
+    /// Writes output early once it is large. The rest waits for the end of the event-loop iteration, where the output
+    /// limit is checked.
     private func writeBurst() {
         guard writer.output.count >= Self.burstBytesMax, let transport, isActive else { return }
         _ = writer.output.write(to: transport)

@@ -2,6 +2,7 @@
 ///
 /// An event out of order fails the login.
 package struct Handshake {
+    /// The state of the login. Each case lists its possible next states after "To:".
     package enum State: Equatable {
         /// The wait for `connection.start`. To: awaitingTune, failed.
         case awaitingStart

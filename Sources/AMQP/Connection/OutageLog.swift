@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// The choice of the log lines that an outage of one connection or channel causes.
+/// The rules that decide which status changes of one connection or channel are logged as an outage.
 public struct OutageLog: Sendable {
     public enum Line: Sendable, Hashable {
         /// A warning about a new outage.

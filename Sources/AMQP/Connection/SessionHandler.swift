@@ -1,8 +1,8 @@
-/// The base class of the receivers of the events of a connection, or of a user of one of its channels. An event costs
-/// one virtual call.
+/// The base class of the receivers of events. The events come from a connection, or from an object that uses one of its
+/// channels. Each event costs one virtual call.
 ///
-/// The connection or channel retains its handler from `start` until `closed` was reported. Every method is called on
-/// the loop's thread.
+/// The connection or channel retains its handler from `start` until the status `closed` was reported. Every method is
+/// called on the loop's thread.
 open class SessionHandler {
     public init() {}
 

@@ -1,19 +1,19 @@
 package import EventLoop
 
-/// The choice of the acknowledgements to send for deliveries that are settled in any order.
+/// The deliveries of one channel, which are settled in any order, and the acknowledgments to send for them.
 ///
-/// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries from the
-/// oldest on becomes one `multiple` acknowledgement. While the oldest delivery stays open, later deliveries wait for
-/// it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries wait, or one delivery
-/// has waited for `delayMax`. An acknowledgement names only a delivery that is open at the broker. Any other tag would
-/// close the channel (406, unknown delivery tag).
+/// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries that
+/// starts with the oldest delivery becomes one `multiple` acknowledgment. While the oldest delivery stays open, later
+/// deliveries wait for it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries
+/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is open at the
+/// broker. Any other tag would close the channel (406, unknown delivery tag).
 ///
 /// Memory is bounded by the number of unsettled deliveries, not by the range of their tags, because old open tags move
 /// to a list.
 package struct AckWindow {
     package struct Ack: Equatable {
         package var tag: UInt64
-        /// Whether the acknowledgement covers every open delivery up to `tag`.
+        /// Whether the acknowledgment covers every open delivery up to `tag`.
         package var multiple: Bool
 
         package init(tag: UInt64, multiple: Bool) {
@@ -25,24 +25,25 @@ package struct AckWindow {
     private enum Slot: UInt8 {
         /// An unsettled delivery.
         case open
-        /// A settled delivery whose acknowledgement is due.
+        /// A settled delivery whose acknowledgment is pending.
         case done
-        /// An acknowledged or rejected delivery.
+        /// An acknowledged, rejected or requeued delivery.
         case settled
     }
 
     private static let slotsMin = 64
-    /// The largest prefetch for which slots are reserved. A larger prefetch causes more individual acknowledgements.
+    /// The largest prefetch for which slots are reserved. A larger prefetch causes more individual acknowledgments.
     private static let expectedMax = 1 << 20
 
-    /// The number of settled deliveries behind an open delivery at which they are acknowledged individually.
+    /// The threshold for individual acknowledgments: the number of settled deliveries that wait behind an open
+    /// delivery.
     package let doneBehindMax: Int
     /// The longest wait of a settled delivery behind an open delivery.
     package let delayMax: Duration
 
-    /// The acknowledgements to send now, in order. The sender empties the list.
+    /// The acknowledgments to send now, in order. The sender empties the list.
     package var acks: [Ack] = []
-    /// The number of deliveries that are neither acknowledged nor rejected.
+    /// The number of deliveries that are neither acknowledged, rejected nor requeued.
     package private(set) var openCount = 0
 
     /// Slots of the tags in `head..<next`, at `tag & mask`.
@@ -55,6 +56,8 @@ package struct AckWindow {
     private var doneCount = 0
     private var oldestDoneAt = MonotonicTime.distantFuture
 
+    /// Creates an empty window.
+    ///
     /// - Parameter expected: the usual number of open deliveries, which is the prefetch.
     package init(expected: Int, delayMax: Duration) {
         var capacity = Self.slotsMin
@@ -65,8 +68,8 @@ package struct AckWindow {
         self.delayMax = delayMax
     }
 
-    /// The time at which `decide` must be called again, even if no other event happens; nil if no acknowledgement is
-    /// due.
+    /// The time at which `decide` must be called again, even if no other event happens; nil if no acknowledgment is
+    /// pending.
     package var deadline: MonotonicTime? {
         doneCount > 0 ? oldestDoneAt + delayMax : nil
     }
@@ -74,7 +77,7 @@ package struct AckWindow {
     package var hadDeliveries: Bool { next > 1 }
     /// The tag of the next delivery.
     package var nextTag: UInt64 { next }
-    /// The number of deliveries that are unacknowledged at the broker, including those whose acknowledgement has not
+    /// The number of deliveries that are unacknowledged at the broker, including those whose acknowledgment has not
     /// been sent.
     package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
 
@@ -84,7 +87,7 @@ package struct AckWindow {
         return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
     }
 
-    /// Returns whether the delivery is neither acknowledged nor rejected.
+    /// Returns whether the delivery is neither acknowledged, rejected nor requeued.
     package func isOpen(_ tag: UInt64) -> Bool {
         guard tag >= head else { return leftBehind.contains(tag) }
         return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
@@ -100,7 +103,7 @@ package struct AckWindow {
         return true
     }
 
-    /// Settles a delivery for acknowledgement. Returns false if it is not open.
+    /// Settles a delivery for acknowledgment. Returns false if it is not open.
     package mutating func acknowledge(_ tag: UInt64, now: MonotonicTime) -> Bool {
         guard tag >= head else {
             guard removeLeftBehind(tag) else { return false }
@@ -124,7 +127,7 @@ package struct AckWindow {
         return true
     }
 
-    /// Adds the due acknowledgements to `acks`.
+    /// Adds the due acknowledgments to `acks`.
     package mutating func decide(now: MonotonicTime) {
         guard doneCount > 0 else { return }
         acknowledgeFromHead()

@@ -4,8 +4,8 @@ extension Consumer {
     /// Stops consuming until `resume`. Deliveries that still arrive must be settled as usual. The channel stays ready,
     /// also after a reconnection.
     ///
-    /// RabbitMQ counts a delivery that is in transit at the cancellation as failed. To avoid this count, the consumer
-    /// first withholds settlements for up to 250 ms, until no delivery is in transit.
+    /// RabbitMQ counts a delivery as failed if the delivery is in transit when the consumer is canceled. To avoid this
+    /// count, the consumer first withholds settlements for up to 250 ms, until no delivery is in transit.
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false
@@ -31,8 +31,8 @@ extension Consumer {
     }
 
     /// Stops consuming, as `pause` does, and returns once no more deliveries can arrive, or after `deadlineSeconds`.
-    /// Deliveries that arrived before the function returns must be settled as usual. The consumer stays stopped after
-    /// a reconnection.
+    /// Deliveries that arrive before the function returns must be settled as usual. The consumer stays stopped after a
+    /// reconnection.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }

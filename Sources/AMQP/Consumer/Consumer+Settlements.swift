@@ -1,7 +1,7 @@
 public import EventLoop
 
 extension Consumer {
-    /// A settlement other than an acknowledgement.
+    /// A settlement other than an acknowledgment.
     enum Settlement {
         case reject(requeue: Bool)
         case requeue
@@ -13,13 +13,14 @@ extension Consumer {
         channel.flushAfterIteration()
     }
 
-    /// Rejects a harmful message. The broker sends the message to the queue's dead-letter exchange. With `requeue`,
-    /// the message returns to the queue, which counts a failed delivery.
+    /// Rejects a harmful message. Without `requeue`, the broker sends the message to the queue's dead-letter exchange.
+    /// With `requeue`, the message returns to the queue, which counts a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         settle(tag, .reject(requeue: requeue))
     }
 
-    /// Returns a message to its queue, for another worker. RabbitMQ 4.3 and later do not count a failed delivery.
+    /// Requeues a message, so that another worker can receive it. RabbitMQ 4.3 and later do not count a failed
+    /// delivery.
     public func requeue(_ tag: DeliveryTag) {
         settle(tag, .requeue)
     }
@@ -74,10 +75,12 @@ extension Consumer {
         }
     }
 
-    /// - Parameter all: whether to send also the acknowledgements that wait for older deliveries.
+    /// Sends the settlements that are due.
+    ///
+    /// - Parameter all: whether to also send the acknowledgments that wait for older deliveries.
     func sendSettlements(all: Bool) {
         if case .quiescing = subscription { return }
-        // Send withheld settlements first, because a `multiple` acknowledgement could cover their deliveries.
+        // Send withheld settlements first, because a `multiple` acknowledgment could cover their deliveries.
         for (tag, settlement) in withheld { send(settlement, tag) }
         withheld.removeAll(keepingCapacity: true)
         let now = loop.now.monotonic
@@ -90,11 +93,11 @@ extension Consumer {
     }
 
     /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call this function
-    /// before closing the channel, because the close discards settlements that are not applied.
+    /// before closing the channel, because the close discards settlements that the queue has not applied.
     ///
-    /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. Without a running
-    /// consumer, an answer shows only that the broker has read the settlements. They then count as applied after a
-    /// fixed time (``UnappliedSettlements``).
+    /// RabbitMQ answers `basic.cancel` after the queue has applied the earlier settlements. If no consumer is running,
+    /// `basic.qos` is sent instead. Its answer shows only that the broker has read the settlements, which then count as
+    /// applied after a fixed time (``UnappliedSettlements``).
     ///
     /// - Returns: false if settlements may be lost: the broker did not answer in time, or the channel was lost.
     @discardableResult public func waitUntilSettled(by deadline: MonotonicTime) async -> Bool {

@@ -66,7 +66,7 @@ extension Consumer {
     /// so unsettled deliveries can still be settled.
     func brokerEndedConsumer() {
         switch subscription {
-        // The answer to this side's `basic.cancel` follows.
+        // In `stopping`, the answer to this side's `basic.cancel` follows.
         case .stopping, .stopped, .canceled: return
         case .starting, .running, .quiescing: break
         }

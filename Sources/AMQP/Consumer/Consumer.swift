@@ -3,8 +3,8 @@ public import EventLoop
 /// A consumer of one queue on its own channel. The consumer consumes again after the loss of the connection, the
 /// channel or the queue.
 ///
-/// If the queue does not exist, the consumer retries until it does. Acknowledgements are collected and sent at the end
-/// of the event-loop iteration.
+/// If the queue does not exist, the consumer retries until it does. Each delivery must be settled: acknowledged,
+/// rejected or requeued. Acknowledgments are collected and sent at the end of the event-loop iteration.
 public final class Consumer: ChannelHandler {
     private static let openSpare = 16
 
@@ -13,7 +13,7 @@ public final class Consumer: ChannelHandler {
     /// The number of settlements without effect. The delivery was settled before, or its channel is lost and the
     /// broker redelivers the message.
     public internal(set) var staleSettlements = 0
-    /// The receiver of the deliveries; nil before `start` and after `closed` was reported.
+    /// The receiver of the deliveries; nil before `start` and after the status `closed` was reported.
     package private(set) var handler: ConsumerHandler?
 
     let configuration: ConsumerConfiguration
@@ -23,8 +23,8 @@ public final class Consumer: ChannelHandler {
     let stopWaiters = ContinuationList<Void>()
     let quiescenceTimer: DeadlineTimer
     let retryTimer: DeadlineTimer
-    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, because RabbitMQ
-    /// 3.10 and 3.11 crash a channel that reuses a tag while deliveries with it are unsettled (rabbitmq-server#5927).
+    /// The number of `basic.consume` methods on all channels. Each method has a new consumer tag, because RabbitMQ 3.10
+    /// and 3.11 crash a channel that reuses a tag while deliveries with this tag are unsettled (rabbitmq-server#5927).
     var consumerNumber = 0
     var consumerTag: String { "martlet-\(consumerNumber)" }
     /// The lowest delivery tag that may belong to the current consumer.
@@ -37,7 +37,7 @@ public final class Consumer: ChannelHandler {
     var settlements = UnappliedSettlements()
     /// Whether a settlement was sent after the last `basic.cancel`.
     var hasSettledSinceCancel = false
-    /// The settlements that are withheld during quiescence, at most one for each unsettled delivery.
+    /// The settlements that are withheld during quiescence, at most one for each delivery.
     var withheld: [(tag: UInt64, settlement: Settlement)] = []
     var hasPausedReading = false
     let acknowledgementTimer: DeadlineTimer
@@ -77,7 +77,7 @@ public final class Consumer: ChannelHandler {
         channel.start(self)
     }
 
-    /// Wraps the handler, so that tests can observe the deliveries of a lane.
+    /// Replaces the handler with a wrapper, so that tests can observe the deliveries of a lane.
     package func wrapHandler(_ wrap: (ConsumerHandler) -> ConsumerHandler) {
         handler = handler.map(wrap)
     }
@@ -175,7 +175,7 @@ public final class Consumer: ChannelHandler {
             retryTimer.cancel()
             if case .quiescing = subscription { sendCancel() }
         }
-        // At the close, send every acknowledgement. Otherwise another worker would repeat the work.
+        // At the close, send every acknowledgment. Otherwise another worker would repeat the work.
         sendSettlements(all: isLast)
         if !isLast, case .stopped = subscription, wantsToConsume, channel.isSetUp, !connection.isClosing {
             consumeWhenSettled()
@@ -184,7 +184,7 @@ public final class Consumer: ChannelHandler {
 
     override func statusChanged(_ status: BrokerStatus) {
         handler?.statusChanged(status)
-        // The handler usually retains the owner of this consumer.
+        // Break a reference cycle: the handler usually retains the owner of this consumer.
         if status == .closed { handler = nil }
     }
 }

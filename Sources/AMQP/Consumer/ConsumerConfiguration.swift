@@ -1,14 +1,14 @@
 /// The queue and the limits of a consumer.
 public struct ConsumerConfiguration: Sendable {
     public var queue: String
-    /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces it.
+    /// The largest number of unacknowledged deliveries, 1 to 65,535. The broker enforces this limit.
     public var prefetch: Int
     /// The largest body in bytes. Larger bodies are discarded; see `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20
     /// The limit of unsettled bytes of bodies and properties. At this limit, the connection is not read until
     /// deliveries are settled.
     public var bodyBytesInFlightMax = 64 << 20
-    /// The time after which an acknowledgement no longer waits for older deliveries and is sent individually.
+    /// The time after which an acknowledgment no longer waits for older deliveries and is sent individually.
     public var acknowledgeDelayMilliseconds = 250
 
     public init(queue: String, prefetch: Int) {

@@ -3,11 +3,12 @@ import EventLoop
 /// The wait before the cancellation of a consumer, until no delivery to it is in transit.
 ///
 /// When a consumer is canceled, RabbitMQ's quorum queues requeue the deliveries in transit to it and count them as
-/// failed (`x-delivery-count`). While acknowledgements are withheld, the broker sends at most the prefetch.
+/// failed (`x-delivery-count`). While acknowledgments are withheld, the broker sends no more deliveries than the
+/// prefetch allows.
 struct Quiescence {
     /// The time without a delivery after which no delivery is assumed to be in transit.
     static let quiet = Duration.milliseconds(50)
-    /// The longest time for which acknowledgements are withheld.
+    /// The longest time for which acknowledgments are withheld.
     static let longest = Duration.milliseconds(250)
 
     private let begin: MonotonicTime

@@ -2,7 +2,7 @@ import EventLoop
 
 /// An estimate of the time at which a queue has applied the settlements that were sent.
 ///
-/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied. It discards the held
+/// RabbitMQ's client of a quorum queue holds further settlements while 32 are not applied. The client discards the held
 /// settlements when the channel closes (`SOFT_LIMIT` in `rabbit_fifo_client`). AMQP does not show when a settlement is
 /// applied.
 struct UnappliedSettlements {

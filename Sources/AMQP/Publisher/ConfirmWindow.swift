@@ -3,7 +3,8 @@ package import EventLoop
 /// The unconfirmed publishes of one channel, by sequence number.
 ///
 /// Numbers run from 1 without gaps (RabbitMQ's publisher confirms). A returned message arrives before its confirm and
-/// has no number, so it is identified by its fingerprint. Of several identical messages, any may be published again.
+/// has no number, so it is identified by its fingerprint. If several unconfirmed messages are identical, the return may
+/// count for any of them.
 ///
 /// `Waiter` receives the outcome. In tests, the waiter is a name.
 package struct ConfirmWindow<Waiter> {
@@ -22,7 +23,8 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
-    /// The number of confirms from the announcement of a waiter to its own confirm, if confirms arrive in order.
+    /// The number of confirms between the call of `prepare` for a waiter and the confirm of its own publish, if
+    /// confirms arrive in order.
     private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
@@ -73,9 +75,9 @@ package struct ConfirmWindow<Waiter> {
     /// Records that the broker could not route a message, whose confirm follows. Returns false if no such message is
     /// unconfirmed.
     ///
-    /// After a late confirm, a message may be in the window twice. The return then counts for the repeated publish,
-    /// which still has a waiter. Otherwise the confirm of the repeated publish could count as success although the
-    /// message is in no queue.
+    /// If a confirm is late, the message may be published again and then be in the window twice. The return then counts
+    /// for the repeated publish, which still has a waiter. Otherwise the confirm of the repeated publish could count as
+    /// success although the message is in no queue.
     package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
         guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
         returns[number] = Return(code: code, text: text)
@@ -93,7 +95,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Handles the broker's `basic.ack` (`positive`) or `basic.nack`. Calls `notify` for the waiter of each completed
-    /// publish. Calls `prepare` earlier, for some waiters whose publishes complete next.
+    /// publish. Before these calls, calls `prepare` for some waiters whose publishes are likely to complete soon.
     ///
     /// Returns false if no publish with this number is unconfirmed, which violates the protocol.
     package mutating func confirmed(
@@ -152,8 +154,9 @@ package struct ConfirmWindow<Waiter> {
         self[head]?.sentAt
     }
 
-    /// Notifies the waiters of publishes that were sent at `time` or before that the outcome is unknown. The publishes
-    /// stay in the window until their confirm arrives or the channel is lost.
+    /// Stops waiting for the confirms of publishes that were sent at `time` or earlier. Calls `notify` for each waiter,
+    /// because the outcome is unknown. The publishes stay in the window until their confirm arrives or the channel is
+    /// lost.
     package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ notify: (Waiter) -> Void) {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
             if let waiter = self[lateHead]?.waiter { notify(waiter) }

@@ -1,8 +1,8 @@
 /// The known missing exchanges, and the trial message that checks whether one of them exists again.
 ///
-/// A publish to a missing exchange makes RabbitMQ close the channel. All unconfirmed messages on it then lose their
-/// confirms and are published again. Messages to a missing exchange are therefore sent one at a time, as trials, while
-/// no other message is unconfirmed.
+/// A publish to a missing exchange makes RabbitMQ close the channel. All unconfirmed messages on this channel then lose
+/// their confirms and are published again. Messages to a missing exchange are therefore sent one at a time, as trials,
+/// while no other message is unconfirmed.
 struct MissingExchanges {
     /// The largest number of remembered exchanges. Further exchanges are not remembered.
     private static let countMax = 64
@@ -18,7 +18,7 @@ struct MissingExchanges {
 
     mutating func trialSent(to exchange: String) { trialExchange = exchange }
 
-    /// Handles the confirm or refusal of the trial message, which shows that its exchange exists.
+    /// Handles the confirm or refusal of the trial message. Either answer shows that the exchange exists.
     mutating func trialAnswered() {
         if let trialExchange { names.remove(trialExchange) }
         trialExchange = nil

@@ -1,4 +1,4 @@
-/// The outcome of a publish. `indirect` keeps the outcome at one word, because most publishes are confirmed.
+/// The outcome of a publish. The rare case `returned` is indirect, which keeps every outcome at one word.
 public enum PublishOutcome: Sendable, Hashable {
     /// A message that is in every queue to which it was routed.
     case confirmed

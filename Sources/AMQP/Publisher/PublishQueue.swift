@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, once all others
-/// are confirmed (``MissingExchanges``).
+/// The messages that wait to be sent, in order. Messages to missing exchanges are sent one at a time, once all other
+/// messages are confirmed (``MissingExchanges``).
 struct PublishQueue {
     struct Entry {
         var message: OutgoingMessage
@@ -29,7 +29,7 @@ struct PublishQueue {
     ///
     /// - Parameters:
     ///   - isIdle: whether every message that was sent is confirmed.
-    ///   - hasRoom: whether there is room for a message.
+    ///   - hasRoom: whether the confirm window has room for a message.
     mutating func next(isIdle: Bool, hasRoom: (OutgoingMessage) -> Bool) -> Entry? {
         while var first = waiting.first {
             if missing.contains(first.message.exchange) {
@@ -50,7 +50,7 @@ struct PublishQueue {
     /// Records that a message for this exchange was sent alone.
     mutating func trialSent(to exchange: String) { missing.trialSent(to: exchange) }
 
-    /// Handles the answer to the message that was sent alone, which shows that its exchange exists.
+    /// Handles the answer to the message that was sent alone. The answer shows that the exchange exists.
     mutating func trialAnswered() {
         missing.trialAnswered()
         while var first = waitingAlone.popFirst() {
@@ -61,7 +61,7 @@ struct PublishQueue {
 
     mutating func channelLost(_ error: AMQPError) { missing.channelLost(error) }
 
-    /// Removes and returns a message whose deadline has passed.
+    /// Removes and returns a message whose deadline has passed; nil if there is none.
     mutating func popOverdue(_ now: MonotonicTime) -> Entry? {
         if let first = waiting.first, first.deadline <= now { return waiting.popFirst() }
         if let first = waitingAlone.first, first.deadline <= now { return waitingAlone.popFirst() }

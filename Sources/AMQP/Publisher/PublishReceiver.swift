@@ -1,4 +1,4 @@
-/// The base class of the receivers of publish outcomes. An outcome costs one virtual call.
+/// The base class of the receivers of publish outcomes. Each outcome costs one virtual call.
 open class PublishReceiver {
     public init() {}
 

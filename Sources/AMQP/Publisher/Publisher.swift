@@ -74,8 +74,8 @@ public final class Publisher: ChannelHandler {
 
     /// Publishes `message` and returns its outcome.
     ///
-    /// Only `confirmed` means that the message is safe. After `unknown`, publishing the message again may duplicate
-    /// it. The configuration's timeouts limit the wait. Canceling the task does not end the wait.
+    /// Only `confirmed` means that the message is safe. After `unknown`, publishing the message again may duplicate it.
+    /// The timeouts of the configuration limit the wait. Canceling the task does not end the wait.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
         await withUnsafeContinuation { publish(message, ContinuationReceiver($0)) }
     }
@@ -245,8 +245,8 @@ public final class Publisher: ChannelHandler {
         return true
     }
 
-    /// Handles a returned message. An unidentified message is a protocol violation and resets the connection, because
-    /// a message that reached no queue could otherwise count as confirmed.
+    /// Handles a returned message. A returned message that matches no unconfirmed publish is a protocol violation and
+    /// resets the connection, because a message that reached no queue could otherwise count as confirmed.
     override func received(_ content: consuming MessageContent) -> Bool {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(
@@ -268,7 +268,7 @@ public final class Publisher: ChannelHandler {
         }
         notifyReceivers()
         handler?.statusChanged(status)
-        // The handler usually retains the owner of this publisher.
+        // Break a reference cycle: the handler usually retains the owner of this publisher.
         if status == .closed { handler = nil }
     }
 }

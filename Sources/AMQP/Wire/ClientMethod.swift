@@ -1,7 +1,7 @@
 /// A method that a client sends, with the arguments that vary. `FrameWriter.write` adds fixed values for the other
 /// arguments.
 ///
-/// Acknowledgements and publishes use separate functions: `FrameWriter.acknowledge` and `FrameWriter.publish`.
+/// Acknowledgments and publishes use separate functions: `FrameWriter.acknowledge` and `FrameWriter.publish`.
 enum ClientMethod: Equatable {
     case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
     case connectionTuneOK(Handshake.Tuning)
@@ -39,10 +39,11 @@ enum ClientMethod: Equatable {
     /// An upper bound of the size of the arguments on the wire, in bytes.
     var argumentBytesMax: Int { Self.fixedBytesMax + variableBytes }
 
-    /// An upper bound for the arguments of fixed size and the length prefixes of strings, for each method.
+    /// An upper bound of the bytes that a method needs in addition to its strings and tables: arguments of fixed size,
+    /// and length prefixes of strings.
     private static let fixedBytesMax = 64
 
-    /// The size of strings and tables, in bytes.
+    /// The size of the method's strings and tables, in bytes.
     private var variableBytes: Int {
         switch self {
         case .connectionStartOK(let clientProperties, let mechanism, let response):

@@ -31,7 +31,8 @@ final class EncodingPool {
             ?? Array(string.utf8).withUnsafeBytes { bytes($0) }
     }
 
-    /// Returns an empty string for nil. The flag of the property distinguishes nil from an empty string.
+    /// Copies the string into the pool. Returns an empty string for nil. The flag of the property distinguishes nil
+    /// from an empty string.
     func bytes(_ string: String?) -> amqp_bytes_t {
         string.map { bytes($0) } ?? amqp_bytes_t()
     }
@@ -58,8 +59,7 @@ final class EncodingPool {
         allocate(count * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: count)
     }
 
-    /// Allocates memory from the pool. Traps if out of memory, because a message without the string would be another
-    /// message.
+    /// Allocates memory from the pool. Traps if memory is exhausted, because a missing string would change the message.
     private func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let memory = amqp_pool_alloc(pool, byteCount) else { fatalError("out of memory") }
         return memory

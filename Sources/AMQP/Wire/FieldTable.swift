@@ -51,7 +51,7 @@ public enum FieldValue: Sendable, Hashable {
     case table(FieldTable)
     case array([FieldValue])
     case void
-    /// A value that a peer sent with an unknown type, or nested too deep.
+    /// A table or array that a peer nested too deep, or whose content cannot be read.
     case unreadable
 
     public var integerValue: Int64? {

@@ -3,7 +3,8 @@ extension FieldTable {
     /// because a peer can nest 26,000 levels in one frame.
     static let depthMax = 8
 
-    /// Reads the content of a table, without its length. Returns nil if the bytes are not a table.
+    /// Reads a table from `content`, which does not include the table's length prefix. Returns nil if the bytes are not
+    /// a table.
     package init?(content: UnsafeRawBufferPointer) {
         self.init(content: content, depth: 1)
     }
@@ -19,8 +20,8 @@ extension FieldTable {
         }
     }
 
-    /// Returns one value of the table's first level without decoding the other values; nil if the name is missing or its
-    /// value cannot be decoded.
+    /// Returns one value of the table's first level without decoding the other values. Returns nil if the name is
+    /// missing or its value cannot be decoded.
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
@@ -100,7 +101,8 @@ extension FieldValue {
         return content(of: type, &reader) != nil
     }
 
-    /// Returns the bytes of a value of `type`, without the length prefix of strings, tables and arrays.
+    /// Returns the bytes of a value of `type`, without the length prefix of strings, tables and arrays. Returns nil if
+    /// the value is truncated or its type is unknown.
     private static func content(of type: UInt8, _ reader: inout WireReader) -> UnsafeRawBufferPointer? {
         switch UnicodeScalar(type) {
         case "V": reader.bytes(0)

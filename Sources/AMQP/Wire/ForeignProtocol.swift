@@ -1,4 +1,5 @@
-/// A protocol other than AMQP 0-9-1, recognized by the first bytes that its server sends after a protocol header.
+/// A protocol other than AMQP 0-9-1, recognized by the first bytes with which its server answers AMQP's protocol
+/// header.
 enum ForeignProtocol: CaseIterable {
     case tls
     case http
@@ -6,7 +7,7 @@ enum ForeignProtocol: CaseIterable {
     /// 4.2.2).
     case otherAMQP
 
-    /// Recognizes the protocol; nil if it is unknown.
+    /// Recognizes the protocol. Returns nil if the protocol is unknown.
     init?(firstBytes bytes: UnsafeRawBufferPointer) {
         guard let found = Self.allCases.first(where: { bytes.starts(with: $0.firstBytes) }) else { return nil }
         self = found
@@ -21,11 +22,11 @@ enum ForeignProtocol: CaseIterable {
         }
     }
 
-    /// The cause and its remedy.
+    /// The cause of the failure and, if there is one, the remedy.
     var text: String {
         switch self {
-        case .tls: "this port accepts only TLS: write amqps://, or use the port without TLS (5672)"
-        case .http: "this port serves HTTP: use the AMQP port (5672, or 5671 with amqps://)"
+        case .tls: "this port accepts only TLS; write amqps://, or use the port without TLS (5672)"
+        case .http: "this port serves HTTP; use the AMQP port (5672, or 5671 with amqps://)"
         case .otherAMQP: "the broker does not support AMQP 0-9-1"
         }
     }

@@ -17,11 +17,11 @@ package struct Frame {
     package var payload: UnsafeRawBufferPointer
 }
 
-/// A splitter of a byte stream into frames. A frame that arrives in one piece is not copied.
+/// A parser that splits a byte stream into frames. A frame that arrives in one piece is not copied.
 ///
-/// The splitter replaces librabbitmq's `amqp_handle_input`. That function copies each frame into memory that only
-/// grows, allocates a pool for every channel number that a peer sends, and decodes header tables recursively without a
-/// depth limit.
+/// The parser replaces librabbitmq's `amqp_handle_input`. That function copies each frame into memory that only grows,
+/// allocates a pool for every channel number that a peer sends, and decodes header tables recursively without a depth
+/// limit.
 package struct FrameSplitter: ~Copyable {
     /// The frame limit in bytes, including the overhead. Longer frames are refused.
     package var frameBytesMax: Int {
@@ -42,7 +42,7 @@ package struct FrameSplitter: ~Copyable {
 
     /// Removes one frame from the front of `input`. Returns nil if the frame is incomplete, and buffers all of `input`.
     ///
-    /// Throws if the bytes are not a frame. The stream cannot be read any further then.
+    /// Throws if the bytes are not a frame. After an error, the stream cannot be read further.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
         guard partialCount > 0 else {
             guard input.count >= Frame.headerBytes else { return keep(&input, upTo: Frame.headerBytes) }
@@ -90,7 +90,8 @@ package struct FrameSplitter: ~Copyable {
         return front
     }
 
-    /// Moves bytes from `input` to the partial frame, until it has `length` bytes. Returns nil.
+    /// Moves bytes from `input` to the partial frame, until the partial frame has `length` bytes or `input` is empty.
+    /// Returns nil.
     private mutating func keep(_ input: inout UnsafeRawBufferPointer, upTo length: Int) -> Frame? {
         if length > partial.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)

@@ -29,7 +29,7 @@ struct FrameWriter: ~Copyable {
         }
     }
 
-    /// Writes a method whose arguments need at most `argumentBytesMax`. Returns false if the arguments cannot be
+    /// Writes a method whose arguments need at most `argumentBytesMax` bytes. Returns false if the arguments cannot be
     /// encoded or do not fit one frame.
     ///
     /// - Parameter arguments: librabbitmq's structure for the method.

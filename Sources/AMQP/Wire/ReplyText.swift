@@ -1,12 +1,15 @@
 /// A parser of the reply text with which RabbitMQ closes a channel or a connection. AMQP's reply codes denote classes
 /// of errors. Only the text names the object or the argument.
 enum ReplyText {
+    /// Returns the detail that the reply text contains.
+    ///
     /// - Parameter code: the reply code that arrived with the text (AMQP 0-9-1, section 1.2).
     /// - Returns: nil if the text has no detail that Martlet uses.
     static func detail(code: UInt16, text: String) -> AMQPError.Detail? {
         switch code {
         case 404:
-            // A queue whose node is down is not missing, and its text differs.
+            // If the node of a queue is down, the code is also 404. The queue is not missing then, and the text
+            // differs.
             return name(in: text, after: "NOT_FOUND - no queue '").map { .missingQueue($0) }
                 ?? name(in: text, after: "NOT_FOUND - no exchange '").map { .missingExchange($0) }
         case 403:

@@ -45,7 +45,7 @@ enum ServerMethod {
         var consumerCount: UInt32
     }
 
-    /// The announcement of a message that no queue accepted.
+    /// The announcement of a message that was routed to no queue.
     struct Return {
         var replyCode: UInt16
         var replyText: UnsafeRawBufferPointer
@@ -71,7 +71,7 @@ enum ServerMethod {
     struct ConnectionStart {
         var versionMajor: UInt8
         var versionMinor: UInt8
-        /// The content of a table, without its length.
+        /// The content of a table, without its length prefix.
         var serverProperties: UnsafeRawBufferPointer
         var mechanisms: UnsafeRawBufferPointer
     }

@@ -1,9 +1,9 @@
-/// The order of a host's addresses for a connect race, by the outcomes of earlier connections of the same loop.
+/// A memory that orders a host's addresses for a connect race by the outcomes of the loop's earlier connections.
 ///
-/// Address families alternate (RFC 8305, section 4), beginning with the family of the resolver's first address. An
-/// address that won a race against earlier addresses is first. Addresses whose connection ended without a byte from
-/// the peer are last. As long as the first address works, nothing is remembered, so connections follow the name
-/// service's rotation.
+/// Address families alternate (RFC 8305, section 4), beginning with the family of the resolver's first address. If a
+/// race began with one address and another address won, the winner is first in later races. Addresses whose connection
+/// ended without a byte from the peer are last. As long as the first address works, nothing is remembered, so
+/// connections follow the name service's rotation.
 ///
 /// The memory is pure. The caller passes the time and the outcomes.
 struct AddressMemory {
@@ -14,7 +14,7 @@ struct AddressMemory {
 
     private struct Entry {
         var worked: SocketAddress?
-        /// Addresses without a byte from the peer, at most as many as a race attempts.
+        /// Addresses whose connection ended without a byte from the peer, at most as many as a race attempts.
         var silent: [SocketAddress] = []
         /// The time of the first update.
         var since: MonotonicTime

@@ -6,11 +6,11 @@
 /// The race is pure. It receives events and the time, and returns actions. Addresses are identified by index.
 struct ConnectRace {
     enum Action: Hashable {
-        /// The start of an attempt. `connected` or `failed` follows.
+        /// The start of an attempt. `connected` or `failed` follows, unless the attempt is canceled.
         case connect(Int)
         /// The close of an attempt's socket. No event follows.
         case cancel(Int)
-        /// The time at which to call `timerFired`. It replaces the previous time.
+        /// The time at which to call `timerFired`. This time replaces the previous time.
         case arm(MonotonicTime)
         /// The end of the race and of its timer. This action is the last.
         case finish(Outcome)
@@ -44,6 +44,8 @@ struct ConnectRace {
     private var deadline = MonotonicTime.distantFuture
     private var isOver = false
 
+    /// Creates a race, which `start` begins.
+    ///
     /// - Parameters:
     ///   - addresses: the number of addresses, at least 1. Addresses beyond `addressesMax` are ignored.
     ///   - limit: the time limit of the whole race.

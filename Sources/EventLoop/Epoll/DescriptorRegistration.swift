@@ -2,12 +2,12 @@
 final class DescriptorRegistration {
     let descriptor: Int32
     let slot: Int
-    /// The number that distinguishes this watch from an earlier watch in the same slot, whose events may still be in
-    /// the current batch.
+    /// The number that distinguishes this watch from an earlier watch in the same slot. Events of the earlier watch may
+    /// still be in the current batch.
     let generation: UInt32
     var events: UInt32
     let action: (UInt32) -> Void
-    /// The action after the end of the loop, which closes the descriptor and drops the watch.
+    /// The action if the loop ends before the watch. The action closes the descriptor and drops the watch.
     let abandoned: () -> Void
 
     init(

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A descriptor of another library that a loop watches, from `init` to `end()`. The watch is used on the loop's thread
+/// A watch of another library's descriptor by a loop, from `init` to `end()`. The watch is used on the loop's thread
 /// only.
 public final class DescriptorWatch {
     public enum Event {
@@ -14,7 +14,7 @@ public final class DescriptorWatch {
     private let loop: EpollLoop
     private var watch: DescriptorRegistration?
 
-    /// Calls `action` in each iteration in which `event` applies.
+    /// Creates a watch that calls `action` in each iteration in which `event` applies.
     ///
     /// - Parameter abandoned: called on the loop's thread if the loop ends before the watch. The watch has then ended,
     ///   too.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The real loop, with epoll for sockets and signals, and an eventfd for wake-ups by other threads.
+/// The production loop, with epoll for sockets and signals, and an eventfd for wake-ups by other threads.
 public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Maximum number of events read from the kernel per iteration.
     private static let eventsPerIterationMax = 256
@@ -18,17 +18,19 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerIterationMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
-    /// The resolver of the host name of each connect. It caches no answers.
+    /// The resolver of the host names to connect to. The resolver caches no answers.
     var nameLookups = NameLookups.shared
-    /// The order of the addresses of each connect.
+    /// The memory that decides in which order each connect attempts the addresses of a host.
     var addressMemory = AddressMemory()
-    /// Completions of pending lookups, by number. A lookup thread holds only the number.
+    /// Completions of pending lookups, by number. A lookup thread holds the number instead of the completion.
     private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
     private var lastNameWaiter = 0
 
     /// The number of iterations since the loop's start, for a watchdog on another thread.
     public let iterations = IterationCounter()
 
+    /// Creates a loop, and ignores SIGPIPE in the whole process.
+    ///
     /// - Throws: `resources` if the process has no descriptor left.
     public init() throws(TransportError) {
         // A write to a closed socket must return an error instead of terminating the process.
@@ -71,7 +73,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
     }
 
-    /// Ends `run()` after the current iteration. The function may be called on any thread.
+    /// Ends `run()` after the current or the next iteration. The function may be called on any thread.
     public func stop() {
         post { self.isStopping = true }
     }
@@ -107,7 +109,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             let count = withUnsafePointer(to: wait) {
                 epoll_pwait2(epoll, &events, Int32(events.count), nanoseconds == nil ? nil : $0, nil)
             }
-            // A sandbox may forbid the call with another error than ENOSYS.
+            // A sandbox may forbid the call with an error other than ENOSYS.
             guard count < 0, errno != EINTR else { return count }
             hasPreciseWait = false
         }

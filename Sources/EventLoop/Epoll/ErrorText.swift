@@ -12,7 +12,7 @@ extension TransportError {
         self.init(.resources, error.message, underlying: error.code)
     }
 
-    /// Creates the error for the `errno` of a socket call of the stream to `place`.
+    /// Creates the error for the `errno` of a failed call on the socket to `place`.
     init(errno code: Int32, _ place: String) {
         let kind: Code =
             switch code {

@@ -30,7 +30,7 @@ struct ListeningSocket {
         }
         let descriptor = try open(AF_UNIX, endpoint)
         if isSocket(path), isAbandoned(address) { unlink(path) }
-        // Set the mode before `listen`, because no process can connect until then.
+        // Set the mode before `listen`, because no process can connect before `listen`.
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             Glibc.listen(descriptor, Int32(clamping: backlog)) == 0
         else { throw failure(descriptor, endpoint) }

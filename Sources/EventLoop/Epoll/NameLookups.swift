@@ -1,8 +1,8 @@
 import Threads
 
 /// The resolution of host names on separate threads, because the name service can block for a long time. The number of
-/// threads is bounded for the whole process. Requests for the same name share one lookup. A lookup counts until its
-/// thread has returned, even if its requests were canceled.
+/// threads is bounded for the whole process. Requests for the same name share one lookup. A lookup counts toward the
+/// bound until its thread has returned, even if its requests were canceled.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.
 final class NameLookups: @unchecked Sendable {
@@ -37,8 +37,8 @@ final class NameLookups: @unchecked Sendable {
     /// The number of running threads.
     var threadCount: Int { lock.withLock { running.count } }
 
-    /// Calls `deliver` with the addresses of `host`, without a usable port, or with the error. The call happens once,
-    /// on any thread, possibly before this method returns.
+    /// Calls `deliver` with the addresses of `host`, whose port is 0, or with the error. Unless the request is
+    /// canceled, the call happens once, on any thread, possibly before this method returns.
     func find(_ host: String, _ deliver: @escaping @Sendable (Resolver.Answer) -> Void) -> Ticket {
         enum Step { case join, start, refuse }
         let (ticket, step) = lock.withLock { () -> (Ticket, Step) in
@@ -57,7 +57,7 @@ final class NameLookups: @unchecked Sendable {
         return ticket
     }
 
-    /// Prevents the call of `deliver`, unless it has begun. The lookup itself continues.
+    /// Prevents the call of `deliver`, unless the call has begun. The lookup itself continues.
     func cancel(_ ticket: Ticket) {
         // The closure is released outside the lock.
         _ = lock.withLock { () -> Request? in

@@ -7,8 +7,8 @@ public final class SignalSource {
     private let descriptor: Int32
     private var watch: DescriptorRegistration?
 
-    /// Blocks `signals` for all threads. Call this function first in `main`, because threads that start later inherit
-    /// the mask.
+    /// Blocks `signals` in the calling thread, and in threads that this thread starts later, which inherit the mask.
+    /// Call this function first in `main`.
     public static func block(_ signals: [Int32]) {
         var set = mask(of: signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -5,7 +5,7 @@ import Glibc
 final class SocketListener: ByteListener {
     /// Maximum number of connections accepted per event, before the loop handles other sockets.
     private static let acceptsPerEventMax = 4
-    /// Pause while the process has no descriptor left. Connections wait in the backlog.
+    /// Pause after the process has run out of descriptors or memory. Connections wait in the backlog.
     private static let pauseMilliseconds = 100
 
     private let loop: EpollLoop
@@ -14,7 +14,9 @@ final class SocketListener: ByteListener {
     private var watch: DescriptorRegistration?
     private var isClosed = false
 
-    /// - Parameter socket: closed with the listener.
+    /// Creates a listener, and starts to accept connections.
+    ///
+    /// - Parameter socket: the bound socket, which is closed with the listener, or if this initializer throws.
     init(
         loop: EpollLoop, _ socket: ListeningSocket, accept: @escaping (Int32) -> Void
     ) throws(TransportError) {

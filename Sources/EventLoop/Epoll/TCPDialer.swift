@@ -28,6 +28,8 @@ final class TCPDialer {
     private var attempts: [Int: Attempt] = [:]
     private var lastError: TransportError
 
+    /// Creates a dialer, which starts after the running code has returned.
+    ///
     /// - Parameters:
     ///   - completion: called once on the loop, but never from inside `init` or after `cancel`.
     ///   - abandoned: called instead if the loop ends first.

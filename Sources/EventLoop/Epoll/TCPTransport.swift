@@ -12,6 +12,7 @@ final class TCPTransport: ByteTransport {
     /// Maximum number of reads of a closed stream's last bytes per event, before the loop handles other sockets.
     private static let discardsPerEventMax = 8
 
+    /// The state of the stream. Each case lists its possible next states after "To:".
     private enum State {
         /// A stream that is not open yet. To: open, ended.
         case connecting
@@ -30,7 +31,8 @@ final class TCPTransport: ByteTransport {
     /// The dialer that opens the connection. The reference is weak, because the loop keeps the dialer alive, and the
     /// dialer keeps this object alive.
     private weak var dialer: TCPDialer?
-    /// The connected address; nil for an accepted connection.
+    /// The endpoint and address of an outgoing connection, and the time at which it opened; nil for an accepted
+    /// connection.
     private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false
     private var timer: TimerToken?

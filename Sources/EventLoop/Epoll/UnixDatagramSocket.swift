@@ -1,12 +1,14 @@
 import CLinux
 import Glibc
 
-/// A socket that sends datagrams to a Unix socket. It may be used on any thread.
+/// A socket that sends datagrams to a Unix socket. Any thread may send.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: SocketAddress
     private let path: String
 
+    /// Creates a socket that sends to the socket at `path`, which need not exist yet.
+    ///
     /// - Parameter path: the path of the receiving socket, or a name in the abstract namespace with a leading `@`
     ///   (unix(7)).
     /// - Throws: `resources` if the path is too long or the process has no descriptor left.

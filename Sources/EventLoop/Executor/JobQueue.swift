@@ -6,8 +6,7 @@ struct QueuedJob {
     var isUnbound = false
 }
 
-/// A ring buffer of jobs, first in, first out. The buffer grows to the largest count so far and does not allocate
-/// below it.
+/// A ring buffer of jobs, first in, first out. The buffer doubles when it is full, and never shrinks.
 struct JobQueue {
     private var ring: [QueuedJob?]
     private var head = 0

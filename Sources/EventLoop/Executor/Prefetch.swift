@@ -1,7 +1,7 @@
 import CSwiftJobs
 
 /// The prefetching of memory that is used soon but has left the caches, so that the memory access overlaps with other
-/// work (decision 26). Any address is safe.
+/// work (decision 26). An invalid address does no harm.
 public enum Prefetch {
     private static let lineBytes = 64
 

@@ -1,4 +1,4 @@
-/// The base class of the receivers of the bytes and events of a byte stream. An event costs one virtual call.
+/// The base class of the receivers of the bytes and events of a byte stream. Each event costs one virtual call.
 ///
 /// Every method is called on the loop's thread.
 open class ByteStreamHandler {
@@ -19,8 +19,8 @@ open class ByteStreamHandler {
     /// Handles the end of the peer's bytes. The handler closes the stream once it has nothing left to send.
     open func peerFinished() {}
 
-    /// Handles the end of the stream. `error` is nil after `close()`. The loop calls this method once, as the last
-    /// method, and never from inside a call of the handler to the transport.
+    /// Handles the end of the stream. `error` is nil if this side closed or reset the stream. The loop calls this
+    /// method once, as the last method, and never from inside a call of the handler to the transport.
     open func closed(_ error: TransportError?) {}
 
     /// Writes the collected bytes. The loop calls this method once at the end of an iteration in which

@@ -25,7 +25,7 @@ open class ByteTransport {
 
     open func resumeReading() {}
 
-    /// Shuts the sending direction after the accepted bytes are sent. The peer may continue to send.
+    /// Shuts down the sending direction after the accepted bytes are sent. The peer may continue to send.
     open func finishWriting() {}
 
     /// Closes the stream after the accepted bytes are sent. `closed(nil)` follows.

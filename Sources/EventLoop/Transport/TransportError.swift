@@ -1,4 +1,4 @@
-/// The reason why a byte stream could not be opened, or ended.
+/// The reason why a byte stream could not be opened or has ended.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// A host name without an address, or a name service that did not answer.
@@ -15,7 +15,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case addressUnavailable
         /// A failed handshake, or a violation of the TLS protocol by the peer.
         case tls
-        /// An answer in another protocol to a TLS handshake.
+        /// A peer that answers a TLS handshake in another protocol.
         case notTLS
         /// A certificate of the peer whose chain, host name or validity is not accepted.
         case certificate
@@ -30,7 +30,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     public var code: Code
-    /// A text on which an operator can act, without secrets.
+    /// A text on which an operator can act. The text contains no secrets.
     public var message: String
     /// The `errno` or the resolver's status; 0 for other errors.
     public var underlying: Int32

@@ -1,11 +1,11 @@
-/// A loop with separate iterations on the thread, time and network of a virtual loop. The nested loop separates the
-/// code under test from its peers, which run on the virtual loop.
+/// A loop that has its own iterations, but shares the thread, the time and the network of a virtual loop. The nested
+/// loop separates the code under test from its peers, which run on the virtual loop.
 ///
-/// `@unchecked Sendable`: used on the host's thread only, as every loop.
+/// `@unchecked Sendable`: used on the host's thread only.
 public final class NestedLoop: EventLoop, @unchecked Sendable {
     private unowned let host: VirtualLoop
-    /// The function that is called with `true` before code of this loop runs, and with `false` after it and during
-    /// calls to the network.
+    /// The function that is called with `true` before code of this loop runs, and with `false` after the code has run.
+    /// Each call to the network also counts as an interruption: `false` before the call, `true` after the call.
     public var onSwitch: (_ runs: Bool) -> Void = { _ in }
 
     /// Creates the loop. The host must not run yet, and must outlive the nested loop.

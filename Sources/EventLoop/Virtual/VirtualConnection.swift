@@ -13,7 +13,7 @@ public final class VirtualConnection {
     /// The function that is called before each piece is delivered. It may cut the connection.
     public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
 
-    /// The client's end. The reference is weak, so that only its users keep an ended transport.
+    /// The client's end. The reference is weak, so that only the users of an ended transport keep it alive.
     private weak let client: VirtualTransport?
     private weak let server: VirtualTransport?
     private var cutToServerAt = Int.max

@@ -9,11 +9,11 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The fulfillment of the awaited condition.
         case done
-        /// The end of all work and all timers.
+        /// A loop without work and without timers.
         case idle
         /// The end of the virtual time limit.
         case timedOut
-        /// A series of iterations without progress of time.
+        /// Too many iterations at one virtual time.
         case livelock
     }
 
@@ -40,7 +40,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Runs `body` as on the loop's thread, to set up objects of the loop and its nested loops.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
-        // Enter nested loops last, so that they receive jobs without an executor. Their peers use no tasks.
+        // Enter nested loops last, so that the nested loops receive jobs without an executor. Code on the virtual loop
+        // itself uses no tasks.
         for nestedLoop in nestedLoops { nestedLoop.enterThread() }
         defer {
             for nestedLoop in nestedLoops { nestedLoop.leaveThread() }
@@ -49,8 +50,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         return try body()
     }
 
-    /// Runs on the calling thread until `isDone` returns true after an iteration, or `limit` of virtual time has
-    /// passed.
+    /// Runs on the calling thread until `isDone` returns true after an iteration, `limit` of virtual time has passed,
+    /// or the loop is idle or in a livelock.
     public func run(limit: Duration, until isDone: () -> Bool) -> Outcome {
         enter { runIterations(limit: limit, until: isDone) }
     }

@@ -1,4 +1,4 @@
-/// The network of a virtual loop, with connections in memory, latency, random pieces, and cuts.
+/// The network of a virtual loop, with connections in memory, latency, random splits of writes, and cuts.
 ///
 /// `@unchecked Sendable`: used on the virtual loop's thread only.
 public final class VirtualNetwork: @unchecked Sendable {
@@ -83,7 +83,7 @@ public final class VirtualNetwork: @unchecked Sendable {
         transports.removeAll { $0 === transport }
     }
 
-    /// Ends all connections and refuses new connections.
+    /// Ends all connections. Later connects have no effect.
     func end() {
         isOver = true
         for transport in transports { transport.end(TransportError(.reset, "the virtual network has ended")) }

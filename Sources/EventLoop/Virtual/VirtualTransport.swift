@@ -53,7 +53,8 @@ final class VirtualTransport: ByteTransport {
         send(nil)
     }
 
-    /// Sends a piece, or nil for the end. The piece arrives after the latency and after everything sent before.
+    /// Sends a piece, or nil for the end. The piece arrives after the latency and after everything that was sent
+    /// earlier.
     private func send(_ piece: [UInt8]?) {
         bytesInTransit += piece?.count ?? 0
         lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
