@@ -19,7 +19,7 @@ struct ConnectAnswer {
     private static let endOfHead = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
-    /// Offset from which to search the end of the head.
+    /// Offset at which the search for the end of the head continues.
     private var searchStart = 0
     private var interimHeads = 0
 
@@ -74,7 +74,7 @@ struct ConnectAnswer {
         return elements.compactMap { element in
             let element = element.drop { $0.isWhitespace }
             let scheme = element.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            // A parameter of the previous challenge.
+            // A name followed by `=` is a parameter of the previous challenge.
             let isParameter = element.dropFirst(scheme.count).drop { $0.isWhitespace }.first == "="
             return scheme.isEmpty || isParameter ? nil : String(scheme.prefix(loginCharactersMax))
         }

@@ -14,6 +14,8 @@ public struct ProxyExemptions: Sendable, Hashable {
     private let entries: [Entry]
     private let areAllExempt: Bool
 
+    /// Reads the exemptions from a list.
+    ///
     /// - Parameter list: the value of `NO_PROXY`.
     public init(_ list: String) {
         let parts = list.split { $0 == "," || $0 == " " }.map { $0.lowercased() }

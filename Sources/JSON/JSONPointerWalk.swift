@@ -1,5 +1,5 @@
-/// The path from the root of a text to one value after another. Each step skips the siblings before it; a walk to a
-/// later value does not skip the same siblings again.
+/// The path from the root of a text to a value. The path can move to another value. Each step skips the earlier
+/// siblings; a move to a later value does not skip the same siblings again.
 package struct JSONPointerWalk {
     private let tape: JSONTape
     private var steps: [Step] = []

@@ -2,8 +2,8 @@ public import APNSProtocol
 
 /// A refusal of the certificate by APNs, before APNs processed any push.
 public enum CertificateRefusal: Sendable, Hashable {
-    /// A TLS handshake that APNs failed, as with a revoked certificate (Apple, "Establishing a certificate-based
-    /// connection to APNs"). The value is the TLS error's text.
+    /// A TLS handshake that APNs aborted, for example because the certificate was revoked (Apple, "Establishing a
+    /// certificate-based connection to APNs"). The value is the TLS error's text.
     case handshake(String)
     /// A GOAWAY from APNs with this reason.
     case goAway(Reason)

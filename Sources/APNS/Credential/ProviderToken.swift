@@ -10,7 +10,7 @@ public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStrin
     /// Value of the `authorization` header: `bearer` and the token.
     package let authorization: [UInt8]
 
-    /// Signs a new token. Throws if signing fails.
+    /// Creates and signs a token. Throws if signing fails.
     init(key: ProviderKey, generation: Int, now: Now) throws(CryptoError) {
         let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#
         let claims = #"{"iss":"\#(key.teamID)","iat":\#(now.unixSeconds)}"#

@@ -19,7 +19,8 @@ public struct ProviderTokenPolicy: Sendable {
         public var gapSeconds: Int64 = 20 * 60
         /// Age from which a token is not sent.
         public var useSecondsMax: Int64 = 57 * 60
-        /// Minimum difference between the wall-clock time and the elapsed time since signing that counts as a set clock.
+        /// Difference between the wall-clock time and the boot-clock time since signing, from which the wall clock
+        /// counts as set.
         public var stepSecondsMin: Int64 = 60
 
         public init() {}

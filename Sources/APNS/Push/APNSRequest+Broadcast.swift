@@ -2,13 +2,14 @@ public import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending broadcast
-    /// push notification requests to APNs").
+    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending
+    /// broadcast push notification requests to APNs").
     ///
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
     ///   - bundleID: without a suffix.
-    ///   - expiration: UNIX seconds; nil and 0 store nothing. A channel without storage accepts no other values.
+    ///   - expiration: UNIX seconds; with nil or 0, APNs does not store the broadcast. A channel without storage
+    ///     accepts no other values.
     ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(
