@@ -33,7 +33,7 @@ struct CurlOptions {
             set(CURLOPT_PASSWORD, credentials.password)
         }
         if var pem = request.authoritiesPEM {
-            // Otherwise, libcurl would also trust the system's directory of authorities.
+            // By default, libcurl would also trust the authorities in the system's directory.
             check(martlet_curl_set_text(handle, CURLOPT_CAPATH, nil))
             pem.withUTF8 { check(martlet_curl_set_blob(handle, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count)) }
         }

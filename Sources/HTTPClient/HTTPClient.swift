@@ -3,8 +3,8 @@ import Glibc
 
 /// A blocking HTTP/1.1 client that sends one request at a time and reuses connections.
 ///
-///     let client = HTTPClient() let response = try client.send(HTTPRequest(.get, try
-///     HTTPURL("http://127.0.0.1:9090/status")))
+///     let client = HTTPClient()
+///     let response = try client.send(HTTPRequest(.get, try HTTPURL("http://127.0.0.1:9090/status")))
 ///
 /// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on a command's thread or on a
 /// helper thread, never on a lane, and only on one thread at a time. The client follows no redirects, uses no

@@ -6,8 +6,8 @@ public import EventLoop
 /// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy limits
 /// the earlier steps.
 public final class ProxyConnector: ByteConnector {
-    /// Maximum time from the connection to the proxy until the proxy's answer. Includes the time in which the proxy
-    /// connects to the target.
+    /// Maximum time from the opening of the connection to the proxy until the proxy's answer. Includes the time in
+    /// which the proxy connects to the target.
     public static let answerSecondsMax = 6
 
     private let proxy: ByteConnector
@@ -46,7 +46,8 @@ private final class TunnelHandler: ByteStreamHandler {
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
     private var failure: TransportError?
-    /// A closure that cancels the timer. The timer runs from the connection to the proxy until the proxy's answer.
+    /// A closure that cancels the timer. The timer runs from the opening of the connection to the proxy until the
+    /// proxy's answer.
     private var cancelTimer: () -> Void = {}
 
     init(_ next: ByteStreamHandler, request: [UInt8], hasLogin: Bool, target: Endpoint, proxy: Endpoint) {

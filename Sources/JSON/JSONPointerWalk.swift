@@ -37,8 +37,8 @@ package struct JSONPointerWalk {
         }
     }
 
-    /// Returns the child of the step's container that contains `target`; `target` itself if `target` is the
-    /// child or its key.
+    /// Advances the step to the child that contains `target`. Returns the node of the child's value, or `target` if
+    /// `target` is the child or its key.
     private static func advance(_ step: inout Step, to target: Int, of tape: JSONTape) -> Int {
         let keyCount = tape.nodes[step.container].kind == .object ? 1 : 0
         while true {

@@ -42,8 +42,8 @@
         return mixed ^ mixed >> 32
     }
 
-    /// Returns a hash of all bytes of the key. Long keys that differ only in the middle therefore have different
-    /// hashes, too. The hash is not secret: use it only for tables whose keys a peer cannot choose.
+    /// Returns a hash of all bytes of the key. Therefore, long keys that differ only in the middle usually have
+    /// different hashes, too. The hash is not secret: use it only for tables whose keys a peer cannot choose.
     @inlinable public func hash(padded text: UnsafePointer<UInt8>) -> UInt64 {
         var hash = fingerprint
         var offset = 8

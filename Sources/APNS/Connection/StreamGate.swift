@@ -78,9 +78,9 @@ public struct StreamGate: Sendable {
     private static let leadMax = 64
     private static let leadShare = 8
 
-    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few streams,
-    /// heavy means that the last stream is in use. The load of two light connections is never heavy on one, which prevents
-    /// oscillation.
+    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few
+    /// streams, heavy means that the last stream is in use. The load of two light connections is never heavy on one
+    /// connection, which prevents oscillation.
     public var use: Use {
         guard phase == .open else { return .light }
         let quarter = max(1, limit / 4)

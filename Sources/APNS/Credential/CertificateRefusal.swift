@@ -10,7 +10,7 @@ public enum CertificateRefusal: Sendable, Hashable {
 }
 
 extension Reason {
-    /// Whether a GOAWAY with this reason refuses the certificate. APNs reports a topic that the certificate does not
-    /// cover in the answer to a push instead.
+    /// Whether a GOAWAY with this reason refuses the certificate. If the certificate does not cover a topic, APNs
+    /// refuses each push to the topic instead.
     var isAboutCertificate: Bool { self == .badCertificate || self == .badCertificateEnvironment }
 }

@@ -17,7 +17,8 @@ public struct ProviderTokenSigner: Sendable {
 
     /// Creates a signer that has no token yet.
     ///
-    /// - Parameter generation: the generation of the last token that was signed with the replaced key.
+    /// - Parameter generation: the generation of the last token that was signed with another key of the same ID; 0
+    ///   if there is none.
     public init(
         key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init(), after generation: Int = 0
     ) {
@@ -39,7 +40,7 @@ public struct ProviderTokenSigner: Sendable {
     /// Returns whether the signer uses this key. A different private key with the same key ID does not count.
     public func signs(with key: ProviderKey) -> Bool { self.key == key }
 
-    /// Continues the generations after `generation`, which a replaced key has used.
+    /// Continues the generations after `generation`, which another key of the same ID has used.
     public mutating func countOn(after generation: Int) { self.generation = max(self.generation, generation) }
 
     /// Signs a new token if one is due. Returns whether a token was signed.

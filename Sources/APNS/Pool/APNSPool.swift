@@ -36,7 +36,7 @@ public final class APNSPool {
     let log: Log
     let metrics: PoolMetrics
     let resends: ResendPolicy
-    /// The provider tokens; nil with a certificate.
+    /// The provider tokens; nil if the credential is a certificate.
     var tokens: PoolTokens?
     /// Pushes whose token was refused, until the reply to the request for a newer token arrives.
     var refused: [Refused] = []

@@ -8,8 +8,8 @@ public struct PoolConfiguration: Sendable {
     /// Value of `:authority`: the host name, and the port unless it is 443.
     public var authority: String
 
-    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on its
-    /// connection, or while the first push of a connection has no answer.
+    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on
+    /// its connection, or if the first push of a connection remains unanswered.
     public var connectionsMax = 2
     /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random;
     /// otherwise, many pools would drain connections, and later reconnect, at the same time.
@@ -46,8 +46,8 @@ public struct PoolConfiguration: Sendable {
     public var closeSecondsMax: Int64 = 2
     /// Maximum number of resends of a push that APNs refused unprocessed.
     public var resendsMax = 3
-    /// Number of consecutive answers after which a connection is replaced, if the answers have status 5xx or do not
-    /// come from APNs.
+    /// Number of consecutive server errors after which a connection is replaced. A server error is an answer that has
+    /// status 5xx or does not come from APNs.
     public var serverErrorsMax = 5
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()

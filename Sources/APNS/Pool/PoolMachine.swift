@@ -127,8 +127,8 @@ struct PoolMachine: Sendable {
         return .milliseconds(least + Int64(random() % UInt64(most - least + 1)))
     }
 
-    /// Returns the slot of the oldest connection; nil if there is none. Skips the only connection in phase `open`.
-    /// The oldest connection is bound to the most outdated topics of the team.
+    /// Returns the slot of the oldest connection; nil if there is none. Skips a connection that is the only one in
+    /// phase `open`. The oldest connection is bound to the most outdated topics of the team.
     private func surplus(among serving: [Int]) -> Int? {
         let open = serving.filter { members[$0]?.gate.phase == .open }
         return serving.filter { open != [$0] }.min { (members[$0]?.number ?? 0) < (members[$1]?.number ?? 0) }
@@ -302,7 +302,7 @@ struct PoolMachine: Sendable {
         }
     }
 
-    /// Allows all pushes on a reserved connection.
+    /// Allows a reserved connection to send any push.
     mutating func release(_ slot: Int) {
         members[slot]?.isReserved = false
     }

@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 
-/// The provider tokens of a pool: from a ``TokenSupply``, or signed by the pool if it has none.
+/// The provider tokens of a pool: from a ``TokenSupply``, or signed by a pool without a supply.
 struct PoolTokens {
     /// The reaction to a refused token.
     enum Remedy {

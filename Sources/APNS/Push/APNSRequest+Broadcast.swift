@@ -16,7 +16,7 @@ extension APNSRequest {
         channel: ArraySlice<UInt8>, bundleID: [UInt8], priority: Priority? = nil, expiration: Int64? = nil,
         deadline: Int64? = nil, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>? = nil
     ) -> APNSRequest {
-        // The deadline must not become an expiration, because a channel without storage accepts only 0.
+        // The deadline must not replace a missing expiration, because a channel without storage accepts only 0.
         let stored = expiration.map { earlier($0, deadline) ?? $0 }
         return APNSRequest(
             target: .channel(channel), topic: bundleID, pushType: .liveactivity, priority: priority,
