@@ -52,9 +52,9 @@ public struct AnswerVerdict: Sendable, Hashable {
 
     /// Creates the verdict on an answer.
     ///
-    /// The reason decides if it is known and its documented status has the same class (first digit) as `status`.
-    /// Classes are compared because APNs has sent `ExpiredToken` with 400 and later with 410. Otherwise, the status
-    /// decides.
+    /// If the reason is known and its documented status has the same class (first digit) as `status`, the reason
+    /// decides. Otherwise, the status decides. Classes are compared because APNs has sent `ExpiredToken` with 400 and
+    /// later with 410.
     ///
     /// - Parameters:
     ///   - reason: nil if the answer contains none.

@@ -82,7 +82,7 @@ public struct CertificateAuthority: Sendable {
 
     /// Issues a certificate for a TLS server with the given names and addresses.
     ///
-    /// - Throws: `invalidArgument` for an invalid name or address, or if both lists are empty.
+    /// - Throws: `invalidArgument` for an invalid name or address, or if both lists are empty, otherwise `failed`.
     public func issueServer(
         dnsNames: [String], ipAddresses: [String] = [], validity: Validity = Validity()
     ) throws(CryptoError) -> IssuedCertificate {

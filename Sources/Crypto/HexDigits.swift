@@ -1,5 +1,5 @@
-/// The conversion of eight hexadecimal digits at once, in the bytes of one word, with the first digit in the highest
-/// byte. Conversion digit by digit would cost a thousand instructions for the IDs of a delivery.
+/// The conversion of eight hexadecimal digits at once. The digits are the bytes of one word, with the first digit in
+/// the highest byte. Conversion digit by digit would cost a thousand instructions for the IDs of a delivery.
 public enum HexDigits {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits = ones &* 0x80
@@ -28,7 +28,7 @@ public enum HexDigits {
     @inlinable public static func areAll(_ text: UInt64) -> Bool {
         guard text & highBits == 0 else { return false }
         let lower = text | ones &* 0x20
-        // Sets the high bit of each byte that is at least `least`.
+        // Returns a word with the high bit set in each byte that is at least `least`.
         func isAtLeast(_ least: UInt8) -> UInt64 { lower &+ ones &* UInt64(0x80 - least) }
         let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
         // Setting bit 0x20 changes no decimal digit. `text << 2` excludes the other bytes that become digits when the

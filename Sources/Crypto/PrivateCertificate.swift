@@ -36,7 +36,7 @@ final class PrivateCertificate {
         (self.key, certificates) = chosen
     }
 
-    /// Returns the text of each key block, or the whole text if it has none.
+    /// Returns the text of each key block, or the whole text if it contains no key block.
     private static func keyTexts(_ text: PEMText) -> [[UInt8]] {
         text.hasKey ? text.blocks.filter(\.isKey).map(\.text) : [text.bytes]
     }

@@ -43,7 +43,8 @@ struct ConnectAnswer {
         }
     }
 
-    /// Returns the offset after the empty line; nil if the head is incomplete. Searches no byte twice.
+    /// Returns the offset after the empty line; nil if the head is incomplete. Each call continues where the previous
+    /// call stopped.
     private mutating func findEndOfHead() -> Int? {
         while searchStart + Self.endOfHead.count <= bytes.count {
             let end = searchStart + Self.endOfHead.count

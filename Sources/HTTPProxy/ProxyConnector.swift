@@ -85,7 +85,7 @@ private final class TunnelHandler: ByteStreamHandler {
         }
     }
 
-    /// Returns the reason of an answer 407, as the end of an error message.
+    /// Returns the reason for status 407, as the end of an error message.
     ///
     /// - Parameter logins: the schemes that the proxy offers.
     private func loginAdvice(_ logins: [String]) -> String {

@@ -35,6 +35,7 @@ public enum JSONKind: UInt8, Sendable {
 
 /// The memory of the values of one text: the nodes, and the bytes. The bytes are a copy of the text, then zeros, then
 /// the decoded strings. A parser refills the same tape; the tape of a document is filled once.
+///
 /// The pointers are valid until the next `prepare`, while the tape lives.
 package final class JSONTape {
     private(set) var nodes: UnsafeMutablePointer<JSONNode>

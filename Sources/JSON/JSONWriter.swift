@@ -169,8 +169,8 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
-    /// Appends a string that needs no escapes, with its comma and quotes, and with the colon of a key. A fast path
-    /// that writes once.
+    /// Appends a key or string that needs no escapes, including the comma, the quotes and the colon of a key. A fast
+    /// path with a single append.
     private mutating func appendPlain(_ text: UnsafeRawBufferPointer, isKey: Bool) {
         let comma = followsValue ? 1 : 0
         appendBytes(comma + text.count + (isKey ? 3 : 2)) { place in

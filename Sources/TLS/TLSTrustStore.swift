@@ -36,6 +36,6 @@ public final class TLSTrustStore: @unchecked Sendable {
 
     deinit { X509_STORE_free(pointer) }
 
-    /// Makes this store the store of a context, which retains the store.
+    /// Sets this store as the trust store of a context. The context retains the store.
     func use(in context: OpaquePointer) { withExtendedLifetime(self) { SSL_CTX_set1_cert_store(context, pointer) } }
 }

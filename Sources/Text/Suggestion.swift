@@ -46,7 +46,7 @@ public enum Suggestion {
         Array(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" }.prefix(lengthMax))
     }
 
-    /// Returns the minimum number of insertions, deletions, replacements and swaps of neighbors that turn one name
+    /// Returns the minimum number of insertions, deletions, replacements and swaps of neighbors that change one name
     /// into the other.
     private static func slips(_ from: [Unicode.Scalar], _ to: [Unicode.Scalar]) -> Int {
         var before: [Int] = []

@@ -1,7 +1,7 @@
 private import CYAML
 import JSON
 
-/// The sequence of libyaml's parsing events of a text.
+/// The sequence of events that the parser of libyaml reports for a text.
 struct YAMLEvents: ~Copyable {
     enum Kind {
         /// A start or end of a stream or document that needs no action.

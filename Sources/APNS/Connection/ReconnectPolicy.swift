@@ -3,11 +3,13 @@ public import EventLoop
 /// The policy that decides when the next connection may be opened. APNs treats frequent connects and disconnects as a
 /// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays after failures are random
 /// and grow with each failure. The number of connects per minute is limited even if they succeed.
+///
 /// The policy is pure. Callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
         /// Delay between the start of the first failed attempt and the start of the next attempt. The delay doubles
         /// with each further failure.
+        ///
         /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at
         /// one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
         /// of the failed one.

@@ -3,6 +3,7 @@ import Crypto
 import HTTP2
 
 /// A writer of the header fields of requests on one connection.
+///
 /// HPACK indexes fields that rarely change on a connection. It does not index the path, or fields that differ with
 /// each request. However, the first occurrence of such a field, except the path, is indexed, so that the field's name
 /// enters the peer's table (Apple, "Sending notification requests to APNs").

@@ -35,7 +35,7 @@ public struct StreamGate: Sendable {
         case answered
         /// A refusal of the stream by the peer.
         case refused
-        /// The close or failure of the connection before the answer.
+        /// The end of the connection before the answer.
         case cutOff
         /// Another end without an answer.
         case other
@@ -52,7 +52,7 @@ public struct StreamGate: Sendable {
     /// Creates the gate of a connection that has not received the peer's SETTINGS.
     ///
     /// - Parameter startsProbing: whether the connection starts with one stream, until APNs has accepted the
-    ///   credential. Usually false with a certificate.
+    ///   credential. Usually false if the credential is a certificate.
     public init(streamsMax: Int, startsProbing: Bool = true) {
         self.streamsMax = streamsMax
         self.startsProbing = startsProbing

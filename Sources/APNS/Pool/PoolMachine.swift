@@ -103,6 +103,7 @@ struct PoolMachine: Sendable {
 
     /// Returns the next step to remove connections that the load does not need. Called when a connection is up, and
     /// at each time that the function returned as `later`.
+    ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
         let serving = members.indices.filter {
@@ -318,7 +319,8 @@ struct PoolMachine: Sendable {
         isProbing = false
     }
 
-    /// Returns the slots of all connections that accept pushes, to be drained. Their ends do not count as failures.
+    /// Returns the slots of all connections that accept pushes, for the pool to drain. The ends of these connections do
+    /// not count as failures.
     mutating func retire() -> [Int] {
         let slots = members.indices.filter { members[$0]?.gate.isServing == true }
         for slot in slots { members[slot]?.isRetired = true }

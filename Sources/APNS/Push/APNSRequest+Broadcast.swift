@@ -7,7 +7,7 @@ extension APNSRequest {
     ///
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
-    ///   - bundleID: without a suffix.
+    ///   - bundleID: the bundle ID without a suffix.
     ///   - expiration: UNIX seconds; with nil or 0, APNs does not store the broadcast. A channel without storage
     ///     accepts no other values.
     ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
