@@ -1,4 +1,5 @@
-/// One of the two environments of APNs. Device tokens, channels and newer keys belong to exactly one environment.
+/// One of the two environments of APNs. Device tokens and channels belong to exactly one environment. Newer keys may
+/// be limited to one environment.
 public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox

@@ -52,8 +52,9 @@ public struct AnswerVerdict: Sendable, Hashable {
 
     /// Creates the verdict on an answer.
     ///
-    /// The reason decides if it is known and its documented status has the same class as `status`. Classes are
-    /// compared because APNs has sent `ExpiredToken` with 400 and later with 410. Otherwise, the status decides.
+    /// If the reason is known and its documented status has the same class (first digit) as `status`, the reason
+    /// decides. Otherwise, the status decides. Classes are compared because APNs has sent `ExpiredToken` with 400 and
+    /// later with 410.
     ///
     /// - Parameters:
     ///   - reason: nil if the answer contains none.
@@ -68,7 +69,7 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// Creates the verdict by reason, from both of Apple's tables of statuses and reasons.
+    /// Creates the verdict from a reason, as specified in both of Apple's tables of statuses and reasons.
     private init(_ reason: Reason) {
         switch reason {
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .invalidPushType,
@@ -106,14 +107,14 @@ public struct AnswerVerdict: Sendable, Hashable {
         }
     }
 
-    /// Creates the verdict by status, for answers without a reason or with an undocumented one.
+    /// Creates the verdict from a status, for answers without a reason or with an undocumented one.
     private init(status: Int) {
         switch status {
         case 200..<300: self.init(.ok, .message)
         case 410: self.init(.prune, .target)
         case 408, 429: self.init(.backOff, .target)
         case 400..<500: self.init(.deadLetter, .message)
-        // APNs sends no other status except 5xx, so the answer may come from a proxy.
+        // Either 5xx, or a status that APNs does not send and that may come from a proxy.
         default: self.init(.backOff, .endpoint)
         }
     }

@@ -1,7 +1,7 @@
 /// The subset of DER (X.690) that Apple's list of topics uses: a sequence of texts, each followed by a sequence.
 enum DERSequence {
     private static let sequenceTag: UInt8 = 0x30
-    /// UTF8String, PrintableString and IA5String.
+    /// Tags of UTF8String, PrintableString and IA5String.
     private static let textTags: [UInt8] = [0x0C, 0x13, 0x16]
 
     /// Returns the texts in a sequence, without those in nested sequences. Returns an empty array for other contents.

@@ -39,8 +39,8 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Suffix of the bundle ID in `apns-topic`. Empty if the topic is the bundle ID. For `mdm`, the topic is the UID of the
-    /// MDM certificate, which replaces the bundle ID.
+    /// Suffix that follows the bundle ID in `apns-topic`. Empty if the topic is the bundle ID. For `mdm`, the topic
+    /// is the UID of the MDM certificate, which replaces the bundle ID.
     public var topicSuffix: StaticString {
         switch self {
         case .alert, .background, .mdm: ""
@@ -81,7 +81,7 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The priority of a request that sets none; nil omits the header, for which APNs assumes 10.
+    /// The priority of a request that sets none; nil omits the header, so APNs assumes 10.
     public var defaultPriority: Priority? { self == .background ? .considerate : nil }
 
     /// The name that a certificate must contain.

@@ -45,7 +45,7 @@ public enum Base64URL {
         return bits == 0 ? bytes : nil
     }
 
-    /// Decodes base64url in a string.
+    /// Decodes base64url. Returns nil unless `text` is a possible result of `encode`.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { decode(UnsafeRawBufferPointer($0)) }

@@ -27,8 +27,8 @@ public struct CertificateExtension: Sendable, Hashable {
 
 /// An in-memory certificate authority for tests, the quickstart and the simulator. Uses P-256 keys. Not for production.
 public struct CertificateAuthority: Sendable {
-    /// The validity period of a certificate, in seconds from now. By default, it starts an hour ago, to tolerate
-    /// different clocks.
+    /// The validity period of a certificate, in seconds relative to the time of issue. By default, the period starts
+    /// an hour before the issue, to tolerate differences between clocks.
     public struct Validity: Sendable {
         public var fromSeconds: Int
         public var untilSeconds: Int
@@ -54,8 +54,8 @@ public struct CertificateAuthority: Sendable {
         try make(name: name, below: nil, validity: validity)
     }
 
-    /// Creates an intermediate authority that this authority signs. Servers must also present its certificate to clients that
-    /// trust only this authority.
+    /// Creates an intermediate authority, whose certificate this authority signs. Servers must also present the
+    /// intermediate certificate to clients that trust only this authority.
     ///
     /// - Throws: the errors of `make`.
     public func intermediate(
@@ -64,6 +64,8 @@ public struct CertificateAuthority: Sendable {
         try Self.make(name: name, below: self, validity: validity)
     }
 
+    /// Creates an authority with a new key.
+    ///
     /// - Parameter parent: the signing authority; nil for a self-signed authority.
     private static func make(
         name: String, below parent: CertificateAuthority?, validity: Validity
@@ -80,7 +82,7 @@ public struct CertificateAuthority: Sendable {
 
     /// Issues a certificate for a TLS server with the given names and addresses.
     ///
-    /// - Throws: `invalidArgument` for an invalid name or address, or if both lists are empty.
+    /// - Throws: `invalidArgument` for an invalid name or address, or if both lists are empty, otherwise `failed`.
     public func issueServer(
         dnsNames: [String], ipAddresses: [String] = [], validity: Validity = Validity()
     ) throws(CryptoError) -> IssuedCertificate {
@@ -106,7 +108,7 @@ public struct CertificateAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - name: the common name, at most 64 bytes.
-    ///   - userID: `UID` of the subject.
+    ///   - userID: the `UID` of the subject; nil omits it.
     ///   - extensions: additional extensions, such as Apple's.
     /// - Throws: `invalidArgument` for an invalid name, otherwise `failed`.
     public func issueClient(

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The contents of a certificate, whose signature is not verified.
+/// The contents of a certificate. The certificate's signature is not verified.
 public struct CertificateContents: Sendable {
     /// Maximum number of extensions read from one certificate.
     static let extensionsMax = 64

@@ -30,7 +30,7 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
             return
         }
         guard key == nil else {
-            throw CryptoError(.malformed, "a PKCS #12 file contains its private key: remove key_file")
+            throw CryptoError(.malformed, "a PKCS #12 file contains its private key; remove key_file")
         }
         try self.init(PrivateCertificate(pkcs12: text.bytes, passphrase: passphrase, isWanted))
     }

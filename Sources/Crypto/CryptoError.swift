@@ -4,13 +4,14 @@ internal import COpenSSL
 /// contains key material.
 public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
-        /// A text that is not PEM, is truncated, or contains another kind of block.
+        /// An unreadable or inconsistent input, such as a text that is not PEM, a wrong passphrase, or a key without
+        /// a certificate.
         case malformed
-        /// A valid key that is not supported: it is encrypted, or on another curve.
+        /// A valid key that is not supported, such as an encrypted key or a key on another curve.
         case unsupported
         /// An invalid argument, such as a host name with a comma.
         case invalidArgument
-        /// A failure of an OpenSSL function, without memory or entropy.
+        /// A failure of an OpenSSL function, for example because it got no memory or entropy.
         case failed
     }
 
@@ -23,8 +24,8 @@ public struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Adds OpenSSL's reason from this thread's error queue to the message, and empties the queue. Call it in the same
-    /// synchronous function as the failed call.
+    /// Creates an error from the message and OpenSSL's reason in this thread's error queue, and empties the queue.
+    /// Call the initializer in the same synchronous function as the failed call.
     package init(_ code: Code, drainingOpenSSLAfter message: String) {
         let reason = OpenSSLErrors.drain()
         self.init(code, reason.map { "\(message) (\($0.text))" } ?? message)

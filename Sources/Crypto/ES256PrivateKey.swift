@@ -4,12 +4,12 @@ internal import COpenSSL
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
-    /// Reads a `.p8` file of Apple: one unencrypted PKCS#8 `PRIVATE KEY` block. Also accepts lost or escaped line ends, Base64
-    /// around the whole text, and DER (`PEMText`).
+    /// Reads a `.p8` file of Apple: one unencrypted PKCS#8 `PRIVATE KEY` block. Also accepts lost or escaped line
+    /// ends, Base64 around the whole text, and DER (`PEMText`).
     ///
     /// - Parameter source: the origin of the text, for error messages.
-    /// - Throws: `malformed` if the text contains no such key or several, `unsupported` if the key has another type or curve
-    ///   or is encrypted. No error contains any part of the key.
+    /// - Throws: `malformed` if the text contains no such key or several different ones, `unsupported` if the key has
+    ///   another type or curve or is encrypted. No error contains any part of the key.
     public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
         let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {
@@ -37,7 +37,8 @@ public struct ES256PrivateKey: Sendable, Equatable {
         self.key = key
     }
 
-    /// Returns the block of the only private key. In a text without one, returns the closest block, for the error message.
+    /// Returns the block of the only private key. If the text contains no `PRIVATE KEY`, returns another block, from
+    /// which the caller derives the error message.
     private static func block(in text: PEMText, _ source: String) throws(CryptoError) -> PEMBlock {
         guard !text.isPKCS12 else {
             throw CryptoError(
@@ -51,7 +52,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
             guard try !PEMBlock.first(in: other.text, what: source).holdsSame(as: block) else { continue }
             throw CryptoError(
                 .malformed,
-                "\(source) contains different private keys: keep the one that key_id names, and remove the others")
+                "\(source) contains different private keys; keep the one that key_id names, and remove the others")
         }
         return block
     }
@@ -76,7 +77,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
         defer { EVP_PKEY_CTX_free(context) }
         guard EVP_PKEY_check(context) == 1 else {
             throw CryptoError(
-                .malformed, drainingOpenSSLAfter: "the private and public half of the key do not match")
+                .malformed, drainingOpenSSLAfter: "the private and public halves of the key do not match")
         }
     }
 

@@ -28,8 +28,9 @@ public struct ES256PublicKey: Sendable {
     /// Returns whether `signature` is a signature of the SHA-256 hash of `bytes` with this key. False for a malformed
     /// signature. Takes 41 µs.
     ///
-    /// - Parameter signature: r and s, 64 bytes, as in JWS, or DER. 64 bytes count as r and s. A DER signature of that length
-    ///   has r and s of 58 bytes together, which does not occur in practice.
+    /// - Parameter signature: r and s in 64 bytes, as in JWS, or a DER sequence. A signature of 64 bytes is read as r
+    ///   and s. A DER sequence of that length would contain r and s of 58 bytes together, which does not occur in
+    ///   practice.
     public func verify(signature: [UInt8], of bytes: [UInt8]) -> Bool {
         let isRaw = signature.count == ES256Signature.rawBytes
         guard let der = isRaw ? ES256Signature.der(fromRaw: signature) : signature else { return false }

@@ -1,5 +1,5 @@
-/// The conversion of eight hexadecimal digits at once, in the bytes of one word, with the first digit in the highest byte.
-/// Digit by digit, the IDs of a delivery would cost a thousand instructions.
+/// The conversion of eight hexadecimal digits at once. The digits are the bytes of one word, with the first digit in
+/// the highest byte. Conversion digit by digit would cost a thousand instructions for the IDs of a delivery.
 public enum HexDigits {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits = ones &* 0x80
@@ -28,10 +28,11 @@ public enum HexDigits {
     @inlinable public static func areAll(_ text: UInt64) -> Bool {
         guard text & highBits == 0 else { return false }
         let lower = text | ones &* 0x20
-        // Sets the high bit of each byte that is at least `least`.
+        // Returns a word with the high bit set in each byte that is at least `least`.
         func isAtLeast(_ least: UInt8) -> UInt64 { lower &+ ones &* UInt64(0x80 - least) }
         let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
-        // Setting bit 0x20 changes no decimal digit. `text << 2` excludes other bytes that the bit made a digit.
+        // Setting bit 0x20 changes no decimal digit. `text << 2` excludes the other bytes that become digits when the
+        // bit is set.
         let areDigits = isAtLeast(UInt8(ascii: "0")) & ~isAtLeast(UInt8(ascii: "9") + 1) & (text << 2)
         return (areLetters | areDigits) & highBits == highBits
     }

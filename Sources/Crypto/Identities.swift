@@ -34,7 +34,7 @@ final class Identities {
         guard names.count <= 1 else {
             throw CryptoError(
                 .malformed,
-                "the file contains certificates with private keys for \(names.sorted().joined(separator: " and ")): "
+                "the file contains certificates with private keys for \(names.sorted().joined(separator: " and ")); "
                     + "export each to a separate file")
         }
         let lasts: (CertificateContents?) -> Int64 = { $0?.notAfterSeconds ?? .min }
@@ -58,7 +58,7 @@ enum PKCS12Keys {
     ///
     /// - Parameters:
     ///   - file: a file that `PKCS12_parse` has read with this passphrase.
-    ///   - library: the library context with the algorithms of the file.
+    ///   - library: the library context that provides the algorithms of the file.
     static func all(in file: OpaquePointer?, _ passphrase: String?, _ library: OpaquePointer) -> [OpaquePointer] {
         defer { OpenSSLErrors.clear() }
         // Without a passphrase, the file may use no password or an empty one.

@@ -5,7 +5,7 @@ internal import COpenSSL
 package enum OpenSSLErrors {
     /// One entry of the queue.
     package struct Entry {
-        /// The part of OpenSSL (`ERR_LIB_SSL`, …).
+        /// The part of OpenSSL that reported the error (`ERR_LIB_SSL`, …).
         package let library: Int32
         /// The reason code of that part (`SSL_R_…`).
         package let reason: Int32

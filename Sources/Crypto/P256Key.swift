@@ -7,7 +7,7 @@ final class P256Key: @unchecked Sendable {
     /// The key, valid for the lifetime of this object.
     let pointer: OpaquePointer
 
-    /// Takes ownership of `pointer`, and frees it even on an error.
+    /// Creates a key that owns `pointer`. Frees `pointer` even if the initializer throws.
     init(owning pointer: OpaquePointer, what: String) throws(CryptoError) {
         guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else {
             EVP_PKEY_free(pointer)

@@ -43,7 +43,7 @@ final class PEMBlock {
     /// A copy of the bytes. Not for secrets, since the copy is not cleared.
     var contents: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: length)) }
 
-    /// Decodes the bytes with one of OpenSSL's `d2i` functions. Returns nil unless it reads all bytes.
+    /// Decodes the bytes with one of OpenSSL's `d2i` functions. Returns nil unless that function reads all bytes.
     func decode<Value>(_ d2i: (inout UnsafePointer<UInt8>?, Int) -> Value?, free: (Value) -> Void) -> Value? {
         var position: UnsafePointer<UInt8>? = UnsafePointer(bytes)
         guard let value = d2i(&position, length) else { return nil }

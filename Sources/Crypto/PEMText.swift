@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do: lost line ends,
-/// spaces or a literal `\n` instead, indentation, quotes, and Base64 around the whole text.
+/// The PEM blocks of a text. Repairs the damage that environment variables, secret stores and YAML files do: lost
+/// line ends, line ends replaced by spaces or a literal `\n`, indentation, quotes, and Base64 around the whole text.
 ///
 /// DER becomes a block, too. Ambiguous text stays unchanged, and OpenSSL then refuses it.
 struct PEMText {
@@ -18,6 +18,8 @@ struct PEMText {
     /// Whether the text is PKCS #12 (`.p12`), which is not PEM.
     private(set) var isPKCS12 = false
 
+    /// Reads the blocks of a text.
+    ///
     /// - Throws: `malformed` if the text is empty.
     init(_ given: [UInt8], what: String) throws(CryptoError) {
         guard given.contains(where: { !Self.isSpace($0) }) else { throw CryptoError(.malformed, "\(what) is empty") }
@@ -101,7 +103,7 @@ struct PEMText {
                 isEscaped = false
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                // A backslash starts an unknown escape.
+                // The character follows a backslash, which makes it an unknown escape.
                 guard !isEscaped else { return nil }
                 base64.append(byte)
             case UInt8(ascii: "\""), UInt8(ascii: "'"): isEscaped = false
@@ -124,7 +126,7 @@ struct PEMText {
         return Array(text.prefix(Int(max(0, count))))
     }
 
-    /// Decodes a text that consists only of Base64; nil for other texts.
+    /// Decodes a text that consists only of Base64. Returns nil for other texts.
     private static func outerBase64(_ bytes: [UInt8]) -> [UInt8]? {
         guard let base64 = plainBase64(bytes[...]), !base64.isEmpty, base64.count % 4 == 0 else { return nil }
         let padding = base64.suffix(2).count { $0 == UInt8(ascii: "=") }

@@ -8,6 +8,8 @@ final class PrivateCertificate {
     /// The library context of a PKCS #12 file, which must outlive the key and the certificates; nil for PEM.
     private let algorithms: KeychainAlgorithms?
 
+    /// Reads the private key and its certificate from PEM.
+    ///
     /// - Parameter key: the text of the private key; nil if `pem` contains it.
     init(
         pem: PEMText, key: PEMText?, passphrase: String?, _ isWanted: (CertificateContents) -> Bool
@@ -20,7 +22,7 @@ final class PrivateCertificate {
                 guard key == nil, !pem.blocks.isEmpty, !pem.hasKey else { throw error }
                 throw CryptoError(
                     .malformed,
-                    "the file contains a certificate without its private key: export both together as PKCS #12 (.p12), or "
+                    "the file contains a certificate without its private key; export both together as PKCS #12 (.p12), or "
                         + "set key_file")
             }
         }
@@ -34,7 +36,7 @@ final class PrivateCertificate {
         (self.key, certificates) = chosen
     }
 
-    /// Returns the text of each key block, or the whole text if it has none.
+    /// Returns the text of each key block, or the whole text if it contains no key block.
     private static func keyTexts(_ text: PEMText) -> [[UInt8]] {
         text.hasKey ? text.blocks.filter(\.isKey).map(\.text) : [text.bytes]
     }
@@ -71,7 +73,7 @@ final class PrivateCertificate {
         guard let key, !certificates.isEmpty else {
             EVP_PKEY_free(key)
             throw CryptoError(
-                .malformed, "the file contains no certificate with its private key: export both together, as one item")
+                .malformed, "the file contains no certificate with its private key; export both together, as one item")
         }
         // OpenSSL returns only the first of several identities.
         found.keys = [key] + PKCS12Keys.all(in: file, passphrase, algorithms.pointer)
@@ -112,7 +114,7 @@ final class PrivateCertificate {
         throw CryptoError(
             .malformed,
             passphrase == nil
-                ? "the private key has a passphrase: set passphrase"
+                ? "the private key has a passphrase; set passphrase"
                 : "cannot read the private key; check the passphrase")
     }
 
@@ -128,7 +130,7 @@ final class PrivateCertificate {
         return CryptoError(
             .malformed,
             passphrase == nil
-                ? "the PKCS #12 file has a passphrase: set passphrase"
+                ? "the PKCS #12 file has a passphrase; set passphrase"
                 : "the passphrase of the PKCS #12 file is wrong")
     }
 }

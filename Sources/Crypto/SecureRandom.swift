@@ -13,7 +13,7 @@ public enum SecureRandom {
 
     /// Fills `buffer` with random bytes, without allocation.
     ///
-    /// - Throws: `failed`, as `bytes(count:)`.
+    /// - Throws: `failed`, like `bytes(count:)`.
     public static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) {
         guard isFilled(buffer) else { throw failure() }
     }

@@ -40,7 +40,7 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Returns a random UUID (version 4).
     ///
-    /// - Throws: `failed`, as ``SecureRandom/bytes(count:)``.
+    /// - Throws: `failed`, like ``SecureRandom/bytes(count:)``.
     public static func random() throws(CryptoError) -> UUIDValue {
         var halves: (UInt64, UInt64) = (0, 0)
         try withUnsafeMutableBytes(of: &halves) { (buffer) throws(CryptoError) in try SecureRandom.fill(buffer) }

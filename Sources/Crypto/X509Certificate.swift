@@ -7,8 +7,9 @@ final class X509Certificate {
     /// Creates and signs a certificate.
     ///
     /// - Parameters:
-    ///   - userID: `UID` of the subject, before its common name.
-    ///   - extensions: OpenSSL's number of each extension, and its value in the syntax of OpenSSL's configuration files.
+    ///   - userID: the `UID` of the subject, which precedes the common name; nil omits it.
+    ///   - extensions: OpenSSL's number of each extension, and its value in the syntax of OpenSSL's configuration
+    ///     files.
     ///   - foreignExtensions: extensions that OpenSSL does not support.
     init(
         subject: String, userID: String? = nil, key: P256Key, issuer: String, issuerKey: P256Key,

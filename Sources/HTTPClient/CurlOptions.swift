@@ -1,6 +1,6 @@
 import CCURL
 
-/// The options of one transfer, and the first error of libcurl.
+/// The options of one transfer, and the first error that libcurl returned while they were set.
 struct CurlOptions {
     private let handle: UnsafeMutableRawPointer
     private(set) var code = CURLE_OK
@@ -13,7 +13,8 @@ struct CurlOptions {
     mutating func apply(_ request: HTTPRequest, _ errorText: UnsafeMutablePointer<CChar>) {
         errorText.pointee = 0
         check(martlet_curl_set_text(handle, CURLOPT_ERRORBUFFER, errorText))
-        // Signals are shared by the whole process. QUICK_EXIT does not wait for an unresponsive name server.
+        // Signals are shared by the whole process, so libcurl must not use them. With QUICK_EXIT, libcurl does not
+        // wait for an unresponsive name server.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -32,7 +33,7 @@ struct CurlOptions {
             set(CURLOPT_PASSWORD, credentials.password)
         }
         if var pem = request.authoritiesPEM {
-            // Otherwise, libcurl would also trust the system's directory of authorities.
+            // By default, libcurl would also trust the authorities in the system's directory.
             check(martlet_curl_set_text(handle, CURLOPT_CAPATH, nil))
             pem.withUTF8 { check(martlet_curl_set_blob(handle, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count)) }
         }
@@ -92,7 +93,7 @@ struct CurlOptions {
     }
 }
 
-/// Passes a part of the response to the transfer. Returns the number of accepted bytes. Any other number than `count`
+/// Passes a part of the response to the transfer. Returns the number of accepted bytes. Any number other than `count`
 /// ends the transfer.
 private func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ transfer: UnsafeMutableRawPointer?,

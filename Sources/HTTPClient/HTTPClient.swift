@@ -6,9 +6,9 @@ import Glibc
 ///     let client = HTTPClient()
 ///     let response = try client.send(HTTPRequest(.get, try HTTPURL("http://127.0.0.1:9090/status")))
 ///
-/// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on the thread of a command or of a
-/// helper, never on a lane, and on one thread at a time. It follows no redirects, uses no proxies, and stores no cookies, so
-/// only the configuration determines the destination of a request.
+/// A request blocks for at most ``HTTPLimits/wholeMillisecondsMax``. Use the client on a command's thread or on a
+/// helper thread, never on a lane, and only on one thread at a time. The client follows no redirects, uses no
+/// proxies, and stores no cookies, so only the configuration determines the destination of a request.
 public final class HTTPClient {
     private var handle: UnsafeMutableRawPointer?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))

@@ -17,7 +17,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooLarge
         /// A server that does not speak HTTP/1.1.
         case notHTTP
-        /// A libcurl that cannot be loaded, is out of memory, or lacks a required feature.
+        /// A libcurl that cannot be loaded, is out of memory, or fails for another reason.
         case unavailable
     }
 

@@ -4,7 +4,7 @@ final class HTTPTransfer {
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private var headerBytes = 0
-    /// Whether the end of the header was received. libcurl does not require the end of the header.
+    /// Whether the empty line that ends the header was received. libcurl does not require this line.
     private(set) var isHeadComplete = false
     /// Whether the response exceeded a limit.
     private(set) var isTooLarge = false

@@ -35,7 +35,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses a URL.
     ///
-    /// - Throws: `invalidRequest`. The message does not quote the text, which may contain a password.
+    /// - Throws: `invalidRequest` for an invalid URL, `unavailable` if libcurl cannot be loaded. No message quotes
+    ///   the text, which may contain a password.
     public init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else { throw Self.invalid }
         try CurlLibrary.load()

@@ -19,7 +19,7 @@ struct ConnectAnswer {
     private static let endOfHead = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
-    /// Offset from which to search the end of the head.
+    /// Offset at which the search for the end of the head continues.
     private var searchStart = 0
     private var interimHeads = 0
 
@@ -43,7 +43,8 @@ struct ConnectAnswer {
         }
     }
 
-    /// Returns the offset after the empty line; nil if the head is incomplete. Searches no byte twice.
+    /// Returns the offset after the empty line; nil if the head is incomplete. Each call continues where the previous
+    /// call stopped.
     private mutating func findEndOfHead() -> Int? {
         while searchStart + Self.endOfHead.count <= bytes.count {
             let end = searchStart + Self.endOfHead.count
@@ -74,7 +75,7 @@ struct ConnectAnswer {
         return elements.compactMap { element in
             let element = element.drop { $0.isWhitespace }
             let scheme = element.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            // A parameter of the previous challenge.
+            // A name followed by `=` is a parameter of the previous challenge.
             let isParameter = element.dropFirst(scheme.count).drop { $0.isWhitespace }.first == "="
             return scheme.isEmpty || isParameter ? nil : String(scheme.prefix(loginCharactersMax))
         }

@@ -6,13 +6,15 @@ public import EventLoop
 /// A connection fails if the proxy does not answer CONNECT within ``answerSecondsMax``. The connector to the proxy limits
 /// the earlier steps.
 public final class ProxyConnector: ByteConnector {
-    /// Maximum time from the open connection to the proxy until its answer, including the proxy's connect to the
-    /// target.
+    /// Maximum time from the opening of the connection to the proxy until the proxy's answer. Includes the time in
+    /// which the proxy connects to the target.
     public static let answerSecondsMax = 6
 
     private let proxy: ByteConnector
     private let authorization: String?
 
+    /// Creates a connector to an endpoint behind a proxy.
+    ///
     /// - Parameters:
     ///   - proxy: opens streams to the proxy, with or without TLS.
     ///   - authorization: the secret value of `proxy-authorization`, sent only to the proxy.
@@ -44,7 +46,8 @@ private final class TunnelHandler: ByteStreamHandler {
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
     private var failure: TransportError?
-    /// The cancellation of the timer, which runs from the open connection until the proxy has answered.
+    /// A closure that cancels the timer. The timer runs from the opening of the connection to the proxy until the
+    /// proxy's answer.
     private var cancelTimer: () -> Void = {}
 
     init(_ next: ByteStreamHandler, request: [UInt8], hasLogin: Bool, target: Endpoint, proxy: Endpoint) {
@@ -82,6 +85,8 @@ private final class TunnelHandler: ByteStreamHandler {
         }
     }
 
+    /// Returns the reason for status 407, as the end of an error message.
+    ///
     /// - Parameter logins: the schemes that the proxy offers.
     private func loginAdvice(_ logins: [String]) -> String {
         guard logins.isEmpty || logins.contains(where: { $0.lowercased() == "basic" }) else {

@@ -1,6 +1,7 @@
 public import EventLoop
 
-/// The hosts that are reached without the environment's proxy: this machine, and the hosts in `NO_PROXY`.
+/// The hosts that are reached without the proxy that the environment variables name: this machine, and the hosts in
+/// `NO_PROXY`.
 ///
 /// The syntax is that of curl and Go: a list of names and addresses, separated by commas. Each entry may have a port. A name
 /// includes its subdomains, with or without a leading `*.`. `*` means all hosts. Networks (`10.0.0.0/8`) are not supported.
@@ -14,6 +15,8 @@ public struct ProxyExemptions: Sendable, Hashable {
     private let entries: [Entry]
     private let areAllExempt: Bool
 
+    /// Reads the exemptions from a list.
+    ///
     /// - Parameter list: the value of `NO_PROXY`.
     public init(_ list: String) {
         let parts = list.split { $0 == "," || $0 == " " }.map { $0.lowercased() }

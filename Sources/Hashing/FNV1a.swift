@@ -3,6 +3,8 @@
 public struct FNV1a: Sendable, Hashable {
     @usableFromInline var state: UInt64
 
+    /// Creates the hash of an empty sequence.
+    ///
     /// - Parameter seed: a value that changes the hash of the same bytes; 0 gives standard FNV-1a.
     @inlinable public init(seed: UInt64 = 0) {
         state = seed ^ 0xcbf2_9ce4_8422_2325

@@ -1,6 +1,5 @@
-/// A keyed 64-bit hash for hash tables and fingerprints. Each mixer has its own random secrets, so senders cannot choose
-/// values that collide. A comparison of hashes only has the collision probability of 64
-/// random bits.
+/// A keyed 64-bit hash for hash tables and fingerprints. Each mixer has its own random secrets, so senders cannot
+/// choose values that collide. The probability that two different values have equal hashes is that of 64 random bits.
 @frozen public struct SecretMixer: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
@@ -16,7 +15,8 @@
         return product.high ^ product.low
     }
 
-    /// Returns the hash of bytes, 16 per step. The last step reads the last 16 bytes, and may overlap the step before.
+    /// Returns the hash of bytes. Each step reads 16 bytes. The last step reads the last 16 bytes, which may overlap
+    /// the bytes of the step before.
     public func hash(_ bytes: UnsafeRawBufferPointer, after start: UInt64 = 0) -> UInt64 {
         func word(at offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
         let count = bytes.count

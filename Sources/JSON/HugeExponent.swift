@@ -1,5 +1,5 @@
-/// The magnitude of an exponent beyond a machine word, as in `1e100000000000000000000`: the written digits, and a shift
-/// for the position of the decimal point. Borrows the number's bytes.
+/// The magnitude of an exponent that exceeds a machine word, as in `1e100000000000000000000`: the written digits, and
+/// a shift for the position of the decimal point. Borrows the number's bytes.
 struct HugeExponent {
     /// The written digits in ASCII, without leading zeros.
     private let digits: UnsafeRawBufferPointer
@@ -8,6 +8,8 @@ struct HugeExponent {
     /// The magnitude up to which differences are exact.
     private static let exactMax: Int64 = 1 << 56
 
+    /// Reads the digits of an exponent.
+    ///
     /// - Parameter text: the part of a number after its `e`.
     init(_ text: UnsafeRawBufferPointer, shift: Int64) {
         let first = text.firstIndex { $0 &- UInt8(ascii: "1") < 9 } ?? text.endIndex
@@ -15,7 +17,7 @@ struct HugeExponent {
         self.shift = shift
     }
 
-    /// Returns the difference to another exponent.
+    /// Returns this magnitude minus `other`. A difference beyond `exactMax` is approximate, and has the correct sign.
     func beyond(_ other: HugeExponent) -> Int64 {
         let count = max(digits.count, other.digits.count)
         var difference: Int64 = 0

@@ -11,7 +11,7 @@ public struct JSONPosition: Sendable, Hashable {
         self.column = column
     }
 
-    /// Computes line and column of `offset`, which is clamped to the text.
+    /// Creates the position of `offset`, which is clamped to the text.
     package init(offset: Int, in text: UnsafeBufferPointer<UInt8>) {
         self.init(offset: 0, line: 1, column: 1)
         advance(to: offset, in: text)
@@ -52,7 +52,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code
     public var position: JSONPosition
-    /// The probable mistake of the writer; nil if the error matches no common mistake.
+    /// The probable mistake in the text; nil if the error matches no common mistake.
     public var slip: JSONSlip?
 
     public init(code: Code, position: JSONPosition, slip: JSONSlip? = nil) {

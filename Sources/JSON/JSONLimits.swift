@@ -1,6 +1,6 @@
 /// Limits of a parser.
 public struct JSONLimits: Sendable, Hashable {
-    /// Maximum bytes of the text.
+    /// Maximum size of the text.
     public var bytesMax: Int
     /// Maximum nesting of arrays and objects; 0 allows scalars only.
     public var depthMax: Int

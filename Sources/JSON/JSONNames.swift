@@ -1,12 +1,14 @@
 /// Member names to be found together, in one pass over an object.
 public struct JSONNames: Sendable {
-    /// Maximum names; each key is compared with all of them.
+    /// Maximum number of names. Each key is compared with every name.
     public static let namesMax = 16
-    /// Maximum bytes of a name, all covered by its fingerprint.
+    /// Maximum length of a name. The fingerprint covers all bytes of such a name.
     public static let nameBytesMax = 16
 
     private let words: [KeyFingerprint]
 
+    /// Creates the names to find.
+    ///
     /// - Precondition: at most 16 names of at most 16 bytes.
     public init(_ names: [StaticString]) {
         precondition(names.count <= Self.namesMax && names.allSatisfy { $0.utf8CodeUnitCount <= Self.nameBytesMax })

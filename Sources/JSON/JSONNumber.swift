@@ -1,17 +1,19 @@
-/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of its text,
-/// which must outlive the number.
+/// The value of a JSON number of any size and precision: `0.digits × 10^exponent`. Borrows the bytes of the number's
+/// text, which must outlive the value.
 package struct JSONNumber {
     package let isNegative: Bool
     /// The significant digits in ASCII, possibly with a decimal point between them; the first and last digit are not
     /// zero.
     private let digits: UnsafeRawBufferPointer
-    /// The number of significant digits before the decimal point; negative if zeros follow the point. Limited to
-    /// ±`exponentMax`; `huge` has the full value of a larger exponent.
+    /// The exponent of `0.digits × 10^exponent`. Limited to ±`exponentMax`; `huge` has the full value of a larger
+    /// exponent.
     private let exponent: Int64
     private let huge: HugeExponent?
 
     private static let exponentMax: Int64 = 1 << 58
 
+    /// Reads the text of a number.
+    ///
     /// - Parameter text: a valid number (RFC 8259).
     package init(_ text: UnsafeRawBufferPointer) {
         var place = 0
@@ -112,15 +114,15 @@ extension JSONNumber {
         return overflow || overflow2 ? nil : sum
     }
 
-    /// Maximum digits of a divisor, whose remainders then fit a word.
+    /// Maximum number of digits of a divisor. Remainders of such a divisor fit a word.
     package static var divisorDigitsMax: Int { 18 }
 
-    /// Returns whether the number is a multiple of `divisor`. False unless `divisor` is positive and within
-    /// `divisorDigitsMax`. The time does not depend on the exponents' values.
+    /// Returns whether the number is a multiple of `divisor`. False unless `divisor` is positive and has at most
+    /// `divisorDigitsMax` digits. The time does not depend on the exponents' values.
     package func isMultiple(of divisor: JSONNumber) -> Bool {
         guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= Self.divisorDigitsMax else { return false }
         guard !isZero else { return true }
-        // d × 10^a over e × 10^b: d has no trailing zero, so a negative power of ten never cancels.
+        // The quotient is d × 10^a / (e × 10^b). d has no trailing zero, so a negative power of ten never cancels.
         let power = exponentsBeyond(divisor) - Int64(digitCount) + Int64(divisor.digitCount)
         guard power >= 0 else { return false }
         let modulus = divisor.digits.lazy.filter { $0 != UInt8(ascii: ".") }
@@ -137,7 +139,7 @@ extension JSONNumber {
         return rest == 0
     }
 
-    /// Returns the remainder of all digits as one number, processed in words.
+    /// Returns the remainder of the integer that all digits form, computed word by word.
     private func digitsRest(_ modulus: UInt64) -> UInt64 {
         var rest: UInt64 = 0
         var word: UInt64 = 0
@@ -159,7 +161,7 @@ extension JSONNumber {
         return modulus.dividingFullWidth((high, low)).remainder
     }
 
-    /// Feeds numbers of equal value as the same bytes.
+    /// Feeds the same bytes for all numbers of equal value.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(isNegative)
         hasher.combine(exponent)

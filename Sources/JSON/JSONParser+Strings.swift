@@ -112,7 +112,8 @@ extension JSONParser {
         return place
     }
 
-    /// Returns the error for an unpaired first half: the text may also have ended before the second half.
+    /// Returns the error for the first half of a surrogate pair without the second half. The text may also have ended
+    /// in between.
     private func halfPair(_ start: Int, _ place: Int) -> JSONError {
         place >= tape.byteCount ? failure(.truncated, at: place) : failure(.surrogate, at: start)
     }
@@ -132,7 +133,7 @@ extension JSONParser {
         return value
     }
 
-    /// Returns the length of the UTF-8 sequence at `place` (Unicode, table 3-7), which is not ASCII.
+    /// Returns the length of the UTF-8 sequence of the non-ASCII character at `place` (Unicode, table 3-7).
     private func sequenceLength(at place: Int) throws(JSONError) -> Int {
         let bytes = UnsafePointer(tape.bytes)
         let first = bytes[place]

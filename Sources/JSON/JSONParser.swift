@@ -110,7 +110,7 @@ public final class JSONParser {
         return index
     }
 
-    /// Reads a key, its colon and the whitespace around; returns the position of the value.
+    /// Reads a key, its colon and the whitespace around the colon; returns the position of the value.
     private func readKey(at start: Int) throws(JSONError) -> Int {
         guard tape.bytes[start] == UInt8(ascii: "\"") else { throw failure(.syntax, at: start, expecting: .key) }
         let place = skipSpace(from: try readString(at: start))
@@ -176,8 +176,8 @@ public final class JSONParser {
         }
     }
 
-    /// Creates an error. The zeros after the text stop every scan, so a failure at a zero means that the text ends
-    /// too early.
+    /// Returns an error at `place`. The zeros after the text stop every scan, so a failure at a zero means that the
+    /// text ends too early.
     @inline(never) func failure(
         _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
     ) -> JSONError {

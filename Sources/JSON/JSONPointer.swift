@@ -1,11 +1,12 @@
 /// JSON pointers (RFC 6901), such as `/aps/alert/title`. The empty pointer is the whole text.
 extension JSONValue {
-    /// Returns the value that a pointer names, relative to this value; nil if the value is missing.
+    /// Returns the value that a pointer names, relative to this value; nil if the value is missing or the pointer is
+    /// malformed.
     public func at(pointer: String) -> JSONValue? {
         guard !pointer.isEmpty else { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
         var value = self
-        // Split bytes: as characters, a slash and a following combining mark would be one.
+        // Split by bytes. As characters, a slash and a following combining mark would be one.
         for token in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let child = value.child(Substring(token)) else { return nil }
             value = child
@@ -64,7 +65,7 @@ extension JSONValue {
 
 extension JSONTape {
     /// Returns the pointer to a value, or to the member of a key. Searches from the root; the time grows with the
-    /// siblings on the path, so use this function for errors only.
+    /// number of siblings on the path, so use this function for errors only.
     package func pointer(to target: Int) -> String { walk(to: target).pointer }
 
     /// Returns the array or object that contains a value; nil for the root. Takes as long as `pointer(to:)`.

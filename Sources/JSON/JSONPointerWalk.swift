@@ -1,5 +1,5 @@
-/// The path from the root of a text to one value after another. Each step skips the siblings before it; a walk to a
-/// later value does not skip the same siblings again.
+/// The path from the root of a text to a value. The path can move to another value. Each step skips the earlier
+/// siblings; a move to a later value does not skip the same siblings again.
 package struct JSONPointerWalk {
     private let tape: JSONTape
     private var steps: [Step] = []
@@ -37,8 +37,8 @@ package struct JSONPointerWalk {
         }
     }
 
-    /// Returns the child of the step's container that contains `target`; `target` itself if `target` is the
-    /// child or its key.
+    /// Advances the step to the child that contains `target`. Returns the node of the child's value, or `target` if
+    /// `target` is the child or its key.
     private static func advance(_ step: inout Step, to target: Int, of tape: JSONTape) -> Int {
         let keyCount = tape.nodes[step.container].kind == .object ? 1 : 0
         while true {

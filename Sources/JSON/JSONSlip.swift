@@ -18,11 +18,11 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
 
     var message: String {
         switch self {
-        case .byteOrderMark: "the text begins with a byte order mark: write UTF-8 without one"
-        case .utf16: "the text is UTF-16: write UTF-8"
-        case .utf32: "the text is UTF-32: write UTF-8"
-        case .compressed: "the text is compressed (gzip, zlib or zstd): write it uncompressed"
-        case .trailingComma: "a comma before ']' or '}': remove it"
+        case .byteOrderMark: "the text begins with a byte order mark; write UTF-8 without one"
+        case .utf16: "the text is UTF-16; write UTF-8"
+        case .utf32: "the text is UTF-32; write UTF-8"
+        case .compressed: "the text is compressed (gzip, zlib or zstd); write it uncompressed"
+        case .trailingComma: "a comma before ']' or '}'; remove it"
         case .doubleComma: "two commas, or a leading comma: an element or member is missing"
         case .missingComma: "a comma is missing before this position"
         case .missingColon: "a colon is missing before this position"
@@ -30,7 +30,7 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
         case .singleQuotes: "JSON strings use double quotes, not single quotes"
         case .bareKey: "a key must be a string in double quotes"
         case .comment: "JSON has no comments"
-        case .notANumber: "JSON has no NaN and no Infinity: write null, or leave the member out"
+        case .notANumber: "JSON has no NaN and no Infinity; write null, or leave the member out"
         case .numberStart: "a number must begin with a digit, or a minus and a digit"
         case .literalCase: "write true, false and null in lower case, and text in double quotes"
         }
@@ -48,7 +48,7 @@ enum JSONExpectation {
 }
 
 extension JSONSlip {
-    /// Detects the mistake that explains the unexpected byte at `place`; returns nil if no known mistake does.
+    /// Detects the mistake that explains the unexpected byte at `place`; returns nil if no known mistake explains it.
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }
@@ -82,8 +82,8 @@ extension JSONSlip {
 
     private static let encodingBytes = 4
 
-    /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII character (RFC 4627,
-    /// section 3): C#'s `Encoding.Unicode` writes no mark.
+    /// Detects UTF-16 and UTF-32 by their byte order mark, or by the zeros beside the first ASCII character (RFC
+    /// 4627, section 3). The zeros are needed because C#'s `Encoding.Unicode` writes no mark.
     private static func encoding(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         let bytes = Array(start)
         if [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]].contains(bytes) { return .utf32 }

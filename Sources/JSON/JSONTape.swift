@@ -17,8 +17,8 @@ public enum JSONKind: UInt8, Sendable {
     /// Array, object: the index of the node after all contents; while the container is open, the index of its parent.
     /// String: the offset of its decoded text, without quotes, in the tape's bytes.
     public var link: UInt32
-    /// Array, object: the number of elements or members. String: the bytes of its text. Boolean: 0 or 1. Number: 1 if it
-    /// has neither a fraction nor an exponent, else 0.
+    /// Array, object: the number of elements or members. String: the number of bytes of its text. Boolean: 0 or 1.
+    /// Number: 1 if it has neither a fraction nor an exponent, else 0.
     public var count: UInt32
 
     @inlinable init(_ kind: JSONKind, start: Int, end: Int, link: UInt32 = 0, count: UInt32 = 0) {
@@ -33,8 +33,8 @@ public enum JSONKind: UInt8, Sendable {
     @inlinable public var isContainer: Bool { head & 15 >= UInt32(JSONKind.array.rawValue) }
 }
 
-/// The memory of the values of one text: a copy of its bytes, followed by zeros, decoded strings, and the nodes. A
-/// parser refills the same tape; the tape of a document is filled once.
+/// The memory of the values of one text: the nodes, and the bytes. The bytes are a copy of the text, then zeros, then
+/// the decoded strings. A parser refills the same tape; the tape of a document is filled once.
 ///
 /// The pointers are valid until the next `prepare`, while the tape lives.
 package final class JSONTape {
@@ -42,7 +42,7 @@ package final class JSONTape {
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     package internal(set) var nodeCount = 0
     private(set) var byteCount = 0
-    /// Distinguishes values of this text from those of the previous text.
+    /// A number that distinguishes values of this text from values of the previous text.
     private(set) var generation: UInt32 = 0
     /// The position for the next decoded string.
     var decodedEnd = 0
@@ -53,7 +53,7 @@ package final class JSONTape {
     /// The number of zeros after the source. The zeros stop each scan, and allow loads of eight bytes from any byte of a
     /// string.
     static let padding = 16
-    /// Maximum bytes that the tape keeps for the next text. Larger memory shrinks again.
+    /// Maximum size of the memory for bytes that the tape keeps for the next text. Larger memory shrinks again.
     static let keptBytesMax = 256 << 10
     private static let keptNodesMax = keptBytesMax / MemoryLayout<JSONNode>.stride
 
@@ -76,9 +76,9 @@ package final class JSONTape {
         byteCount = source.count
         // A decoded string is never longer than its source.
         let byteNeed = 2 * byteCount + 2 * Self.padding
-        // Every value and key has at least one byte; a closed container has two. Except for the first one of a
-        // container, each follows a separator of one byte. So N nodes, O of which are open containers, have consumed at
-        // least 2N - O - 1 bytes.
+        // Every value and key has at least one byte; a closed container has two. Except for the first value or key of
+        // a container, each follows a separator of one byte. So N nodes, O of which are open containers, have
+        // consumed at least 2N - O - 1 bytes.
         let nodeNeed = (byteCount + limits.depthMax + 2) / 2 + 2
         if byteNeed > byteCapacity || (byteCapacity > Self.keptBytesMax && byteNeed <= Self.keptBytesMax) {
             bytes.deallocate()

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Bytes of the shortest text of the same value: in UTF-8, without whitespace between tokens, and with only the
+    /// Size of the shortest text of the same value: in UTF-8, without whitespace between tokens, and with only the
     /// escapes that JSON requires. Numbers keep their notation.
     public var compactByteCount: Int {
         switch kind {
@@ -11,7 +11,8 @@ extension JSONValue {
         }
     }
 
-    /// Correction for an empty container: usually the closing bracket counts as the last comma.
+    /// Correction for an empty container. In other containers, the closing bracket is counted as the comma after the
+    /// last element.
     private var emptyByteCount: Int { count == 0 ? 1 : 0 }
 
     private static func byteCount(of byte: UInt8) -> Int {

@@ -98,7 +98,7 @@ extension JSONValue {
         member(key.utf8Start, key.utf8CodeUnitCount)
     }
 
-    /// The value of a member whose key is known only at run time; nil as for a static key.
+    /// The value of a member whose key is known only at run time; nil in the same cases as for a static key.
     public subscript(key key: String) -> JSONValue? {
         var key = key
         return key.withUTF8 { text in

@@ -42,6 +42,8 @@ extension JSONWriter {
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
+    /// Appends a key of an object.
+    ///
     /// - Parameter key: a text without characters that JSON escapes.
     public mutating func key(_ key: StaticString) {
         assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
@@ -167,7 +169,8 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
-    /// Appends a string without escapes with its quotes, comma and colon in one step. A fast path.
+    /// Appends a key or string that needs no escapes, including the comma, the quotes and the colon of a key. A fast
+    /// path with a single append.
     private mutating func appendPlain(_ text: UnsafeRawBufferPointer, isKey: Bool) {
         let comma = followsValue ? 1 : 0
         appendBytes(comma + text.count + (isKey ? 3 : 2)) { place in
@@ -229,8 +232,8 @@ extension JSONWriter {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// Returns whether the text is ASCII without escapes. Checks eight bytes at a time; the last check may overlap the
-    /// previous one.
+    /// Returns whether the text is ASCII and needs no escapes. Checks eight bytes at a time; the last check may
+    /// overlap the previous one.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
         let last = text.count - 8
         guard last >= 0 else { return text.allSatisfy { !isEscaped($0) && $0 < 0x80 } }

@@ -11,6 +11,8 @@
         self.last = last
     }
 
+    /// Creates the fingerprint of a text that may be followed by other bytes.
+    ///
     /// - Parameter text: at least eight readable bytes, regardless of `count`, like each text on a tape.
     @inlinable public init(padded text: UnsafePointer<UInt8>, count: UInt32) {
         let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
@@ -26,7 +28,7 @@
     init(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         let text = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
-        // Padding: a word is loaded from any byte.
+        // Add zeros, because a load of eight bytes may begin at any byte of the name.
         let padded = [UInt8](text) + [UInt8](repeating: 0, count: MemoryLayout<UInt64>.size)
         self.init(padded: padded, count: UInt32(truncatingIfNeeded: count))
     }
@@ -40,8 +42,8 @@
         return mixed ^ mixed >> 32
     }
 
-    /// Returns a hash over all bytes of the key, so long keys that differ only in the middle are spread too. The hash
-    /// is not secret: use it only for tables whose keys a peer cannot choose.
+    /// Returns a hash of all bytes of the key. Therefore, long keys that differ only in the middle usually have
+    /// different hashes, too. The hash is not secret: use it only for tables whose keys a peer cannot choose.
     @inlinable public func hash(padded text: UnsafePointer<UInt8>) -> UInt64 {
         var hash = fingerprint
         var offset = 8

@@ -27,7 +27,7 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
 /// The TLS configuration of a client. The server's chain and host name are always verified.
 public struct TLSClientConfiguration: Sendable {
     public var trust: TLSTrust
-    /// The certificate for a server that requests a certificate; nil presents none.
+    /// The certificate to present if the server requests one; nil presents none.
     public var identity: TLSIdentity?
     /// ALPN names in the order of preference, such as `h2`.
     public var applicationProtocols: [String]
@@ -56,7 +56,8 @@ public struct TLSServerConfiguration: Sendable {
     public var applicationProtocols: [String]
     /// Whether a client that offers no ALPN names is refused. A client that offers only other names is always refused.
     public var requiresApplicationProtocol: Bool
-    /// The authorities of client certificates; nil requests no certificate.
+    /// The authorities of client certificates; nil requests no certificate, unless `requestsAnyClientCertificate` is
+    /// true.
     public var clientTrust: TLSTrust?
     /// Whether to request a client certificate, and to accept a missing certificate or a certificate of any issuer.
     /// The caller of ``TLSTransport/accept(_:context:handler:admits:)`` decides about the certificate.

@@ -6,6 +6,8 @@ public final class TLSConnector: ByteConnector {
     private let context: TLSContext
     private let name: String
 
+    /// Creates a connector that uses TLS over TCP.
+    ///
     /// - Parameters:
     ///   - context: a client context.
     ///   - serverName: the host name or address for which the certificate must be valid; nil means the endpoint's

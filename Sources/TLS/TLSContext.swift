@@ -6,9 +6,11 @@ public import Crypto
 /// `@unchecked Sendable`: immutable after `init`, and OpenSSL allows several threads to create connections from one
 /// `SSL_CTX`. A separate context per lane is faster, since threads contend for the reference count.
 public final class TLSContext: @unchecked Sendable {
-    /// Only cipher suites with forward secrecy and authenticated encryption, as HTTP/2 requires (RFC 9113, 9.2.2).
+    /// Cipher suites of TLS 1.2: only those with forward secrecy and authenticated encryption, as HTTP/2 requires
+    /// (RFC 9113, 9.2.2).
     private static let ciphersOfTLS12 = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    /// Cipher suites in the order of preference. AES-128 is as secure in practice as AES-256, and a quarter faster.
+    /// Cipher suites of TLS 1.3, in the order of preference. AES-128 is as secure in practice as AES-256, and a
+    /// quarter faster.
     private static let ciphersOfTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
     let isServer: Bool
@@ -35,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
         if let trust { trust.use(in: pointer) } else { try TLSTrustStore(configuration.trust).use(in: pointer) }
         if let identity = configuration.identity { try load(identity) }
         let names = protocolChoice.wireFormat
-        // Unlike other OpenSSL functions, this one returns 0 on success.
+        // Unlike other OpenSSL functions, this function returns 0 on success.
         guard names.isEmpty || SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
             throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set the ALPN names")
         }

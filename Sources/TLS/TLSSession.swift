@@ -6,8 +6,8 @@ internal import EventLoop
 final class TLSSession {
     /// Amount of pending ciphertext from which no more plaintext is accepted.
     static let ciphertextBytesMax = 128 * 1024
-    /// Space beyond this limit for the last record and for OpenSSL's own messages (handshake, alerts, key updates). The
-    /// connection fails if a peer triggers more messages and does not read them.
+    /// Space beyond `ciphertextBytesMax` for the last record and for OpenSSL's own messages (handshake, alerts, key
+    /// updates). The connection fails if a peer triggers more messages and does not read them.
     static let answersBytesMax = 64 * 1024
     /// Maximum plaintext size of a TLS record (RFC 8446, 5.1).
     static let recordBytesMax = 16 * 1024
@@ -34,8 +34,8 @@ final class TLSSession {
     /// Whether no ciphertext follows the bytes in `input`.
     private(set) var hasInputEnded = false
 
-    /// The function that decides about a client's certificate in DER if the context accepts any. The result false
-    /// refuses the certificate as revoked.
+    /// The function that decides about a client's certificate, given in DER, if the context accepts any certificate.
+    /// If the function returns false, the certificate is refused as revoked.
     var admits: ([UInt8]) -> Bool = { _ in true }
 
     private let context: TLSContext
@@ -43,6 +43,8 @@ final class TLSSession {
     private let name: String?
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
 
+    /// Creates the client's or the server's side of a connection.
+    ///
     /// - Parameter name: the host name or address for which a server's certificate must be valid; nil on a server.
     /// - Throws: `resources`, or `tls` for an invalid name.
     init(_ context: TLSContext, name: String?, place: String) throws(TransportError) {
@@ -150,7 +152,8 @@ final class TLSSession {
         }
     }
 
-    /// Encrypts as many of `bytes` as `output` has room for, and adds their number to `taken`.
+    /// Encrypts `bytes` from offset `taken`, until the output is full, and advances `taken`. Returns the error; nil
+    /// if there is none.
     func write(_ bytes: UnsafeRawBufferPointer, taken: inout Int) -> TransportError? {
         OpenSSLErrors.clear()
         while taken < bytes.count, !output.isFull {

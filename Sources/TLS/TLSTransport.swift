@@ -1,16 +1,17 @@
 public import EventLoop
 
-/// TLS over any byte transport, as client or server. `connected` is called after the handshake. If the handshake fails,
-/// `closed` receives the error.
+/// TLS over any byte transport, as client or server. `connected` is called after the handshake. If the handshake
+/// fails, `closed` receives the error.
 ///
-/// A write becomes records of 16 KiB and one write to the transport below, so callers should write the output of an
-/// event-loop iteration in one call. Certificates are verified before the handler sends or receives any byte.
+/// A write becomes records of up to 16 KiB and one write to the transport below, so callers should write the output
+/// of an event-loop iteration in one call. Certificates are verified before the handler sends or receives any byte.
 public final class TLSTransport: ByteTransport {
-    /// Maximum time of a server's handshake, from the open connection below. For a client, see the connector's options.
+    /// Maximum time of a server's handshake, from the opening of the connection below. For a client, see the
+    /// connector's options.
     public static let handshakeTimeoutSeconds = 10
     /// Maximum time for which `close` waits until the transport below has accepted the pending output.
     public static let closeDeadlineSeconds = 5
-    /// Maximum plaintext passed to one `received`: two full records, or many small records.
+    /// Maximum plaintext passed to one call of `received`: two full records, or many small records.
     private static let plaintextBytesMax = 2 * TLSSession.recordBytesMax
 
     private enum State {
@@ -40,8 +41,8 @@ public final class TLSTransport: ByteTransport {
     private var hasFinishedWriting = false
     private var hasPeerFinished = false
     private var hasInputEnded = false
-    /// Ciphertext that arrived before reading was paused and is not decrypted yet, at most one read of the transport
-    /// below.
+    /// Ciphertext that has arrived and is not decrypted yet, because reading is paused. At most one read of the
+    /// transport below.
     private var backlog: [UInt8] = []
     private let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: plaintextBytesMax, alignment: 16)
 
@@ -71,8 +72,9 @@ public final class TLSTransport: ByteTransport {
     ///
     /// - Parameters:
     ///   - handler: nil if the handler is set later, before the closure returns.
-    ///   - admits: decides about a client's certificate in DER if the context accepts any. The result false refuses
-    ///     the certificate as revoked. The function is called during the handshake.
+    ///   - admits: decides about a client's certificate, given in DER, if the context accepts any certificate; nil
+    ///     accepts all. If the function returns false, the certificate is refused as revoked. Called during the
+    ///     handshake.
     /// - Throws: `resources`. The connection was then reset.
     @discardableResult
     public static func accept(
@@ -292,7 +294,8 @@ public final class TLSTransport: ByteTransport {
         case .open:
             if !hasFinishedWriting { session.finishWriting() }
             state = .closing
-            // Further input is discarded. A peer that finishes writing before it reads would otherwise never read.
+            // Read and discard further input. Otherwise, a peer that reads only after it has finished writing would
+            // never read.
             below?.resumeReading()
             guard !sendCiphertext() else { return }
             timer = loop.schedule(after: .seconds(Self.closeDeadlineSeconds)) { [weak self] in self?.reset() }
@@ -306,7 +309,7 @@ public final class TLSTransport: ByteTransport {
         below?.reset()
     }
 
-    /// Closes the stream with an error of the peer, after sending OpenSSL's alert.
+    /// Closes the stream because of an error, after sending OpenSSL's alert.
     private func fail(_ error: TransportError) {
         guard isAlive else { return }
         failure = error

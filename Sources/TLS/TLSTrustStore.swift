@@ -1,7 +1,7 @@
 internal import COpenSSL
 public import Crypto
 
-/// Trusted authorities, read once for any number of contexts. The machine's authorities need a megabyte.
+/// Trusted authorities, read once for any number of contexts. The machine's authorities need a megabyte of memory.
 ///
 /// `@unchecked Sendable`: immutable after `init`, and OpenSSL locks the store's tables.
 public final class TLSTrustStore: @unchecked Sendable {
@@ -36,6 +36,6 @@ public final class TLSTrustStore: @unchecked Sendable {
 
     deinit { X509_STORE_free(pointer) }
 
-    /// Sets the store of a context, which retains it.
+    /// Sets this store as the trust store of a context. The context retains the store.
     func use(in context: OpaquePointer) { withExtendedLifetime(self) { SSL_CTX_set1_cert_store(context, pointer) } }
 }

@@ -1,12 +1,13 @@
 extension Character {
-    /// Terminal columns: two for East Asian wide characters and emoji (UAX #11), else one.
+    /// Number of terminal columns: two for East Asian wide characters and emoji (UAX #11), else one.
     public var columns: Int {
         guard let first = unicodeScalars.first, first.value >= 0x1100 else { return 1 }
         let isWide = first.properties.isEmojiPresentation || Self.wide.contains { $0.contains(first.value) }
         return isWide || unicodeScalars.contains("\u{FE0F}") ? 2 : 1
     }
 
-    /// Hangul, CJK and Yi with their punctuation, compatibility and full-width forms, and the later blocks beyond the BMP.
+    /// Wide characters: Hangul, CJK and Yi with their punctuation, compatibility and full-width forms, and the wide
+    /// blocks beyond the BMP.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,
@@ -15,6 +16,6 @@ extension Character {
 }
 
 extension Sequence<Character> {
-    /// Terminal columns of all characters.
+    /// Number of terminal columns of all characters together.
     public var columns: Int { reduce(0) { $0 + $1.columns } }
 }

@@ -2,7 +2,7 @@
 public enum Shell {
     public static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 
-    /// Quotes a word only if a shell would change it.
+    /// Returns a word, quoted only if a shell might change it.
     public static func word(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
@@ -16,6 +16,6 @@ public enum Shell {
         return isPlain && !text.isEmpty ? text : quoted(text)
     }
 
-    /// Returns the last operand of a command, after `--` if it looks like an option.
+    /// Returns a text as the last operand of a command, after `--` if the text looks like an option.
     public static func operand(_ text: String) -> String { text.hasPrefix("-") ? "-- \(word(text))" : word(text) }
 }

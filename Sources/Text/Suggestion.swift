@@ -1,13 +1,14 @@
 /// Suggestions for misspelled words.
 public enum Suggestion {
-    /// Maximum characters of a compared word.
+    /// Maximum length of a compared word, in Unicode scalars.
     static let lengthMax = 64
-    /// Maximum bytes of a compared value, in its source form.
+    /// Maximum size of a compared value, in its source form.
     public static let bytesMax = 256
     /// Maximum number of compared candidates.
     public static let candidatesMax = 500
 
-    /// Returns the candidate with the fewest slips to `name`; nil if each has more than a third of the name's characters.
+    /// Returns the candidate with the fewest slips to `name`; nil if each candidate has more slips than a third of
+    /// the name's characters. A slip is a wrong, missing or additional character, or a swap of neighbors.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
         let slipsMax = max(1, name.unicodeScalars.count / 3)
@@ -28,7 +29,7 @@ public enum Suggestion {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// Minimum characters of an abbreviation.
+    /// Minimum length of an abbreviation, in Unicode scalars.
     static let abbreviationMin = 3
 
     /// Returns the nearest word, or the only word that `text` abbreviates, such as `production` for `prod`.
@@ -45,7 +46,8 @@ public enum Suggestion {
         Array(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" }.prefix(lengthMax))
     }
 
-    /// Returns the number of insertions, deletions, replacements and swaps of neighbors.
+    /// Returns the minimum number of insertions, deletions, replacements and swaps of neighbors that change one name
+    /// into the other.
     private static func slips(_ from: [Unicode.Scalar], _ to: [Unicode.Scalar]) -> Int {
         var before: [Int] = []
         var previous = Array(0...to.count)

@@ -1,6 +1,7 @@
 import JSON
 
-/// A converter of a YAML text to JSON. It records the position of each value and key, in the order of a parsed JSON text.
+/// A converter of a YAML text to JSON. It records the position of each value and key, in the order of their
+/// `nodeIndex` in the parsed JSON.
 struct YAMLBuilder: ~Copyable {
     private(set) var positions: [JSONPosition] = []
     private let text: [UInt8]

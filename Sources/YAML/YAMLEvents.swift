@@ -1,10 +1,10 @@
 private import CYAML
 import JSON
 
-/// The sequence of libyaml's parsing events of a text.
+/// The sequence of events that the parser of libyaml reports for a text.
 struct YAMLEvents: ~Copyable {
     enum Kind {
-        /// Start or end of a stream or document without further meaning.
+        /// A start or end of a stream or document that needs no action.
         case nothing
         case documentStart
         case streamEnd
@@ -19,7 +19,8 @@ struct YAMLEvents: ~Copyable {
     struct Event {
         var kind: Kind
         var hasAnchor = false
-        /// The position before the event: characters, line and column from 0.
+        /// The position where the event starts: the number of characters before it, its line and its column, each
+        /// from 0.
         var index: Int
         var line: Int
         var column: Int
@@ -40,7 +41,7 @@ struct YAMLEvents: ~Copyable {
     /// Offset of the text after the byte order mark.
     let firstByte: Int
 
-    /// Copies the text.
+    /// Creates the events of a copy of the text.
     init(_ bytes: [UInt8]) {
         text = .allocate(capacity: bytes.count)
         _ = text.initialize(from: bytes)

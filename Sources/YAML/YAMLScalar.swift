@@ -63,7 +63,7 @@ struct YAMLScalar {
         }
     }
 
-    /// Parses `0o17` and `0x1F` of at most 64 bits. Longer values are strings.
+    /// Parses `0o17` and `0x1F` of at most 64 bits. Returns nil for other texts, so larger values are strings.
     private static func integer(_ text: String) -> String? {
         let radix = text.hasPrefix("0o") ? 8 : text.hasPrefix("0x") ? 16 : 0
         let digits = text.dropFirst(2)
@@ -73,8 +73,8 @@ struct YAMLScalar {
         return UInt64(digits, radix: radix).map { String($0) }
     }
 
-    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Drops the parts that JSON does
-    /// not allow.
+    /// Parses `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Returns the number without the
+    /// parts that JSON does not allow; nil for other texts.
     private static func decimal(_ text: String) -> String? {
         var rest = text.utf8[...]
         func digits() -> String {

@@ -385,7 +385,7 @@ import Testing
         let reasons = harness.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
         #expect(reasons.dropLast().allSatisfy { $0.hasSuffix("at every publish.") })
         #expect(
-            reasons.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
+            reasons.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd); "
                 + "write it uncompressed.")
     }
 

@@ -6,7 +6,7 @@ import Telemetry
 /// A connection to APNs that sends pushes, reads their answers, and detects an unresponsive peer. The pool receives
 /// the outcome of each push.
 final class APNSConnection: HTTP2ClientDelegate {
-    /// A push that was sent, stored by the slot of its stream.
+    /// An open stream and the push that it carries. Its index in `openStreams` is the slot of the stream.
     private struct OpenStream {
         var stream: HTTP2Stream
         /// The push; nil once its outcome is known. The stream may close later.
@@ -15,9 +15,10 @@ final class APNSConnection: HTTP2ClientDelegate {
         var sentAt: MonotonicTime
         /// The HTTP status of the answer; 0 before the answer.
         var status = 0
-        /// Whether the answer has an `apns-id` header, as answers of APNs do.
+        /// Whether the answer has an `apns-id` header. Each answer of APNs to a device push has one.
         var hasID = false
-        /// The body and header values; nil if the answer has none, as when production accepts a device push.
+        /// The body and header values; nil if the answer has neither, for example if production accepts a device
+        /// push.
         var details: Details?
     }
 
@@ -35,15 +36,15 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Maximum length of a stored `apns-channel-id`. Apple documents no limit: "don't assume an ID's size".
     private static let channelIDBytesMax = 1024
 
-    /// Number within the pool, from 1.
+    /// Number of the connection within the pool, from 1.
     let number: Int
     /// Index of the connection in the pool and in its `PoolMachine`.
     let slot: Int
     private let loop: EventLoop
-    /// Consecutive answers that have status 5xx or do not come from APNs.
+    /// Number of consecutive answers that have status 5xx or do not come from APNs.
     private var serverErrors = 0
     private let configuration: PoolConfiguration
-    /// The most frequent outcome, allocated once.
+    /// The outcome of a push that APNs accepted without details: the most frequent outcome, allocated once.
     private let accepted: PushOutcome
     private var pool: APNSPool?
     private var client: HTTP2Client!
@@ -66,6 +67,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var idleTimer: TimerToken?
     private var pingTimer: TimerToken?
 
+    /// Creates a connection that does not connect yet.
+    ///
     /// - Parameter pool: retained until the connection is closed.
     init(number: Int, slot: Int, pool: APNSPool, loop: EventLoop, configuration: PoolConfiguration) {
         self.number = number
@@ -101,7 +104,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Sends a push. If the connection accepts no more pushes, drains the connection and returns false.
     ///
     /// - Parameters:
-    ///   - newest: the newest token; nil with a certificate. ``TokenUse`` may keep an older token.
+    ///   - newest: the newest token; nil if the credential is a certificate. ``TokenUse`` may keep an older token.
     ///   - block: reusable storage for the header fields.
     func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
@@ -141,7 +144,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         isDraining = true
         pool.drainStarted(self)
         guard member.hasConnected else { return client.abort() }
-        // The peer sets no limit here, so each request keeps its full timeout.
+        // Without a GOAWAY from the peer, each request keeps its full timeout.
         waitForLastAnswers(max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds))
         goAwayIfDone()
     }
@@ -156,8 +159,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         drain()
     }
 
-    /// Sends GOAWAY after the last answer. Some peers close the connection when they read a GOAWAY, and answer no open
-    /// request.
+    /// Sends GOAWAY after the last answer, because some peers that receive a GOAWAY close the connection without
+    /// answering open requests.
     private func goAwayIfDone() {
         guard isDraining, client.isOpen, pool?.machine[slot]?.gate.inFlight == 0 else { return }
         client.goAway()
@@ -200,8 +203,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         armRequestTimer()
     }
 
-    /// Resets a stream whose answer is overdue, and completes its push. APNs may have processed the push if the whole
-    /// request was written.
+    /// Resets a stream whose answer is overdue, and completes its push. If the request is still buffered, extends the
+    /// deadline instead. APNs may have processed the push if the whole request was written.
     private func timedOut(_ slot: Int) {
         guard let open = openStreams[slot], let push = open.push else { return }
         defer { sendPing() }
@@ -267,7 +270,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool.goAwayReceived(self)
     }
 
-    /// Prefetches the objects that the end of the stream uses, while nghttp2 decodes the header block.
+    /// Prefetches the memory that completing the push uses, while nghttp2 decodes the header block.
     override func headersBegan(_ stream: HTTP2Stream) {
         openStreams[stream.slot]?.push?.prefetch()
     }
@@ -318,9 +321,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         return end == .refusedUnprocessed ? .refused : .other
     }
 
-    /// Drains the connection after too many consecutive server errors. APNs was observed to answer every push with 500
-    /// on a connection whose token had expired during idleness. These answers are fast, so the connection would
-    /// receive most pushes.
+    /// Counts consecutive server errors, and drains the connection after too many. APNs was observed to answer every
+    /// push with 500 on a connection whose token had expired while the connection was idle. These answers are fast,
+    /// so the connection would receive most pushes.
     private func countServerError(_ answer: PushAnswer) {
         serverErrors = answer.status >= 500 || !answer.isFromAPNS ? serverErrors + 1 : 0
         if serverErrors >= configuration.serverErrorsMax { drain() }
@@ -376,8 +379,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     /// Returns whether an answer with `apns-id` but without a readable reason counts as an answer of APNs. True only
-    /// for an answer that affects a single request: 410 with an empty body, or 400 with truncated JSON. A 403 without
-    /// JSON may come from a proxy.
+    /// for an answer that affects a single request: 410 with an empty body, or 400 with a body that begins like a
+    /// JSON object. A 403 without JSON may come from a proxy.
     private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
         guard open.hasID else { return false }
         let first = open.details?.body.first

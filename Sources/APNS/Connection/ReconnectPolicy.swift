@@ -1,17 +1,18 @@
 public import EventLoop
 
-/// The policy for the start of the next connection. APNs treats frequent connects and disconnects as a
-/// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays are random and grow with
-/// each failure. Connects per minute are limited even if they succeed.
+/// The policy that decides when the next connection may be opened. APNs treats frequent connects and disconnects as a
+/// denial-of-service attack (Apple, "Establishing a connection to APNs"). Therefore, delays after failures are random
+/// and grow with each failure. The number of connects per minute is limited even if they succeed.
 ///
 /// The policy is pure. Callers pass the time and the events.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// Delay between the starts of the first failed attempt and the next. The delay doubles with each further
-        /// failure.
+        /// Delay between the start of the first failed attempt and the start of the next attempt. The delay doubles
+        /// with each further failure.
         ///
-        /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at one of
-        /// its limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of its start.
+        /// After an attempt that took longer than its delay, only the minimum delay applies. If an attempt fails at
+        /// one of the limits of 8 s (TCP, TLS, SETTINGS), the next attempt therefore starts within 10 s of the start
+        /// of the failed one.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
         /// Maximum number of connects per minute. Half of these connects may be immediate, and the others are spread
@@ -65,7 +66,7 @@ public struct ReconnectPolicy: Sendable {
     /// - Parameters:
     ///   - begunAt: the start of the attempt.
     ///   - random: selects a delay in the upper third of the range, since shorter delays would use up
-    ///     `connectsPerMinuteMax` before the minute is over. Also adds up to half to the minimum delay.
+    ///     `connectsPerMinuteMax` before the minute is over. Also increases the minimum delay by up to half.
     public mutating func failed(_ now: MonotonicTime, begunAt: MonotonicTime, random: UInt64) {
         let least = configuration.delaySecondsMin * 1000
         let doubled = configuration.delaySecondsMin << Int64(min(failures, 16))

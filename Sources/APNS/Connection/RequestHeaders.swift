@@ -4,9 +4,9 @@ import HTTP2
 
 /// A writer of the header fields of requests on one connection.
 ///
-/// HPACK indexes fields that rarely change on a connection, but not the path and fields that differ with each request.
-/// Except for the path, the first occurrence of a changing field is indexed, so that its name enters the peer's table
-/// (Apple, "Sending notification requests to APNs").
+/// HPACK indexes fields that rarely change on a connection. It does not index the path, or fields that differ with
+/// each request. However, the first occurrence of such a field, except the path, is indexed, so that the field's name
+/// enters the peer's table (Apple, "Sending notification requests to APNs").
 struct RequestHeaders {
     let authority: [UInt8]
     private var hasSentID = false
@@ -18,7 +18,9 @@ struct RequestHeaders {
         self.authority = authority
     }
 
-    /// - Parameter token: the provider token; nil with a certificate.
+    /// Replaces the contents of `block` with the header fields of a request.
+    ///
+    /// - Parameter token: the provider token; nil if the credential is a certificate.
     mutating func write(_ request: APNSRequest, token: ProviderToken?, to block: inout HeaderBlock) {
         block.removeAll()
         var method: StaticString = "POST"
@@ -66,8 +68,8 @@ struct RequestHeaders {
         }
     }
 
-    /// Always writes priority and expiration, which broadcasts require (Apple, "Sending broadcast push notification
-    /// requests to APNs").
+    /// Writes the header fields of a broadcast. These always include priority and expiration, which broadcasts
+    /// require (Apple, "Sending broadcast push notification requests to APNs").
     private mutating func writeBroadcast(
         _ request: APNSRequest, channel: ArraySlice<UInt8>, to block: inout HeaderBlock
     ) {
@@ -100,7 +102,7 @@ struct RequestHeaders {
         return hasSent ? .never : .indexed
     }
 
-    /// Returns whether all values of the request are valid in header fields.
+    /// Returns whether all values of the request are valid as values of header fields.
     static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }

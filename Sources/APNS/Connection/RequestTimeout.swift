@@ -11,7 +11,8 @@ extension PoolConfiguration {
         Self.time(for: request, secondsMax: waitSecondsMax, secondsMin: 0, now)
     }
 
-    /// Returns the time until the request must no longer be sent, limited to `secondsMin...secondsMax`.
+    /// Returns the time, in seconds, until `sendingEnd`, limited to `secondsMin...secondsMax`. Returns `secondsMax`
+    /// if the request has no `sendingEnd`.
     private static func time(
         for request: APNSRequest, secondsMax: Int64, secondsMin: Int64, _ now: () -> Now
     ) -> Int64 {

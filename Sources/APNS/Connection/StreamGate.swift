@@ -1,16 +1,16 @@
 /// The limit on the open requests of one connection. Without a certificate, APNs allows one stream until it has
-/// answered a request with a valid provider token (Apple, "Sending notification requests to APNs"). Afterwards, the
-/// limit in APNs' SETTINGS applies, which may change during the connection.
+/// answered a request with a valid provider token (Apple, "Sending notification requests to APNs"). After that
+/// answer, the limit in APNs' SETTINGS applies. APNs may change this limit while the connection is open.
 ///
 /// The gate is pure. Callers pass the events.
 public struct StreamGate: Sendable {
     public enum Phase: Sendable, Hashable {
-        /// A connection without SETTINGS. Next: `probing`, `open`, `draining` or `closed`.
+        /// A connection that has not received the peer's SETTINGS. Next: `probing`, `open`, `draining` or `closed`.
         case connecting
         /// One stream, until an answer shows that APNs accepted the provider token. Next: `open`, `draining` or
         /// `closed`.
         case probing
-        /// Streams up to the lower limit of both sides. Next: `probing` after a refused stream, `draining` or
+        /// Streams up to the lower of the two sides' limits. Next: `probing` after a refused stream, `draining` or
         /// `closed`.
         case open
         /// No new streams. Next: `closed`.
@@ -20,10 +20,10 @@ public struct StreamGate: Sendable {
 
     /// The load of a connection.
     public enum Use: Sendable, Hashable {
-        /// A load that would fit on one connection fewer.
+        /// A low load: two light connections would fit on one connection.
         case light
         case moderate
-        /// A load for which another connection would help.
+        /// A high load, for which another connection would help.
         case heavy
     }
 
@@ -35,7 +35,7 @@ public struct StreamGate: Sendable {
         case answered
         /// A refusal of the stream by the peer.
         case refused
-        /// The close or failure of the connection before the answer.
+        /// The end of the connection before the answer.
         case cutOff
         /// Another end without an answer.
         case other
@@ -49,8 +49,10 @@ public struct StreamGate: Sendable {
     /// The limit in the peer's SETTINGS; nil if they contain none.
     private var peerStreamsMax: Int?
 
+    /// Creates the gate of a connection that has not received the peer's SETTINGS.
+    ///
     /// - Parameter startsProbing: whether the connection starts with one stream, until APNs has accepted the
-    ///   credential. Usually false with a certificate.
+    ///   credential. Usually false if the credential is a certificate.
     public init(streamsMax: Int, startsProbing: Bool = true) {
         self.streamsMax = streamsMax
         self.startsProbing = startsProbing
@@ -66,7 +68,7 @@ public struct StreamGate: Sendable {
         }
     }
 
-    /// The divisor of the stream limit that gives the reserved streams.
+    /// Divisor of the stream limit. The quotient is the number of reserved streams.
     private static let urgentShare = 10
 
     /// Number of open requests by which this connection may exceed another one before ``ConnectionChoice`` switches to
@@ -76,9 +78,9 @@ public struct StreamGate: Sendable {
     private static let leadMax = 64
     private static let leadShare = 8
 
-    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few streams,
-    /// heavy means that the last stream is in use. The load of two light connections is never heavy on one, which prevents
-    /// oscillation.
+    /// The load of the connection: light up to a quarter of its streams, heavy above three quarters. With few
+    /// streams, heavy means that the last stream is in use. The load of two light connections is never heavy on one
+    /// connection, which prevents oscillation.
     public var use: Use {
         guard phase == .open else { return .light }
         let quarter = max(1, limit / 4)
@@ -125,7 +127,7 @@ public struct StreamGate: Sendable {
         phase = .closed
     }
 
-    /// Closes the gate of a connection that is closing, unless the connection drains.
+    /// Closes the gate of a connection that is closing, unless the connection is draining.
     mutating func cutOff() {
         if isServing { phase = .closed }
     }

@@ -2,7 +2,7 @@
 public enum Credential: Sendable, CustomStringConvertible {
     /// A key that signs provider tokens.
     case key(ProviderKey)
-    /// A certificate, by its configured name. The connector presents it in the TLS handshake.
+    /// A certificate, by its configured name. The connector presents the certificate in the TLS handshake.
     case certificate(String)
 
     /// The credential's identity for logs and status. Contains no secret.

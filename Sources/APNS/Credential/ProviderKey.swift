@@ -7,12 +7,16 @@ public struct ProviderKey: Sendable, Equatable {
     public let teamID: String
     let privateKey: ES256PrivateKey
 
-    /// - Throws: `CryptoError`: `malformed` or `unsupported` for the file, `invalidArgument` for an ID that is not ten
-    ///   letters and digits (Apple, "Establishing a token-based connection").
+    /// Creates a key from the contents of a `.p8` file.
+    ///
+    /// - Throws: `CryptoError`: `malformed` or `unsupported` for the file, `invalidArgument` for an ID that is not
+    ///   ten letters and digits (Apple, "Establishing a token-based connection").
     public init(p8PEM: [UInt8], keyID: String, teamID: String) throws(CryptoError) {
         try self.init(privateKey: ES256PrivateKey(pem: p8PEM), keyID: keyID, teamID: teamID)
     }
 
+    /// Creates a key from a private key and the IDs that belong to it.
+    ///
     /// - Throws: `CryptoError` with the code `invalidArgument` for an ID that is not ten letters and digits.
     public init(privateKey: ES256PrivateKey, keyID: String, teamID: String) throws(CryptoError) {
         guard Self.isID(keyID) else { throw Self.invalidID("key ID") }

@@ -4,13 +4,13 @@ public import EventLoop
 /// A provider token: a JWT signed with ES256 that identifies the team and key of a push (Apple, "Establishing a
 /// token-based connection"). A valid token is a secret.
 public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Number of the token among the tokens signed with its key, from 1.
+    /// Number of the token among the tokens signed for its key ID, from 1.
     public let generation: Int
     public let mintedAt: Now
     /// Value of the `authorization` header: `bearer` and the token.
     package let authorization: [UInt8]
 
-    /// Signs a new token. Throws if signing fails.
+    /// Creates and signs a token. Throws if signing fails.
     init(key: ProviderKey, generation: Int, now: Now) throws(CryptoError) {
         let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#
         let claims = #"{"iss":"\#(key.teamID)","iat":\#(now.unixSeconds)}"#

@@ -1,7 +1,7 @@
 public import EventLoop
 
-/// The policy for the time to sign a new provider token. APNs requires a token that is at most 60 minutes old, and a
-/// new token no sooner than 20 minutes after the previous one (Apple, "Establishing a token-based connection").
+/// The policy that decides when a new provider token is signed. APNs refuses tokens that are older than 60 minutes,
+/// and new tokens that follow the previous one within 20 minutes (Apple, "Establishing a token-based connection").
 ///
 /// Ages use the boot-time clock, which cannot be set and advances while the machine is suspended. A token's `iat` uses
 /// the wall clock. After a refusal, a new token helps if the wall clock was set since the token was signed.
@@ -19,7 +19,8 @@ public struct ProviderTokenPolicy: Sendable {
         public var gapSeconds: Int64 = 20 * 60
         /// Age from which a token is not sent.
         public var useSecondsMax: Int64 = 57 * 60
-        /// Minimum difference between the wall-clock time and the elapsed time since signing that counts as a set clock.
+        /// Minimum difference between the times since signing that the wall clock and the boot-time clock show. A
+        /// difference of at least this size means that the wall clock was set.
         public var stepSecondsMin: Int64 = 60
 
         public init() {}

@@ -10,12 +10,15 @@ public struct ProviderTokenSigner: Sendable {
     public private(set) var newest: ProviderToken?
     private var generation: Int
     private let sign: Sign
-    /// The error of the last attempt to sign; nil if the attempt succeeded.
+    /// The error of the last attempt to sign; nil if that attempt succeeded or none was made.
     public private(set) var error: CryptoError?
 
     typealias Sign = @Sendable (ProviderKey, _ generation: Int, Now) throws(CryptoError) -> ProviderToken
 
-    /// - Parameter generation: the generation of the last token of the key that this key replaces.
+    /// Creates a signer that has no token yet.
+    ///
+    /// - Parameter generation: the generation of the last token that was signed with another key of the same ID; 0
+    ///   if there is none.
     public init(
         key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init(), after generation: Int = 0
     ) {
@@ -34,10 +37,10 @@ public struct ProviderTokenSigner: Sendable {
         policy = ProviderTokenPolicy(configuration)
     }
 
-    /// Returns whether the signer uses this key, and not another file with the same key ID.
+    /// Returns whether the signer uses this key. A different private key with the same key ID does not count.
     public func signs(with key: ProviderKey) -> Bool { self.key == key }
 
-    /// Continues the generations after `generation`, which another key with the same ID has used.
+    /// Continues the generations after `generation`, which another key of the same ID has used.
     public mutating func countOn(after generation: Int) { self.generation = max(self.generation, generation) }
 
     /// Signs a new token if one is due. Returns whether a token was signed.

@@ -14,10 +14,10 @@ public struct TokenRefusal: Sendable, Hashable {
     public init(kind: Kind, generation: Int) { (self.kind, self.generation) = (kind, generation) }
 }
 
-/// The reply to a ``TokenRefusal``, or the replacement of a token that has reached its age.
+/// The reply to a ``TokenRefusal``, or the scheduled replacement of a token.
 public enum ProviderTokenUpdate: Sendable {
     /// A token to send from now on.
     case newest(ProviderToken)
-    /// No token that is newer than this generation.
+    /// A reply that no token is newer than this generation.
     case nothingNewer(than: Int)
 }

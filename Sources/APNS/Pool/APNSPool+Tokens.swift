@@ -21,7 +21,8 @@ extension APNSPool {
         sendWaiting()
     }
 
-    /// Delays a push while the newest token is too old, as after a suspend of the machine, and requests a new token.
+    /// Delays a push while the newest token is too old, for example after the machine was suspended, and requests a
+    /// new token.
     func waitForToken(_ push: Push) {
         guard tokens?.requestNewer() == true else {
             logMissingToken()
@@ -49,7 +50,7 @@ extension APNSPool {
         for push in pushes { endUnsent(push, .noToken) }
     }
 
-    /// Logs the missing token once, until a token is usable again.
+    /// Logs that no token is usable. Logs again only after a token was usable in between.
     private func logMissingToken() {
         guard !isTokenMissing, let key = configuration.credential.key else { return }
         isTokenMissing = true

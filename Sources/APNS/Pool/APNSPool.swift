@@ -36,11 +36,11 @@ public final class APNSPool {
     let log: Log
     let metrics: PoolMetrics
     let resends: ResendPolicy
-    /// The provider tokens; nil with a certificate.
+    /// The provider tokens; nil if the credential is a certificate.
     var tokens: PoolTokens?
     /// Pushes whose token was refused, until the reply to the request for a newer token arrives.
     var refused: [Refused] = []
-    /// Pushes that wait for a provider token, since the newest is too old.
+    /// Pushes that wait for a provider token, because the newest token is too old.
     var tokenless: [Push] = []
     var tokenTimer: TimerToken?
     var ended: [Ended] = []
@@ -55,6 +55,8 @@ public final class APNSPool {
     let openTimer: DeadlineTimer
     var shrinkTimer: TimerToken?
 
+    /// Creates a pool without connections.
+    ///
     /// - Parameters:
     ///   - connector: opens a TLS connection to the endpoint and negotiates `h2`. Resolves the host name each time.
     ///   - tokens: the supply of the key's provider tokens; nil if the pool signs its own.
@@ -89,8 +91,8 @@ public final class APNSPool {
     /// Sends a push and returns its outcome. Ignores task cancellation.
     ///
     /// - Parameters:
-    ///   - priority: from 0 (urgent) to below ``prioritiesMax``. Waiting pushes are sent in order of priority, and a part
-    ///     of the streams is reserved for priority 0.
+    ///   - priority: from 0 (urgent) to ``prioritiesMax`` - 1. Waiting pushes are sent in order of priority, and a
+    ///     part of the streams is reserved for priority 0.
     ///   - onFreshConnection: sends the push as the first one of a new connection, since APNs binds a connection to
     ///     the topics that were allowed at its first push. If APNs accepts the push, older connections are drained;
     ///     otherwise, the new one is.

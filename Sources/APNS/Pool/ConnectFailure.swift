@@ -1,13 +1,13 @@
 public import EventLoop
 
-/// A handler that stores the last connect error of a pool and fails waiting pushes when the pool cannot connect. It
-/// serves owners that do not wait for a later connect.
+/// A handler that stores the last connect error of a pool and fails waiting pushes when the pool cannot connect. For
+/// owners of a pool that do not wait for a later connect.
 public final class ConnectFailure: PoolHandler {
     private weak let pool: APNSPool?
     /// The last connect error; nil if no attempt to connect has failed.
     public private(set) var error: TransportError?
 
-    /// Sets the new object as the pool's handler, until the pool is closed.
+    /// Creates a handler and sets it on the pool. Closing the pool releases the handler.
     public init(of pool: APNSPool) {
         self.pool = pool
         super.init()

@@ -1,8 +1,8 @@
 /// The choice of the connection for a push. Among connections with a free stream, the connection with the fewest open
 /// requests is chosen. A slow connection therefore receives fewer pushes.
 ///
-/// Within one event-loop iteration, pushes stay on one connection until another has fewer open requests by
-/// ``StreamGate/lead``. Pushes written together then share TLS records and packets.
+/// Within one event-loop iteration, pushes stay on one connection until its open requests exceed those of another
+/// connection by ``StreamGate/lead``. Pushes that are written together then share TLS records and packets.
 ///
 /// The type is pure. Callers pass one connection at a time, which avoids allocations.
 struct ConnectionChoice {

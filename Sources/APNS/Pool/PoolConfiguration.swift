@@ -5,11 +5,11 @@ public import APNSProtocol
 public struct PoolConfiguration: Sendable {
     public var environment: APNSEnvironment
     public var credential: Credential
-    /// Value of `:authority`: the host name.
+    /// Value of `:authority`: the host name, and the port unless it is 443.
     public var authority: String
 
-    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on its
-    /// connection, or while the first push of a connection has no answer.
+    /// Maximum number of connections that accept pushes. One more may be opened for a push that must be the first on
+    /// its connection, or if the first push of a connection remains unanswered.
     public var connectionsMax = 2
     /// Bounds of the delay after which a connection that the load does not need is drained. The delay is random;
     /// otherwise, many pools would drain connections, and later reconnect, at the same time.
@@ -31,7 +31,7 @@ public struct PoolConfiguration: Sendable {
     public var requestTimeoutSecondsMin: Int64 = 2
     /// Maximum size of an answer's body.
     public var answerBytesMax = 16_384
-    /// Maximum time until the answer to a connection's first push before another connection is opened.
+    /// Time without an answer to a connection's first push after which another connection may be opened.
     public var probeAnswerSecondsMax: Int64 = 5
     /// Maximum time from the end of the TLS handshake to APNs' SETTINGS. The connector's `ConnectOptions` limit the
     /// earlier steps.
@@ -40,18 +40,22 @@ public struct PoolConfiguration: Sendable {
     public var idlePingSeconds: Int64 = 60
     /// Maximum time until the answer to a PING.
     public var pingTimeoutSeconds: Int64 = 10
-    /// Maximum time until the answers to open requests after a GOAWAY from APNs.
+    /// Maximum time to wait for the answers to open requests after a GOAWAY from APNs.
     public var drainGraceSeconds: Int64 = 20
     /// Maximum time to write this side's GOAWAY after `drainGraceSeconds`.
     public var closeSecondsMax: Int64 = 2
     /// Maximum number of resends of a push that APNs refused unprocessed.
     public var resendsMax = 3
-    /// Number of consecutive answers with status 5xx, or not from APNs, after which a connection is replaced.
+    /// Number of consecutive server errors after which a connection is replaced. A server error is an answer that has
+    /// status 5xx or does not come from APNs.
     public var serverErrorsMax = 5
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()
 
-    /// - Parameter authority: the host name; nil means the environment's host at Apple.
+    /// Creates a configuration with default limits.
+    ///
+    /// - Parameter authority: the host name, and the port unless it is 443; nil means Apple's host for the
+    ///   environment.
     public init(environment: APNSEnvironment, credential: Credential, authority: String? = nil) {
         self.environment = environment
         self.credential = credential

@@ -17,11 +17,11 @@ struct PoolMachine: Sendable {
 
     /// The reasons to open a connection.
     struct Demand: Sendable {
-        /// Whether pushes wait that any connection may send.
+        /// Whether pushes that any connection may send are waiting.
         var hasShared = false
         /// Whether most streams are in use.
         var isHigh = false
-        /// Whether pushes wait that require a new connection.
+        /// Whether pushes that require a new connection are waiting.
         var hasFresh = false
     }
 
@@ -67,7 +67,7 @@ struct PoolMachine: Sendable {
     /// Number of failed attempts since the last success, and the start of the first failed attempt.
     private var failures = 0
     private var failingSince: MonotonicTime?
-    /// Number of connections since the last answer that ended with a push in flight and no answered push.
+    /// Number of connections that ended with a push in flight and no answered push, since the pool's last answer.
     private var unansweredEnds = 0
 
     init(_ limits: Limits, _ reconnect: ReconnectPolicy.Configuration) {
@@ -101,8 +101,8 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Returns whether to drain a connection. Called when a connection is up, and at the times that the function
-    /// returns.
+    /// Returns the next step to remove connections that the load does not need. Called when a connection is up, and
+    /// at each time that the function returned as `later`.
     ///
     /// - Parameter random: selects the delay.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
@@ -128,8 +128,8 @@ struct PoolMachine: Sendable {
         return .milliseconds(least + Int64(random() % UInt64(most - least + 1)))
     }
 
-    /// Returns the slot of the oldest connection, except the only one in phase `open`. APNs bound the oldest connection to
-    /// the least current topics of the team.
+    /// Returns the slot of the oldest connection; nil if there is none. Skips a connection that is the only one in
+    /// phase `open`. The oldest connection is bound to the most outdated topics of the team.
     private func surplus(among serving: [Int]) -> Int? {
         let open = serving.filter { members[$0]?.gate.phase == .open }
         return serving.filter { open != [$0] }.min { (members[$0]?.number ?? 0) < (members[$1]?.number ?? 0) }
@@ -140,7 +140,7 @@ struct PoolMachine: Sendable {
         if members[slot]?.streamEnded(end, now) == .authenticated { reconnect.succeeded() }
     }
 
-    /// Returns whether to open or drain a connection now. Called after each change.
+    /// Returns the next step to serve the demand. Called after each change of the demand or of a connection.
     mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
         switch need(demand, now) {
         case .none:
@@ -162,8 +162,8 @@ struct PoolMachine: Sendable {
         }
     }
 
-    /// Whether a new connection is limited to one push until that push is answered. True with a key. True with a certificate
-    /// while connections end unanswered, since APNs may have processed each of their pushes.
+    /// Whether a new connection is limited to one push until that push is answered. True for a key. True for a
+    /// certificate while connections end unanswered, since APNs may have processed each of their pushes.
     private var probesNewConnections: Bool {
         limits.requiresTokenProof || unansweredEnds > 0 || members.contains { $0?.endedUnanswered == true }
     }
@@ -246,7 +246,7 @@ struct PoolMachine: Sendable {
         return true
     }
 
-    /// Stops new streams after a GOAWAY. Returns the event to report.
+    /// Stops new streams after a GOAWAY. Returns the event to report, if any.
     mutating func goAwayReceived(_ slot: Int) -> PoolEvent? {
         guard let member = members[slot] else { return nil }
         members[slot]?.goAwayReceived()
@@ -264,7 +264,7 @@ struct PoolMachine: Sendable {
         members[slot]?.drain()
     }
 
-    /// Frees the slot of a closed connection. Returns the event to report.
+    /// Frees the slot of a closed connection. Returns the event to report, if any.
     mutating func closed(
         _ slot: Int, _ error: TransportError, _ now: MonotonicTime, random: () -> UInt64
     ) -> PoolEvent? {
@@ -303,7 +303,7 @@ struct PoolMachine: Sendable {
         }
     }
 
-    /// Opens a reserved connection to all pushes.
+    /// Allows a reserved connection to send any push.
     mutating func release(_ slot: Int) {
         members[slot]?.isReserved = false
     }
@@ -319,7 +319,8 @@ struct PoolMachine: Sendable {
         isProbing = false
     }
 
-    /// Returns the slots of all connections that accept pushes, to be drained. Their ends do not count as failures.
+    /// Returns the slots of all connections that accept pushes, for the pool to drain. The ends of these connections do
+    /// not count as failures.
     mutating func retire() -> [Int] {
         let slots = members.indices.filter { members[$0]?.gate.isServing == true }
         for slot in slots { members[slot]?.isRetired = true }

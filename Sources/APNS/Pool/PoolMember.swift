@@ -1,13 +1,13 @@
 import EventLoop
 
-/// The state of one connection that the decisions of ``PoolMachine`` use.
+/// The state of one connection, as far as ``PoolMachine`` needs it for decisions.
 struct PoolMember: Sendable {
     enum Change: Sendable, Hashable {
         case none
         case authenticated
     }
 
-    /// Number within the pool, from 1.
+    /// Number of the connection within the pool, from 1.
     let number: Int
     let begunAt: MonotonicTime
     private(set) var gate: StreamGate

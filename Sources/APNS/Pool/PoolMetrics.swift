@@ -3,7 +3,7 @@ public import Telemetry
 
 /// The metrics of a pool.
 public struct PoolMetrics: Sendable {
-    /// Time from the submission of a push to the pool until it got a stream.
+    /// Time from the submission of a push to the pool until the push got a stream.
     public let stream: Histogram
     /// Time from the start of the stream until the answer.
     public let answer: Histogram

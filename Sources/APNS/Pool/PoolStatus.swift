@@ -4,7 +4,7 @@ import EventLoop
 /// The status of a pool, for operators.
 public struct PoolStatus: Sendable, Hashable {
     public var environment: APNSEnvironment
-    /// Host, and port unless it is the default of `https`.
+    /// Host name of the endpoint, followed by the port unless it is the default port of `https`.
     public var authority: String
     public var credential: Credential.Name
     /// Number of connections, including those that connect or drain.
@@ -15,7 +15,7 @@ public struct PoolStatus: Sendable, Hashable {
     public var streams: Int
     /// Number of pushes that wait for a stream or for a provider token.
     public var waiting: Int
-    /// Age of the newest provider token; nil before the first token.
+    /// Age of the newest provider token; nil before the first token, or if the credential is a certificate.
     public var tokenAgeSeconds: Int?
 }
 

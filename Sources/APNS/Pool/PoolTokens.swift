@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 
-/// The provider tokens of a pool: from a ``TokenSupply``, or signed by the pool if it has none.
+/// The provider tokens of a pool: from a ``TokenSupply``, or signed by a pool without a supply.
 struct PoolTokens {
     /// The reaction to a refused token.
     enum Remedy {
@@ -23,6 +23,8 @@ struct PoolTokens {
     private var requestedGeneration: Int?
     private let request: (TokenRefusal) -> Void
 
+    /// Creates the tokens of a key.
+    ///
     /// - Parameter supply: nil if the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
         own = supply == nil ? ProviderTokenSigner(key: key, configuration: configuration) : nil
@@ -43,7 +45,8 @@ struct PoolTokens {
         newest.map { $0.mintedAt.sinceBoot.duration(to: now.sinceBoot).components.seconds }
     }
 
-    /// The error of the pool's last attempt to sign; nil if the attempt succeeded or a supply signs.
+    /// The error of the pool's last attempt to sign; nil if that attempt succeeded or none was made, or if a supply
+    /// signs.
     var error: CryptoError? { own?.error }
 
     mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> Remedy {

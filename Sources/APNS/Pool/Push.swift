@@ -4,7 +4,7 @@ import EventLoop
 struct Push {
     let request: APNSRequest
     let receiver: any PushReceiver
-    /// Waiting pushes with lower values are sent first.
+    /// The priority. Waiting pushes with lower values are sent first.
     let priority: UInt8
     /// Whether the push must be the first on its connection.
     let wantsFreshConnection: Bool

@@ -1,14 +1,16 @@
 import EventLoop
 
-/// Pushes that the pool cannot send yet: shared pushes, which any connection may send, by priority, and pushes that
-/// require a new connection. Each queue is first in, first out. Each push has a deadline at which it is returned unsent.
+/// Pushes that the pool cannot send yet. Shared pushes, which any connection may send, have one queue per priority.
+/// Pushes that require a new connection have a single queue. Each queue is first in, first out. Each push has a
+/// deadline at which it is returned unsent.
 struct WaitingPushes {
     /// Number of priorities.
     static let prioritiesMax = 4
 
     private var slots: [Push?] = []
     private var freeSlots: [Int] = []
-    // Each list is a queue of slots, because a list keeps the insertion order of equal deadlines.
+    // Each list serves as a queue of slots: all its deadlines are equal, and a list keeps the insertion order of
+    // equal deadlines.
     private var shared = [DeadlineList](repeating: DeadlineList(), count: prioritiesMax)
     private var fresh = DeadlineList()
     private var deadlines = DeadlineList()

@@ -2,20 +2,21 @@ public import APNSProtocol
 public import Crypto
 
 extension APNSRequest {
-    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending broadcast
-    /// push notification requests to APNs").
+    /// Creates a push to all subscribers of a channel: an update or the end of a Live Activity (Apple, "Sending
+    /// broadcast push notification requests to APNs").
     ///
     /// - Parameters:
     ///   - channel: the channel's ID, as issued by APNs.
-    ///   - bundleID: without a suffix.
-    ///   - expiration: UNIX seconds; nil and 0 store nothing. A channel without storage accepts no other values.
+    ///   - bundleID: the bundle ID without a suffix.
+    ///   - expiration: UNIX seconds; with nil or 0, APNs does not store the broadcast. A channel without storage
+    ///     accepts no other values.
     ///   - deadline: UNIX seconds; an upper bound of a non-nil `expiration`.
     ///   - payloadRange: a range within `payload`; nil means all of it.
     public static func broadcast(
         channel: ArraySlice<UInt8>, bundleID: [UInt8], priority: Priority? = nil, expiration: Int64? = nil,
         deadline: Int64? = nil, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>? = nil
     ) -> APNSRequest {
-        // The deadline must not become an expiration, because a channel without storage accepts only 0.
+        // The deadline must not replace a missing expiration, because a channel without storage accepts only 0.
         let stored = expiration.map { earlier($0, deadline) ?? $0 }
         return APNSRequest(
             target: .channel(channel), topic: bundleID, pushType: .liveactivity, priority: priority,

@@ -1,10 +1,11 @@
 public import APNSProtocol
 public import Crypto
 
-/// One request to APNs: target, header values, and the byte range of its body. Each kind of request has a factory method.
+/// One request to APNs: target, header values, and the byte range of its body. Each kind of request has a factory
+/// method.
 ///
-/// The type is a class, because many functions pass requests on. A request shares the bytes of the delivery that it
-/// was parsed from.
+/// The type is a class, so that functions pass requests on without copying. A request shares the bytes of the
+/// delivery that it was parsed from.
 public final class APNSRequest: Sendable {
     /// The resource that the path names.
     public enum Target: Sendable, Hashable {
@@ -17,22 +18,21 @@ public final class APNSRequest: Sendable {
     }
 
     public let target: Target
-    /// Value of `apns-topic`: the bundle ID with the suffix of the push type. For a broadcast or channel management, the
-    /// plain bundle ID, which is part of the path.
+    /// Value of `apns-topic`: the bundle ID with the suffix of the push type. For a broadcast or a channel management
+    /// request, the plain bundle ID, which is part of the path.
     public let topic: [UInt8]
     public let pushType: PushType
-    /// Value of `apns-priority`. With nil, a device push has no such header, for which APNs assumes 10, and a
-    /// broadcast sends 10.
+    /// Value of `apns-priority`. If nil, a device push omits the header, so APNs assumes 10; a broadcast sends 10.
     public let priority: Priority?
-    /// UNIX seconds until which APNs may store the push; 0 requests one attempt. With nil, a device push has no
-    /// expiration, and a broadcast sends 0, which every channel accepts.
+    /// UNIX seconds until which APNs may store the push; 0 requests one attempt. If nil, a device push omits the
+    /// header; a broadcast sends 0, which every channel accepts.
     public let expiration: Int64?
     /// UNIX seconds from which the request must not be sent, regardless of `expiration`; nil sets no such bound.
     public let deadline: Int64?
     /// Value of `apns-collapse-id`, of at most ``APNSLimits/collapseIDBytesMax`` bytes; nil omits the header.
     public let collapseID: ArraySlice<UInt8>?
-    /// Value of `apns-id`, or of `apns-request-id` for a broadcast and channel management. The same for all attempts, which
-    /// makes the push traceable.
+    /// Value of `apns-id`, or of `apns-request-id` for a broadcast or a channel management request. The same for all
+    /// attempts, which makes the push traceable.
     public let id: UUIDValue
     /// Bytes that contain the body, `payload[payloadRange]`. The body is sent unchanged.
     public let payload: [UInt8]
@@ -63,7 +63,7 @@ public final class APNSRequest: Sendable {
     /// either, because it requests one attempt now.
     var sendingEnd: Int64? { Self.earlier(expiration == 0 ? nil : expiration, deadline) }
 
-    /// Returns whether the request must not be sent any more.
+    /// Returns whether the request must no longer be sent.
     public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
         guard let sendingEnd else { return false }
         return sendingEnd <= unixSeconds()

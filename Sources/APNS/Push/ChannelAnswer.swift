@@ -9,6 +9,8 @@ public final class ChannelAnswer: Sendable, Hashable {
     /// The IDs of all channels; empty for an empty body, nil if the body contains no list.
     public let channels: [String]?
 
+    /// Creates an answer from the header value and the body.
+    ///
     /// - Parameter body: may be empty, as was observed for a list without channels.
     init(channelID: String?, body: [UInt8]) {
         self.channelID = channelID

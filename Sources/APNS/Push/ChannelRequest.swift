@@ -1,6 +1,7 @@
 /// A request to manage an app's broadcast channels (Apple, "Sending channel management requests to APNs").
 public enum ChannelRequest: Sendable, Hashable {
-    /// The policy for broadcasts that APNs stores for offline devices. A channel keeps its policy from its creation.
+    /// The policy for broadcasts that APNs stores for offline devices. A channel keeps the policy with which it was
+    /// created.
     public enum StoragePolicy: Int, Sendable, Hashable, CaseIterable {
         /// No storage. APNs allows more broadcasts on such a channel.
         case none = 0

@@ -3,14 +3,15 @@ public import APNSProtocol
 /// An answer to a push. `AnswerVerdict` determines the meaning of the answer.
 public struct PushAnswer: Sendable, Hashable {
     public var status: Int
-    /// The reason of a refusal; nil if the answer has no body, as with 200. A body in another form becomes an unknown
-    /// reason and is truncated.
+    /// The reason of a refusal; nil if the answer has no body, as usual with status 200. A body that does not have
+    /// the form of APNs becomes an unknown reason, truncated.
     public var reason: Reason?
-    /// Whether APNs sent the answer: status 200, or a body in the form of APNs. Otherwise, a proxy may have sent it.
+    /// Whether the answer counts as an answer of APNs, because of its status, its headers or the form of its body. If
+    /// false, a proxy may have sent it.
     public var isFromAPNS: Bool
     /// The number of the connection that received the answer. Unique within the pool.
     public var connection: Int
-    /// The last time when APNs confirmed the device token to be invalid, in UNIX milliseconds. APNs sends the time
+    /// The last time when APNs confirmed that the device token was invalid, in UNIX milliseconds. APNs sends the time
     /// with status 410; nil if the answer contains none.
     public var timestampMilliseconds: Int64?
     /// Value of `apns-unique-id`. The sandbox sends the header in all answers, production only in answers to

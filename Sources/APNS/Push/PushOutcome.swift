@@ -1,6 +1,6 @@
 public import HTTP2
 
-/// The outcome of a push. The type is indirect, because many functions pass outcomes on.
+/// The outcome of a push. The type is indirect, so that functions pass outcomes on without copying.
 public indirect enum PushOutcome: Sendable, Hashable {
     /// An answer by APNs or by a proxy.
     case answered(PushAnswer)
@@ -17,12 +17,12 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case draining
     /// No connection with a free stream in time.
     case noConnection
-    /// A connection that could not write the whole push in time, because the peer does not read or grants no window.
-    /// For `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
+    /// A connection that could not write the whole push in time, because the peer does not read or grants no
+    /// flow-control window. For `silentConnection`, see ``PushOutcome/unknown(_:silentConnection:)``.
     case notWritten(silentConnection: Int?)
     /// Too many pushes that wait for a connection.
     case overloaded
-    /// A refusal without processing each time that the pool sent the push.
+    /// A refusal, without processing, each time that the pool sent the push.
     case refused
     /// No usable provider token, because none could be signed in time.
     case noToken
@@ -30,7 +30,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case certificateRefused(CertificateRefusal)
     /// The expiration of the push while it waited in the pool.
     case expired
-    /// A value that is not valid in a header, such as a device token with other characters than hexadecimal digits.
+    /// A value that is not valid in a header, such as a device token with characters other than hexadecimal digits.
     /// Sending the request again does not help.
     case malformed
 

@@ -2,8 +2,8 @@
 public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for the author of the text.
     public var message: String
-    /// The invalid value, an argument for `JSONDocument.position(ofNode:)`; nil if the error does not concern one
-    /// value.
+    /// The node index of the invalid value, for `JSONDocument.position(ofNode:)`; nil if the error does not concern
+    /// one value.
     public var node: Int?
 
     public init(_ message: String, node: Int? = nil) {
@@ -13,6 +13,6 @@ public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Returns this error at the position of `json`; a position of its own takes precedence.
+    /// Returns this error with the node of `json`, unless the error already has a node.
     func at(_ json: JSONValue) -> InputError { InputError(message, node: node ?? json.nodeIndex) }
 }

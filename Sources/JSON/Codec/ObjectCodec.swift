@@ -11,6 +11,8 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
     private let fields: [ObjectField<Object>]
     private let check: Check
 
+    /// Creates a codec from the fields of the object.
+    ///
     /// - Parameters:
     ///   - initial: the object with the values of omitted members.
     ///   - ignoresUnknown: whether members without a field are ignored; otherwise they are errors.
@@ -30,6 +32,8 @@ public struct ObjectCodec<Object: Sendable>: Sendable {
     /// The members in order, with their help.
     public var help: [MemberHelp] { fields.flatMap(\.help) }
 
+    /// Reads a new object. Omitted members keep their initial values.
+    ///
     /// - Throws: if a member is missing, unknown or invalid.
     public func read(_ json: JSONValue) throws(InputError) -> Object {
         var object = initial

@@ -6,6 +6,8 @@ public struct ObjectMembers {
     /// The object's name in errors, such as `a device`.
     private let object: String
 
+    /// Reads the members of `json`.
+    ///
     /// - Parameter known: the names of the allowed members; nil allows any.
     /// - Throws: if `json` is not an object, or has an unknown member.
     init(_ json: JSONValue, of object: String, known: [String]?) throws(InputError) {

@@ -5,7 +5,7 @@ extension ValueCodec where Value == Bool {
 }
 
 extension ValueCodec where Value: FixedWidthInteger & Sendable {
-    /// Returns a codec of whole numbers in `range`. It also reads the notations `1.0` and `1e3`.
+    /// Returns a codec of whole numbers in `range`. The codec also reads the notations `1.0` and `1e3`.
     public static func int(_ range: ClosedRange<Value>) -> Self {
         Self(
             "a whole number from \(range.lowerBound) to \(range.upperBound)",
@@ -36,6 +36,8 @@ extension ValueCodec where Value == String {
     /// A codec of texts of any length.
     public static var text: Self { Self("a text", read: { $0.string }, write: { text, json in json.string(text) }) }
 
+    /// Returns a codec of texts of limited length.
+    ///
     /// - Parameter byteCount: the allowed lengths in bytes of UTF-8.
     public static func text(_ byteCount: ClosedRange<Int>) -> Self {
         let form = "a text of at most \(byteCount.upperBound) bytes"
@@ -58,7 +60,7 @@ extension ValueCodec where Value == String {
 }
 
 extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// A codec of the cases of an enumeration, by raw value.
+    /// A codec of the cases of an enumeration, which JSON represents by their raw values.
     public static var word: Self {
         ValueCodec<String>.word(of: Value.allCases.map(\.rawValue))
             .mapped(read: { Value(rawValue: $0) }, write: { $0.rawValue })
@@ -66,6 +68,8 @@ extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Send
 }
 
 extension ValueCodec {
+    /// Returns a codec of lists.
+    ///
     /// - Parameter name: the name of an element in errors, such as `an environment`.
     public static func list<Element>(of element: ValueCodec<Element>, _ name: String) -> Self where Value == [Element] {
         Self(
@@ -86,6 +90,8 @@ extension ValueCodec where Value == [String] {
 }
 
 extension JSONValue {
+    /// Calls `body` with each element. Throws if the value is not a list.
+    ///
     /// - Parameter name: the name of the list in errors.
     func forEachElement(
         _ name: String, _ body: (JSONValue) throws(InputError) -> Void

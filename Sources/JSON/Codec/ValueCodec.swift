@@ -12,11 +12,15 @@ public struct ValueCodec<Value>: Sendable {
     private let reader: Reader
     private let writer: Writer
 
+    /// Creates a codec whose reader throws its own errors.
+    ///
     /// - Parameter reader: receives the value, and its name for errors.
     public init(_ form: String, words: [String] = [], reader: @escaping Reader, writer: @escaping Writer) {
         (self.form, self.words, self.reader, self.writer) = (form, words, reader, writer)
     }
 
+    /// Creates a codec with the usual error for a value of another form.
+    ///
     /// - Parameter read: returns nil for a value of another form; the error is then `NAME must be FORM`.
     public init(
         _ form: String, words: [String] = [], read: @escaping @Sendable (JSONValue) -> Value?, write: @escaping Writer
@@ -29,6 +33,8 @@ public struct ValueCodec<Value>: Sendable {
             }, writer: write)
     }
 
+    /// Reads a value.
+    ///
     /// - Parameter name: the name of the value in errors.
     public func read(_ json: JSONValue, _ name: String) throws(InputError) -> Value { try reader(json, name) }
 
@@ -39,7 +45,7 @@ extension ValueCodec {
     /// Returns a codec for another type whose values are written as values of this codec.
     ///
     /// - Parameters:
-    ///   - form: the form of a value; nil keeps the current one.
+    ///   - form: the form of a value; nil keeps the form of this codec.
     ///   - read: returns nil for a value of another form.
     public func mapped<Other>(
         _ form: String? = nil, read: @escaping @Sendable (Value) -> Other?, write: @escaping @Sendable (Other) -> Value
@@ -55,7 +61,7 @@ extension ValueCodec {
             }, writer: { value, json in self.write(write(value), to: &json) })
     }
 
-    /// Returns a codec that accepts only valid values.
+    /// Returns a codec that accepts only values for which `isValid` returns true.
     public func checked(_ form: String, _ isValid: @escaping @Sendable (Value) -> Bool) -> ValueCodec {
         mapped(form, read: { isValid($0) ? $0 : nil }, write: { $0 })
     }
@@ -68,7 +74,7 @@ extension ValueCodec {
             writer: { value, json in if let value { write(value, to: &json) } else { json.null() } })
     }
 
-    /// Returns a codec that also accepts a shorter form than an object.
+    /// Returns a codec that also accepts a shorter form instead of an object.
     ///
     /// - Parameters:
     ///   - short: the codec of the shorter form.

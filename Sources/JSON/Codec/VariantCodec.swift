@@ -6,6 +6,8 @@ public struct VariantCodec<Value>: Sendable {
     private let variants: [Variant<Value>]
     private let word: @Sendable (Value) -> String
 
+    /// Creates a codec from the variants.
+    ///
     /// - Parameters:
     ///   - variants: one for each word.
     ///   - word: returns the word of a value's variant.
@@ -76,7 +78,7 @@ public struct Variant<Value>: Sendable {
     /// Returns a variant with details.
     ///
     /// - Parameters:
-    ///   - alone: the value of the word without details; nil requires details.
+    ///   - alone: the value for the word without details; nil if the word requires details.
     ///   - details: returns nil for a value that is written as the word only.
     public static func details<Details>(
         _ word: String, _ codec: ValueCodec<Details>, alone: Value? = nil,
