@@ -4,10 +4,11 @@ struct FoundViolations {
         var kind: Kind
         /// The node of the value, or of the invalid key.
         var node: Int
-        /// The instruction, and the keyword's location if the instruction has several keywords.
+        /// The index of the violated instruction.
         var instruction: Int
+        /// The index of the keyword's location if the instruction has several keywords; otherwise nil.
         var location: Int?
-        /// The slot of a missing name, and of the name that requires it.
+        /// The slots of a missing name and of the name that requires it; nil for other violations.
         var names: (missing: Int, because: Int)?
         /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []

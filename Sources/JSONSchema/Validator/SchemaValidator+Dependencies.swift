@@ -27,7 +27,7 @@ extension SchemaValidator {
 
     /// Marks in `present` the names of a table that an object has.
     ///
-    /// - Returns: whether one of the first `dependents` is present.
+    /// - Returns: whether the object has a name whose slot is below `dependents`.
     @discardableResult
     func markPresent(_ table: KeyTable, in object: Int, dependents: Int = 0) -> Bool {
         stepsLeft -= Int(tape.nodes[object].count)

@@ -4,11 +4,11 @@ import JSON
 /// its memory.
 final class ValueComparison {
     private var waiting: [(left: Int, right: Int)] = []
-    /// The keys of two objects, sorted by bytes.
+    /// The keys of the left object, sorted if it has more than `fewMax` members.
     private var leftKeys: [Int] = []
     private var rightKeys: [Int] = []
 
-    /// Maximum members of an object whose keys are searched linearly.
+    /// Maximum number of members of an object whose keys are searched linearly.
     private static let fewMax = 16
 
     func isEqual(_ left: Int, of tape: JSONTapeView, _ right: Int, of other: JSONTapeView) -> Bool {
