@@ -12,7 +12,8 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     private let resolver: ReferenceResolver
 
-    /// Resolves references from the process's environment and from files relative to the configuration file.
+    /// Creates a configuration file whose references resolve to environment variables of this process, and to files
+    /// relative to the configuration file.
     package init(_ path: String, noting sources: ConfigurationSources = ConfigurationSources()) {
         self.init(
             path,

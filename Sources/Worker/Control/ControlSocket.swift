@@ -38,7 +38,8 @@ package enum ControlSocket {
 
     /// Creates the folder of a default socket and removes the sockets of ended processes.
     ///
-    /// - Throws: if the folder cannot be created, or another user may write to it and could create sockets there.
+    /// - Throws: if the folder cannot be created, or if another user owns it or may write to it and could therefore
+    ///   create sockets there.
     static func makeFolder(of path: String) throws(TransportError) {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
@@ -93,7 +94,7 @@ package enum ControlSocket {
         return "no worker of this user is running on this machine: no socket answers in \(list)\(service ?? "")"
     }
 
-    /// Returns the name of the owner if the folder belongs to another user.
+    /// Returns the name of the folder's owner if the owner is another user; otherwise nil.
     private static func owner(of folder: String) -> String? {
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid != geteuid() else {

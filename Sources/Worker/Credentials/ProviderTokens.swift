@@ -22,7 +22,7 @@ struct ProviderTokens {
     /// Unused keys, oldest first.
     private var former: [Former] = []
 
-    /// Replaces the keys. A key that is still or was recently in use continues with its token.
+    /// Replaces the keys. A key that is in use, or was in use within `rememberedSeconds`, continues with its token.
     ///
     /// - Parameter keys: the new keys. Of several keys with the same ID, the last key counts.
     /// - Throws: if a key cannot sign. Nothing changes in this case.

@@ -36,7 +36,8 @@ final class LaneGroups: @unchecked Sendable {
     /// The number of lanes that may hold deliveries.
     var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
 
-    /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation.
+    /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation. Returns
+    /// `started` or `startFailed`.
     func start(
         _ generation: WorkerRollout.Generation, pauses: [Pause], handler: RolloutHandler
     ) -> WorkerRollout.Event {

@@ -26,7 +26,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         ///   - unfinished: the number of deliveries that the broker redelivers.
         ///   - until: the time at which the process exits, drained or not.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
-        /// The wait for the end of all generations, with the status of the exit that then follows.
+        /// The wait for the end of all generations, with the exit that follows.
         case stopped(WorkerExit)
     }
 
