@@ -27,7 +27,7 @@ package struct SecretPlaces {
         } else if key == Self.fileKey {
             if let file = path(text) { files.insert(file) }
         } else if Self.secretKeys.contains(key) || Self.hasPassword(url: text) {
-            // A value with a variable contains no secret.
+            // The secret of a value with a variable is in the environment, not in the text.
             isInText = isInText || !text.contains("${")
         }
     }

@@ -14,7 +14,7 @@ struct URIFormat {
         }
         var hasScheme = false
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), !rest[..<colon].contains(UInt8(ascii: "/")) {
-            // In a relative reference too, the first segment must not contain a colon: the text before is a scheme.
+            // Text before a colon in the first segment can only be a scheme, also in a relative reference.
             guard isScheme(rest[..<colon]) else { return false }
             hasScheme = true
             rest = rest[(colon + 1)...]

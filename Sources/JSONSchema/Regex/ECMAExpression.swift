@@ -13,8 +13,8 @@ struct ECMAExpression {
     /// The numbers of named groups. Names are compared by scalars, not by canonical equivalence.
     private var names: [[Unicode.Scalar]: Int] = [:]
     private var groupCount = 0
-    /// Maximum number of searches per character. PCRE2 searches for Unicode properties, and for characters of a class
-    /// that its table does not cover.
+    /// Maximum number of searches per character. PCRE2 searches for Unicode properties, and in a class for characters
+    /// that PCRE2's table does not cover.
     private(set) var searchesMax = 0
     /// Whether a quantifier may follow the translated part.
     private var isRepeatable = false
@@ -33,7 +33,7 @@ struct ECMAExpression {
         (try? ECMAExpression(text)) != nil
     }
 
-    /// Numbers all groups first, because references may precede their groups.
+    /// Assigns numbers to all groups before the translation, because references may precede their groups.
     private mutating func findGroups() throws(PatternError) {
         var scan = reader
         var isInClass = false
@@ -104,7 +104,7 @@ struct ECMAExpression {
                     write("(?<!")
                     canRepeat = false
                 } else {
-                    // Groups are numbered: names of ECMA-262 may contain characters that PCRE2 does not allow.
+                    // Omit the name and refer to groups by number: PCRE2 does not allow all names of ECMA-262.
                     _ = try reader.groupName()
                     write("(", .open)
                 }

@@ -1,4 +1,4 @@
-/// The violations found so far, as indices of nodes and instructions. Their texts are created at the end.
+/// The violations found so far, as indices of nodes and instructions. The messages are created at the end.
 struct FoundViolations {
     struct Violation {
         var kind: Kind

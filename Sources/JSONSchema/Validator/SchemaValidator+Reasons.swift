@@ -2,7 +2,7 @@ import JSON
 
 /// The explanation of violations. It runs only for invalid values, with its own limits.
 extension SchemaValidator {
-    /// The limits of the search for each violation: tens of microseconds.
+    /// The limits of the search for the reason of one violation: tens of microseconds.
     private struct ReasonBudget {
         /// Steps, in the unit of ``stepsBase``.
         var steps = 5000
@@ -75,7 +75,7 @@ extension SchemaValidator {
         return [violation]
     }
 
-    /// The explanation why no alternative holds, or more than one.
+    /// The reason why no alternative holds, or why more than one holds.
     private enum Reason {
         case none
         /// At least one alternative holds.
@@ -93,7 +93,8 @@ extension SchemaValidator {
         }
     }
 
-    /// Finds the alternative that is meant: the only alternative for the value's type or, of several, for its tag.
+    /// Finds the alternative that the author of the value probably meant: the only alternative for the value's type, or
+    /// the only alternative for the value's tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {

@@ -39,7 +39,7 @@ final class ValueComparison {
         tape.text(of: left).isSame(as: other.text(of: right))
     }
 
-    /// Compares the children of two containers; nested containers are queued.
+    /// Returns whether the children of two containers are equal. Queues nested containers for a later comparison.
     private func pushChildren(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         let isObject = tape.nodes[left].kind == .object
         var child = left + 1
@@ -65,7 +65,8 @@ final class ValueComparison {
         return true
     }
 
-    /// Compares the members of two objects with different orders of keys; nested containers are queued.
+    /// Returns whether two objects with different orders of keys have equal members. Queues nested containers for a
+    /// later comparison.
     private func pushMembers(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         Self.keys(of: left, tape, &leftKeys)
         Self.keys(of: right, other, &rightKeys)

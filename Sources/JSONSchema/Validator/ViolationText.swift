@@ -253,7 +253,7 @@ struct ViolationText {
         }
     }
 
-    /// Returns the value if it is a short text, which could be a word; otherwise nil.
+    /// Returns the value if it is a text that is short enough for a suggestion; otherwise nil.
     private func text(_ found: FoundViolations.Violation) -> String? {
         let value = JSONValue(tape: instance, index: found.node)
         guard value.kind == .string, value.sourceRange.count <= Suggestion.bytesMax else { return nil }
@@ -262,7 +262,7 @@ struct ViolationText {
 }
 
 extension TypeSet {
-    /// The names of the types in schemas.
+    /// The names that schemas use for the types.
     fileprivate var names: [String] {
         let known: [(TypeSet, String)] = [
             (.string, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"), (.array, "array"),
