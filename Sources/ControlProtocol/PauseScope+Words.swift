@@ -4,6 +4,8 @@ package import Delivery
 extension PauseScope {
     package static let words = ["key", "certificate", "topic"]
 
+    /// Creates the scope that a word selects; without a word, the scope is everything.
+    ///
     /// - Parameters:
     ///   - value: returns the value of one of ``words``; nil if absent.
     ///   - exclude: returns the error for two words that exclude each other.
@@ -30,7 +32,7 @@ extension PauseScope {
         }
     }
 
-    /// Returns the command that ends a pause with this description.
+    /// Returns the command that ends a pause whose scope has this description.
     package static func remedy(of pause: String) -> String {
         pause == everything.description ? "martlet resume" : "martlet resume --\(pause)"
     }

@@ -31,7 +31,7 @@ extension WorkerStatus {
             .member("lanes_leaving", \.retiredLanes, .list(of: Lane.codec.value, "a lane")),
         ])
 
-    /// The status as one line of JSON, with its line feed.
+    /// The status as one line of JSON, including the final line feed.
     package var json: [UInt8] {
         var json = JSONWriter()
         Self.codec.write(self, to: &json)

@@ -24,8 +24,8 @@ package struct WorkerStatus: Sendable, Hashable {
     package var queues: [Queue] = []
     /// Age of ``queues`` in seconds; nil before the first report.
     package var queuesSecondsOld: Int?
-    /// The state of channel commands; nil if the worker accepts none. It does not affect ``isReady``, because pushes
-    /// need no channel commands.
+    /// The state of channel commands; nil if the worker accepts no commands. The state does not affect ``isReady``,
+    /// because pushes need no channel commands.
     package var channelCommands: ChannelCommands?
     /// Open breakers. A breaker of several lanes is reported once, with its longest time.
     package var breakers: [OpenBreaker] = []

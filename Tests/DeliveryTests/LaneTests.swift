@@ -301,7 +301,7 @@ import Testing
             try #require(fixture.harness.run { deliveries() >= delivery })
         }
         #expect(fixture.harness.run { fixture.harness.counters.quarantined.value == 1 && fixture.results == 1 })
-        let lines = log.lines().filter { $0.contains("moved to the quarantine") }
+        let lines = log.lines().filter { $0.contains("moved to quarantine") }
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 

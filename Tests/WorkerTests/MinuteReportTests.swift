@@ -29,7 +29,7 @@ import Testing
         count("deliveries_total", 2)
         report.write(to: captured.log)
         let lines = captured.lines().map {
-            $0.split(separator: #""message":"summary of the last minute","#).last.map(String.init)
+            $0.split(separator: #""message":"last minute summarized","#).last.map(String.init)
         }
         #expect(
             lines == [

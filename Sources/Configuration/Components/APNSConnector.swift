@@ -4,12 +4,12 @@ import HTTPClient
 import HTTPProxy
 import TLS
 
-/// A connector to an endpoint of APNs, directly or through a proxy.
+/// A connector that reaches an APNs endpoint directly or through a proxy.
 struct APNSConnector: Sendable {
     private let endpoint: Endpoint
     private let options: ConnectOptions
     private let proxy: HTTPURL?
-    /// The TLS context of the proxy; nil if the connection to the proxy does not use TLS.
+    /// The TLS context for the connection to the proxy; nil without a proxy or without TLS.
     private let proxyContext: TLSContext?
 
     init(to endpoint: Endpoint, _ configuration: WorkerConfiguration.APNs) throws(CryptoError) {

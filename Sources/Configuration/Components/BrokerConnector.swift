@@ -6,9 +6,9 @@ package import EventLoop
 import TLS
 import Text
 
-/// Connection settings of the broker: addresses, login, TLS and the names of its objects.
+/// Settings for connections to the broker: addresses, login, TLS, and the names of exchanges and queues.
 package struct BrokerConnector: Sendable {
-    /// Timeout for the connection of a command.
+    /// Timeout for a command's connection to the broker.
     package static let connectDeadlineSeconds = 15
 
     package let names: TopologyNames
@@ -18,6 +18,8 @@ package struct BrokerConnector: Sendable {
     private let tls: TLSContext?
     private let serverName: String?
 
+    /// Derives the settings from the broker section of a configuration.
+    ///
     /// - Throws: if a certificate is invalid.
     package init(_ broker: WorkerConfiguration.Broker) throws(CryptoError) {
         names = broker.names
@@ -31,7 +33,9 @@ package struct BrokerConnector: Sendable {
         serverName = broker.serverName
     }
 
-    /// - Parameter name: connection name that the broker's management shows.
+    /// Returns the settings of a named connection.
+    ///
+    /// - Parameter name: the connection name that the broker's management shows.
     package func connection(named name: String) -> ConnectionConfiguration {
         var connection = connection
         connection.connectionName = name
@@ -40,15 +44,16 @@ package struct BrokerConnector: Sendable {
 
     package var virtualHost: String { connection.virtualHost }
 
-    /// The AMQP user of the login; nil if only the broker knows it.
+    /// The AMQP user of the connection; nil if the broker may derive the user from a certificate, or if the
+    /// name is too long for a message property.
     package var user: String? { connection.userID }
 
-    /// Returns the trusted source of a dead letter's origin headers.
+    /// Returns the source that confirms the origin of a dead letter.
     package func provenance(of message: IncomingMessage) -> Provenance {
         Provenance(of: message, user: user, names: names)
     }
 
-    /// Hosts, ports and virtual host for operators; the virtual host `/` is omitted.
+    /// Hosts, ports and virtual host, for messages to operators. The virtual host `/` is omitted.
     package var name: String { virtualHost == "/" ? place : "\(place)/\(virtualHost)" }
 
     package func connectors(on loop: EventLoop) -> [ByteConnector] {
@@ -61,7 +66,7 @@ package struct BrokerConnector: Sendable {
 
     /// Returns an administrative connection, which the caller starts and closes.
     ///
-    /// - Parameter name: connection name that the broker's management shows.
+    /// - Parameter name: the connection name that the broker's management shows.
     package func admin(
         named name: String, on loop: EventLoop, deadlineSeconds: Int = connectDeadlineSeconds
     ) -> BrokerAdmin {
@@ -70,10 +75,10 @@ package struct BrokerConnector: Sendable {
             deadlineSeconds: deadlineSeconds)
     }
 
-    /// Hosts and ports for messages.
+    /// Hosts and ports, for messages to operators.
     package var place: String { endpoints.map(\.description).joined(separator: ", ") }
 
-    /// Returns one line for an operator: the broker and the error.
+    /// Returns one line for an operator, with the address of the broker and the error.
     package func line(_ error: AMQPError) -> String {
         let isPlaced = endpoints.contains { error.message.contains($0.description) }
         return "martlet: \(isPlaced ? "" : "\(place): ")\(error.message)".printable

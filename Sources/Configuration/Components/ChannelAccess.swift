@@ -6,7 +6,7 @@ package import EventLoop
 import TLS
 import Text
 
-/// Endpoint and credential that manage the broadcast channels of one app.
+/// The endpoint and credential with which an app's broadcast channels are managed.
 package struct ChannelAccess: Sendable {
     package let pool: PoolConfiguration
     private let connector: APNSConnector
@@ -21,14 +21,16 @@ package struct ChannelAccess: Sendable {
         }
     }
 
-    /// - Parameter environment: nil for the environment of the app.
+    /// Chooses the endpoint and credential for an app. Reads certificates and prepares TLS.
+    ///
+    /// - Parameter environment: nil for the default environment of the app.
     package init(_ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?)
         throws(Failure)
     {
         try self.init(configuration, ChannelPlace(configuration, app: bundleID, environment))
     }
 
-    /// Reads certificates and prepares TLS.
+    /// Creates the access to a known endpoint. Reads certificates and prepares TLS.
     package init(_ configuration: WorkerConfiguration, _ place: ChannelPlace) throws(Failure) {
         do throws(CryptoError) {
             let (credential, identity) = try configuration.apns.credential(place.credential)
@@ -46,13 +48,15 @@ package struct ChannelAccess: Sendable {
     }
 }
 
-/// Names of the endpoint and credential. Their choice needs no key or certificate.
+/// The endpoint, and the name of the credential, for channel management. The choice needs no key or certificate.
 package struct ChannelPlace: Sendable {
     package let credential: Credential.Name
     package let environment: APNSEnvironment
     package let endpoint: Endpoint
 
-    /// - Parameter environment: nil for the environment of the app.
+    /// Chooses the endpoint and credential for an app.
+    ///
+    /// - Parameter environment: nil for the default environment of the app.
     package init(
         _ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?
     ) throws(ChannelAccess.Failure) {
@@ -68,8 +72,8 @@ package struct ChannelPlace: Sendable {
         guard let endpoint = configuration.apns.server(of: environment).channelEndpoint else {
             throw ChannelAccess.Failure(
                 message:
-                    "apns.endpoints.\(environment.rawValue) overrides the host: set its "
-                    + "channel_port for channel management")
+                    "apns.endpoints.\(environment.rawValue) overrides the host; "
+                    + "set apns.endpoints.\(environment.rawValue).channel_port for channel management")
         }
         (self.credential, self.environment, self.endpoint) = (credential, environment, endpoint)
     }

@@ -7,6 +7,8 @@ package struct CommandAdvice: Sendable, Equatable {
     /// Options of commands that need a configuration file.
     private let ofFile: String
 
+    /// Creates advice from the options of each kind of command.
+    ///
     /// - Parameters:
     ///   - ofBroker: options of commands that connect to the broker, with a leading space.
     ///   - ofTopologyPrint: options of `martlet topology print`.

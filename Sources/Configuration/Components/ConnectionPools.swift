@@ -53,7 +53,9 @@ package struct ConnectionPools {
 }
 
 extension WorkerConfiguration.APNs {
-    /// - Throws: if no credential of this name is configured, or its key or certificate is invalid.
+    /// Returns the credential with this name, and its client certificate; nil instead of a certificate for a key.
+    ///
+    /// - Throws: if no credential of this name is configured, or a configured key or certificate is invalid.
     package func credential(_ name: Credential.Name) throws(CryptoError) -> (Credential, TLSIdentity?) {
         for (credential, _, identity) in try credentials() where credential.name == name {
             return (credential, identity)

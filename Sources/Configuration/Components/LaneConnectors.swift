@@ -5,8 +5,8 @@ package import Delivery
 package import EventLoop
 package import TLS
 
-/// Addresses and TLS contexts of one lane. Lanes share no TLS context, because they would contend for its reference
-/// count.
+/// Addresses and TLS contexts of one lane. Lanes share no TLS context, because they would contend for the context's
+/// reference count.
 package struct LaneConnectors: Sendable {
     private let broker: BrokerConnector
     /// The connector and TLS context of each pool.

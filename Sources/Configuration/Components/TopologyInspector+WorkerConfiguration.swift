@@ -10,7 +10,8 @@ extension TopologyInspector {
 }
 
 extension ManagementAccess {
-    /// Returns nil if the configuration does not name the management API.
+    /// Creates the access that the configuration describes; returns nil if the configuration does not name the
+    /// management API.
     package init?(_ broker: WorkerConfiguration.Broker) {
         guard let url = broker.management else { return nil }
         let authorities: String?

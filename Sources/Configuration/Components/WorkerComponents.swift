@@ -7,7 +7,7 @@ package import Delivery
 package import EventLoop
 import Glibc
 
-/// The components of lanes that a configuration describes. Each lane creates its objects from these values.
+/// The values from which lanes create their objects, derived from a configuration.
 package struct WorkerComponents: Sendable {
     package let configuration: WorkerConfiguration
     package let lane: LaneConfiguration
@@ -50,7 +50,7 @@ package struct WorkerComponents: Sendable {
             configuration.broker, configuration.retry, configuration.results, configuration.channels)
     }
 
-    /// Returns the payload schemas of another version of their files.
+    /// Returns the payload schemas of the apps, compiled from another version of the schema files.
     package func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas {
         Self.payloadSchemas(files, configuration)
     }
@@ -71,7 +71,7 @@ package struct WorkerComponents: Sendable {
                 named: "martlet \(Self.process) channels \(role) \(MartletVersion.current)"))
     }
 
-    /// Host, process ID and version, for operators.
+    /// The host, process ID and version, by which operators identify the worker.
     private static var worker: String { "\(process)/\(MartletVersion.current)" }
 
     private static var process: String {

@@ -11,8 +11,8 @@ package enum Environment {
         value(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the value of a variable; nil if the variable is unset or contains only spaces. `VISUAL=' '` names no
-    /// program.
+    /// Returns the value of a variable; nil if the variable is unset or contains only white space. `VISUAL=' '`
+    /// names no program.
     package static func nonBlank(_ name: String) -> String? {
         value(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }

@@ -1,9 +1,11 @@
-/// A detector of files that have changed and were equal in two checks in a row. A file that still changes may be half
-/// written.
+/// A detector of changed files. A file counts as changed once two consecutive checks have seen the same new version,
+/// because a file that still changes may be half written.
 package struct FileChangeDetector: Sendable {
     private var known: [String: FileVersion]
     private var seen: [String: FileVersion]
 
+    /// Creates a detector of changes since the files were read.
+    ///
     /// - Parameter known: the versions of the files when they were read.
     package init(_ known: [String: FileVersion]) {
         self.known = known

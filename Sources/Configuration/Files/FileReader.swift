@@ -3,6 +3,8 @@ import Glibc
 
 /// A reader of small files: configuration, secrets, requests to publish.
 package enum FileReader {
+    /// Returns the content of a file.
+    ///
     /// - Parameters:
     ///   - path: `-` is standard input if `allowsStandardInput` is set.
     ///   - refusesPipes: whether to accept only regular files, which cannot block.
@@ -20,7 +22,7 @@ package enum FileReader {
         return bytes
     }
 
-    /// Returns a descriptor. The caller closes the descriptor unless it is standard input.
+    /// Opens a file and returns its descriptor. The caller closes the descriptor unless it is standard input.
     package static func open(
         _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> Int32 {

@@ -1,9 +1,10 @@
 import Glibc
 
-/// Properties that change with the content of a file; all empty if the file does not exist.
+/// Properties that change with the content of a file. If the file does not exist, all numbers are 0.
 package struct FileVersion: Equatable {
     private var inode: UInt = 0
-    /// Path without links. Releases whose files are hard links of each other differ only in this path.
+    /// The path with symbolic links resolved. If a link changes to another hard link of the same file, only this path
+    /// changes.
     private var place: String?
     private var bytes = 0
     private var modified = 0

@@ -12,7 +12,8 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     private let resolver: ReferenceResolver
 
-    /// Resolves references from the process's environment and from files relative to the configuration file.
+    /// Creates a configuration file whose references resolve to environment variables of this process, and to files
+    /// relative to the configuration file.
     package init(_ path: String, noting sources: ConfigurationSources = ConfigurationSources()) {
         self.init(
             path,
@@ -35,7 +36,9 @@ package struct ConfigurationFile: Sendable {
         try worker(text: try text())
     }
 
-    /// - Parameter payloadSchemas: replaces the schemas that the text names.
+    /// Reads the whole configuration from a text.
+    ///
+    /// - Parameter payloadSchemas: replaces the schemas that the text names; nil to read these schemas.
     package func worker(
         text: [UInt8], payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) -> WorkerConfiguration {
@@ -44,17 +47,17 @@ package struct ConfigurationFile: Sendable {
 
     /// Reads only the settings of the broker, for commands that need no keys and run on machines without keys.
     ///
-    /// - Throws: all mistakes in these settings, and all violations of the schema in the file.
+    /// - Throws: all mistakes in these settings, and all schema violations in the whole file.
     package func broker() throws(ConfigurationError) -> (broker: WorkerConfiguration.Broker, topology: Topology) {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
     /// Reads only the rules for requests: apps, payload schemas and limits.
     ///
-    /// On a machine without the keys and certificates, an app with certificates, or with a key whose ID does not
-    /// resolve, counts as served in every environment.
+    /// On a machine without the keys and certificates, the credentials of an app may be unknown. If `apns` lists a
+    /// certificate, or a key whose ID does not resolve, every app then counts as served in every environment.
     ///
-    /// - Throws: all mistakes in these sections, and all violations of the schema in the file.
+    /// - Throws: all mistakes in these sections, and all schema violations in the whole file.
     package func requestRules() throws(ConfigurationError) -> RequestRules { try requestRules(text: try text()) }
 
     package func requestRules(text: [UInt8]) throws(ConfigurationError) -> RequestRules {
@@ -64,12 +67,13 @@ package struct ConfigurationFile: Sendable {
 
     /// Reads only the printed parts of the topology, for machines without the broker's secrets.
     ///
-    /// - Throws: all mistakes in these parts, and all violations of the schema in the file.
+    /// - Throws: all mistakes in these parts, and all schema violations in the whole file.
     package func printedTopology() throws(ConfigurationError) -> PrintedTopology {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
-    /// Returns the places of secrets, with variables in paths replaced; no places if the file cannot be read.
+    /// Returns the places of the configuration's secrets; no places if the file cannot be read. Replaces variables in
+    /// paths.
     package func secretPlaces() -> SecretPlaces {
         guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
         return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }
@@ -150,7 +154,7 @@ enum ConfigurationSchema {
             + (isTruth ? "; yes, no, on and off are strings in YAML 1.2" : slip(violation, value))
     }
 
-    /// Returns a hint for a value of the wrong type.
+    /// Returns a hint for a value of the wrong type; an empty text if there is no hint.
     private static func slip(_ violation: SchemaViolation, _ value: JSONValue?) -> String {
         guard violation.keyword == "type", let value else { return "" }
         switch value.kind {

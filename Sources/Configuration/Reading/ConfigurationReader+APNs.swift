@@ -67,7 +67,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns the source of a value's text for an operator.
+    /// Returns where the text of a private key comes from, for messages to operators.
     private static func source(ofSecret written: String) -> String {
         if written.hasPrefix("file:") { return "the file \(written.dropFirst("file:".count))" }
         guard written.hasPrefix("${"), written.firstIndex(of: "}") == written.index(before: written.endIndex) else {
@@ -125,7 +125,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads the proxy. Without a configured proxy, the environment variables apply, as in other programs.
+    /// Reads the proxy. Without a configured proxy, `HTTPS_PROXY` and `NO_PROXY` apply, as in other programs.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> WorkerConfiguration.APNs.Proxy? {
         guard let value else {
             guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {
@@ -165,7 +165,8 @@ extension ConfigurationReader {
         let isApples = server.endpoint.host == environment.pushHost
         let channelHost = value["channel_host"].flatMap { text($0) }
         let channelPort = value["channel_port"]?.int.flatMap { UInt16(exactly: $0) }
-        // Provider tokens are sent only to hosts that the configuration names.
+        // Guess no endpoint for a host that is not Apple's: provider tokens are sent only to Apple and to endpoints
+        // that the configuration names.
         server.channelEndpoint = (channelPort ?? (isApples ? environment.channelPort : nil)).map { port in
             Endpoint(host: channelHost ?? (isApples ? environment.channelHost : server.endpoint.host), port: port)
         }
@@ -173,8 +174,8 @@ extension ConfigurationReader {
         return server
     }
 
-    /// Reads an identifier of ten characters, as Apple assigns them. Reports other lengths, because APNs would
-    /// respond only with `InvalidProviderToken`.
+    /// Reads an identifier that Apple assigned: ten letters and digits. Reports other texts, because APNs would respond
+    /// only with `InvalidProviderToken`.
     private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
         guard let text = text(value) else { return nil }
         let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }

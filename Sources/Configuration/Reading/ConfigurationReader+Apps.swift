@@ -12,7 +12,7 @@ extension ConfigurationReader {
         /// The keys, including keys with mistakes, so that a mistake is reported only once.
         var keys: [Key]
         var certificates: [WorkerConfiguration.APNs.Certificate]
-        /// The paths of certificates, including unreadable files.
+        /// The paths of certificate files, including unreadable files.
         var certificateFiles: [String]
 
         struct Key {
@@ -24,7 +24,11 @@ extension ConfigurationReader {
         var areCertificatesComplete: Bool { certificateFiles.count == certificates.count }
     }
 
-    /// - Parameter apns: the section that contains the certificates.
+    /// Reads the apps and chooses their credentials.
+    ///
+    /// - Parameters:
+    ///   - apns: the section that names the keys and certificate files.
+    ///   - certificates: the certificates that could be read.
     mutating func readApps(
         _ section: JSONValue, _ apns: JSONValue?, _ certificates: [WorkerConfiguration.APNs.Certificate]
     ) -> [WorkerConfiguration.App] {
@@ -50,8 +54,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads the apps for checking requests. An app counts as served in every environment if the section does not name
-    /// all its credentials. No request is then refused because this machine lacks a secret.
+    /// Reads the apps for a check of requests. Every app counts as served in every environment unless the `apns`
+    /// section shows what each credential serves, so that no request is refused because this machine lacks a secret.
     mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
         guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
         let everywhere = AppDirectory.Pools(0)
@@ -64,8 +68,8 @@ extension ConfigurationReader {
         }
     }
 
-    /// Returns whether the section names all credentials and their uses: the ID of each key resolves, and no
-    /// certificates are configured. The topics and environments of a certificate are only in its file.
+    /// Returns whether the section shows what each credential serves: the ID of each key resolves, and no certificates
+    /// are configured. Only the file of a certificate names its topics and environments.
     private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
         guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
         return keys.elements.allSatisfy { key($0) != nil }

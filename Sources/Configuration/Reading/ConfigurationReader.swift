@@ -29,7 +29,7 @@ struct ConfigurationReader {
     /// Reads the whole configuration. Returns nil if a required value is missing; the schema or `mistakes` then
     /// contains the reason.
     ///
-    /// - Parameter payloadSchemas: used instead of reading the files.
+    /// - Parameter payloadSchemas: replaces the schemas that the configuration names; nil to read these schemas.
     mutating func readWorker(_ root: JSONValue, payloadSchemas: PayloadSchemaFiles? = nil) -> WorkerConfiguration? {
         let broker = root["amqp"].flatMap { brokerSection($0) }
         let apns = root["apns"].flatMap { readAPNs($0) }
@@ -200,7 +200,7 @@ struct ConfigurationReader {
         return queues
     }
 
-    /// Returns the number of shards, clamped to its range. The schema reports invalid numbers.
+    /// Returns the number of shards, clamped to the valid range. The schema reports invalid numbers.
     private func readShards(_ value: JSONValue?) -> Int {
         value?.int.map { min(max(1, $0), TopologyNames.shardsMax) } ?? 1
     }

@@ -1,6 +1,7 @@
 import Crypto
 
-/// The sources of a configuration besides its text and the payload schemas.
+/// The versions of the files that a configuration names, except payload schemas, and a digest of all content that was
+/// read.
 ///
 /// `@unchecked Sendable`: only the thread that reads the configuration uses the object.
 package final class ConfigurationSources: @unchecked Sendable {

@@ -13,6 +13,8 @@ package struct SecretPlaces {
 
     init() {}
 
+    /// Finds the secrets in the values of a configuration.
+    ///
     /// - Parameter path: returns a path with its variables replaced; nil if a variable is not set.
     init(_ root: JSONValue, path: (String) -> String?) { visit(root, key: "", path) }
 
@@ -25,12 +27,12 @@ package struct SecretPlaces {
         } else if key == Self.fileKey {
             if let file = path(text) { files.insert(file) }
         } else if Self.secretKeys.contains(key) || Self.hasPassword(url: text) {
-            // A reference is resolved outside the text.
+            // The secret of a value with a variable is in the environment, not in the text.
             isInText = isInText || !text.contains("${")
         }
     }
 
-    /// Returns whether a text is a URL such as `amqp://user:password@host`.
+    /// Returns whether a text is a URL that contains a password, such as `amqp://user:password@host`.
     private static func hasPassword(url text: String) -> Bool {
         guard let scheme = text.firstRange(of: "://") else { return false }
         let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }

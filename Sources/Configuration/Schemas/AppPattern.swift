@@ -6,10 +6,10 @@ package struct AppPattern: Sendable, Equatable {
         self.text = text
     }
 
-    /// Specificity of the pattern: the number of literal characters, or the maximum without `*`.
+    /// Specificity of the pattern: the number of literal bytes; the largest integer for a pattern without `*`.
     var exactness: Int { text.contains("*") ? text.utf8.count(where: { $0 != UInt8(ascii: "*") }) : .max }
 
-    /// Returns whether the pattern matches. The number of steps is at most the product of both lengths.
+    /// Returns whether the pattern matches the bundle ID. The number of steps is at most the product of their lengths.
     package func matches(_ bundleID: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(bundleID.utf8)

@@ -7,7 +7,7 @@ package struct PayloadSchemaFiles: Sendable {
         package var pattern: AppPattern
         package var path: String
         package private(set) var schema: CompiledSchema
-        /// The files of the last read, with their versions from before the read.
+        /// The files that the last read opened or looked for, with their versions from before the read.
         package private(set) var sources: [String: FileVersion]
 
         init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {
@@ -18,7 +18,9 @@ package struct PayloadSchemaFiles: Sendable {
             self.sources = sources.versions
         }
 
-        /// - Throws: the reason why the previous schema stays in use.
+        /// Reads and compiles the schema again.
+        ///
+        /// - Throws: if the schema is invalid or cannot be read. The previous schema stays in use.
         package mutating func readAgain() throws(SchemaFileProblem) {
             let sources = FileSources()
             defer { self.sources = sources.versions }
@@ -28,7 +30,7 @@ package struct PayloadSchemaFiles: Sendable {
 
     package var files: [File] = []
 
-    /// Returns whether both collections have the same patterns and paths. The contents may differ.
+    /// Returns whether the patterns and paths are the same as those of `other`. The contents may differ.
     package func areNamed(as other: PayloadSchemaFiles) -> Bool {
         files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
     }

@@ -8,7 +8,7 @@ package enum PrintedSchema: String, CaseIterable, Sendable {
     case channelCommand = "channel-command"
     case channelReply = "channel-reply"
     case config
-    /// The exchanges and queues with their messages in YAML. The document refers to the other schemas by file name.
+    /// An AsyncAPI document in YAML about exchanges, queues and messages. It refers to the other schemas by file name.
     case asyncapi
 
     package var text: [UInt8] {

@@ -6,7 +6,7 @@ import Text
 /// A compiler of a schema file and the schemas that it refers to: named resources, and files in its folder. A schema
 /// in the folder is found by its `$id`, or by its path relative to the referring file.
 package struct SchemaFolder {
-    /// Maximum number of files in a folder whose `$id` is read.
+    /// Maximum number of files whose `$id` is read in a folder.
     static let filesMax = 1000
     package static let limits = JSONLimits(bytesMax: 16 << 20, depthMax: 10_000)
 
@@ -85,7 +85,8 @@ package struct SchemaFolder {
 
     /// Adds the schemas of a folder by their `$id`.
     ///
-    /// - Returns: the first unreadable file, which may contain the missing schema.
+    /// - Returns: the problem of the first unusable file, which may contain the missing schema; nil if all files are
+    ///   usable.
     private func search(
         _ folder: String, _ sources: FileSources, _ known: inout SchemaResources
     ) -> SchemaFileProblem? {
@@ -125,7 +126,7 @@ package struct SchemaFolder {
         return String(cString: resolved)
     }
 
-    /// Returns a URI as in RFC 8089. Percent-encodes all characters except unreserved characters and slashes.
+    /// Returns the `file` URI of a path (RFC 8089). Percent-encodes all bytes except unreserved characters and slashes.
     private static func uri(of path: String) -> String {
         var uri = "file://"
         for byte in path.utf8 {
@@ -160,7 +161,7 @@ package struct SchemaFolder {
     }
 }
 
-/// The file or folder for a URI or for all URIs with a prefix: `--resource URI=FILE|FOLDER`.
+/// A file that has a URI, or a folder whose files have URIs with a prefix: `--resource URI=FILE|FOLDER`.
 package struct NamedResource: Equatable, Sendable {
     package var uri: String
     package var path: String

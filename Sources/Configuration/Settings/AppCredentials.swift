@@ -2,7 +2,7 @@ package import APNS
 package import APNSProtocol
 package import Delivery
 
-/// The credentials of an app, and the choice for each kind of push.
+/// The credentials that an app may use, and the choice among them for each kind of push.
 package struct AppCredentials {
     package typealias Chosen = [AppDirectory.Kind: Credential.Name]
 

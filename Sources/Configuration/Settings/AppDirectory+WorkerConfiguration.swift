@@ -3,6 +3,8 @@ package import APNSProtocol
 package import Delivery
 
 extension AppDirectory.App {
+    /// Creates an app with its connection pools.
+    ///
     /// - Parameter pool: returns the number of the connection pool for a credential, environment and kind; nil if no
     ///   pool exists.
     package init(
@@ -18,6 +20,6 @@ extension AppDirectory.App {
             sandbox: pools(in: .sandbox), limits: limits)
     }
 
-    /// Creates an app without real pools, for checks of whether a credential exists.
+    /// Creates an app with placeholders for pools, for code that only checks whether a credential exists.
     package init(_ app: WorkerConfiguration.App) { self.init(app) { _, _, _ in 0 } }
 }

@@ -1,6 +1,6 @@
 package import BrokerTopology
 
-/// A topology to print, with its virtual host and user. Connections do not use the value.
+/// A topology to print, with its virtual host and user. No connection is made with these values.
 package struct PrintedTopology: Sendable {
     /// The worker's user if the configuration does not name the user.
     package static let defaultUser = "martlet"

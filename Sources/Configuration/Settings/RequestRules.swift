@@ -27,7 +27,7 @@ package struct RequestRules: Sendable {
             apps: apps, payloadSchemas: payloadSchemas.schemas(ofApps: bundleIDs), messageBytesMax: messageBytesMax)
     }
 
-    /// Returns the schema for an app's payloads; nil if the configuration names no schema.
+    /// Returns the schema for an app's payloads; nil if the configuration names no schema for the app.
     package func payloadSchema(ofApp bundleID: String) -> CompiledSchema? {
         payloadSchemas.index(ofApp: bundleID).map { payloadSchemas.files[$0].schema }
     }

@@ -25,7 +25,7 @@ package struct WorkerConfiguration: Sendable {
     package var lanes: Int?
     package var logLevel = LogLevel.info
     package var admin = Admin()
-    /// The export of spans; nil if the worker exports no spans.
+    /// The settings for the export of spans; nil if the worker exports no spans.
     package var tracing: Tracing?
     /// The settings of channel commands; nil if the worker does not consume commands.
     package var channels: Channels?
@@ -104,7 +104,7 @@ package struct WorkerConfiguration: Sendable {
             else { return [] }
             return [
                 "apns.endpoints overrides \(overridden[0].rawValue) only: pushes to \(other.rawValue) go to "
-                    + "\(server(of: other).endpoint); also set \(other.rawValue), or limit environments of keys"
+                    + "\(server(of: other).endpoint); also set \(other.rawValue), or limit the environments of the keys"
             ]
         }
 
@@ -207,7 +207,7 @@ package struct WorkerConfiguration: Sendable {
         var eachApp = PushLimits()
     }
 
-    /// The admin endpoint and the control socket.
+    /// The settings of the admin endpoint and the control socket.
     package struct Admin: Sendable, Equatable {
         package static let defaultEndpoint = Endpoint(host: "127.0.0.1", port: 9780)
 
@@ -218,20 +218,20 @@ package struct WorkerConfiguration: Sendable {
         package var socketPath: String?
     }
 
-    /// The export of spans.
+    /// The settings for the export of spans.
     package struct Tracing: Sendable, Equatable {
         /// An endpoint that accepts OTLP/JSON.
         package var endpoint: HTTPURL
         package var serviceName = "martlet"
     }
 
-    /// Commands for broadcast channels.
+    /// The settings of commands for broadcast channels.
     package struct Channels: Sendable, Equatable {
         /// Prefix of the queues that may receive replies; nil to permit only direct replies.
         package var replyPrefix: String?
     }
 
-    /// The queues that lanes consume from, by priority, each before its shards.
+    /// The queues that lanes consume from, in the order of priority. Each queue precedes its shards.
     package var requestQueues: [RequestQueue] {
         broker.names.requestQueues.flatMap { name in
             let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
@@ -240,8 +240,8 @@ package struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// Number of channels on a lane's consuming connection: one for each request queue, for the quarantine and for
-    /// the queue of expired messages.
+    /// Number of channels on a lane's consuming connection: one for each request queue, one for the quarantine and one
+    /// for the queue of expired messages.
     package var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that do not prevent a start but are probably mistakes.

@@ -1,11 +1,12 @@
 import JSON
 
-/// The computation of the types that a schema can accept, from its keywords about the value itself. It never omits an
-/// accepted type.
+/// The computation of the types that a schema can accept, from the schema's keywords about the value itself. The result
+/// may include too many types, but never omits an accepted type.
 struct AcceptedTypes {
     let schema: CompiledSchema
-    /// Maximum depth of followed references, and maximum number of visited subschemas.
+    /// Maximum depth of followed references.
     private static let depthMax = 8
+    /// Maximum number of visited subschemas.
     private static let visitsMax = 200
     private var visitsLeft = visitsMax
 

@@ -15,7 +15,7 @@ public struct SchemaOptions: Sendable {
 }
 
 /// A JSON Schema (2020-12 or draft-07) and everything that it refers to, compiled to a flat program. Immutable after
-/// compilation: every thread may create validators of it.
+/// compilation: every thread may create validators for it.
 public final class CompiledSchema: @unchecked Sendable {
     // Sendable: everything is filled before the initializer returns and does not change afterward; PCRE2 allows several
     // threads to use a compiled pattern.
@@ -24,7 +24,7 @@ public final class CompiledSchema: @unchecked Sendable {
     let documentURIs: [String]
     let tapes: Table<JSONTapeView>
     let code: Table<Instruction>
-    /// The index of the keyword's location for each instruction.
+    /// For each instruction, the index of its keyword in `locations`.
     let codeLocations: Table<Int>
     let subschemas: Table<Subschema>
     let lists: Table<Int>
@@ -48,13 +48,13 @@ public final class CompiledSchema: @unchecked Sendable {
 
     /// The index of the root in `subschemas`, or `anything`.
     let root: Int
-    /// Whether a subschema uses the evaluated members or elements of others.
+    /// Whether a subschema depends on the members or elements that other subschemas have evaluated.
     let tracksEvaluation: Bool
     /// Whether `SchemaValidator.holds` supports all instructions.
     let isPlain: Bool
     private let unknownPlaces: [SchemaNode]
 
-    /// Maximum unknown keywords that are reported.
+    /// Maximum number of unknown keywords that are reported.
     static let unknownKeywordsMax = 100
 
     /// The position of a keyword in the schema.
@@ -115,8 +115,8 @@ public final class CompiledSchema: @unchecked Sendable {
         for index in 0..<patterns.count { patterns[index].free() }
     }
 
-    /// JSON pointers to the first 100 keywords of no known vocabulary. A pointer into a referenced document follows the URI
-    /// of that document. Unknown keywords have no effect, but are often typos.
+    /// JSON pointers to the first 100 keywords of no known vocabulary. A pointer into a referenced document follows
+    /// the URI of that document. Unknown keywords have no effect, but are often typos.
     public var unknownKeywords: [String] {
         unknownPlaces.map { place in
             let document = place.document == 0 ? "" : documentURIs[Int(place.document)] + "#"

@@ -31,7 +31,7 @@ enum Instruction {
     case dependentRequired(Int)
     case dependentSchemas(Int)
     case call(Int)
-    /// `$dynamicRef`: a call of the subschema that the outermost resource has for the name.
+    /// `$dynamicRef`: a call of the subschema that the outermost resource in the dynamic scope defines for the name.
     case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
@@ -94,7 +94,7 @@ extension TypeSet {
     init(_ kind: JSONKind) { self = kind == .number ? [.number, .integer] : TypeSet(rawValue: 1 << kind.rawValue) }
 }
 
-/// A number at a node of the schema, and its value if it is a whole 64-bit number.
+/// The node of a number in the schema, and the number itself if it is a whole 64-bit number.
 struct NumberBound {
     var place: SchemaNode
     var small: Int64?
@@ -123,7 +123,7 @@ struct ObjectRule {
     /// The index in `CompiledSchema.properties` for the first name.
     var firstProperty: Int
     var requiredCount: Int
-    /// A range of `CompiledSchema.patternProperties`.
+    /// The start of a range of `CompiledSchema.patternProperties` with `patternCount` elements.
     var firstPattern: Int
     var patternCount: Int
     /// The schema of members that match neither `properties` nor `patternProperties`.
@@ -132,19 +132,20 @@ struct ObjectRule {
     var coversAll: Bool
     var forbidsAdditional: Bool
     var propertyNames: Int
-    /// The indices of the keywords in `CompiledSchema.locations`.
+    /// The index of `required` in `CompiledSchema.locations`.
     var requiredLocation: Int
+    /// The index of `additionalProperties` in `CompiledSchema.locations`.
     var additionalLocation: Int
 
     /// Whether at most one schema applies to each member.
     var isPlain: Bool { patternCount == 0 && propertyNames == anything }
-    /// Whether other members are unrestricted.
+    /// Whether additional members are unrestricted.
     var isOpen: Bool { additional == anything && !forbidsAdditional }
 }
 
 struct Property {
     var schema: Int
-    /// Whether `properties` has the name, not only `required`.
+    /// Whether `properties` has the name; false if only `required` has it.
     var isDeclared: Bool
 }
 
@@ -168,8 +169,9 @@ struct ContainsRule {
     var countMax: Int
     /// Whether matching elements count as evaluated.
     var evaluates: Bool
-    /// The indices of the keywords in `CompiledSchema.locations`.
+    /// The index of `minContains` in `CompiledSchema.locations`; the index of `contains` without `minContains`.
     var minLocation: Int
+    /// The index of `maxContains` in `CompiledSchema.locations`.
     var maxLocation: Int
 }
 
@@ -210,10 +212,10 @@ struct ResourceAnchors {
 /// An `enum`: strings in a table, numbers in order, other values for comparison.
 struct Enumeration {
     var strings: KeyTable
-    /// A range of `CompiledSchema.enumeratedNumbers`, in ascending order.
+    /// The start of a range of `CompiledSchema.enumeratedNumbers` in ascending order, with `numberCount` elements.
     var firstNumber: Int
     var numberCount: Int
-    /// A range of `CompiledSchema.enumerated`.
+    /// The start of a range of `CompiledSchema.enumerated` with `otherCount` elements.
     var firstOther: Int
     var otherCount: Int
 }
@@ -222,9 +224,9 @@ struct Enumeration {
 struct KeyTable {
     var first: Int
     var mask: Int
-    /// The key lengths modulo 64, as a bit set. It excludes most keys that are not in the table.
+    /// The key lengths modulo 64, as a bit set. The set excludes most keys that are not in the table.
     var lengths: UInt64
-    /// Bytes of the longest key; longer strings are not hashed.
+    /// Length of the longest key in bytes. Longer strings are not looked up.
     var longest: UInt32 = 0
 }
 

@@ -61,7 +61,7 @@ extension SchemaCompiler {
             prefix = ("items", items.count > 0 ? items : nil)
             rest = ("additionalItems", schema("additionalItems"))
         } else if let additional = schema("additionalItems") {
-            // Without an array in `items`, the keyword has no effect.
+            // Without an array in `items`, the keyword has no effect, but its value must be a valid schema.
             _ = try subschema(additional, in: schema, keyword: "additionalItems")
         }
         guard prefix.1 != nil || rest.1 != nil else { return }
@@ -109,7 +109,7 @@ extension SchemaCompiler {
     }
 }
 
-/// The numbers of distinct names, in the order of their first use from 0.
+/// Numbers for distinct names, counted from 0 in the order of first use.
 struct NameSlots {
     private let schema: SchemaObject
     private(set) var strings: [(place: SchemaNode, slot: Int)] = []

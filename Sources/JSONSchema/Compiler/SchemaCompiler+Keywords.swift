@@ -1,9 +1,9 @@
 import JSON
 
 extension SchemaCompiler {
-    /// Emits cheap assertions first, then checks of members and elements, then applicators. So the first violation is
-    /// usually the most useful one. Unevaluated keywords are last, after all other keywords have marked the members
-    /// and elements that they evaluate.
+    /// Emits cheap assertions first, then checks of members and elements, then applicators. The first violation is
+    /// therefore usually the most useful violation. Unevaluated keywords are last, after all other keywords have marked
+    /// the members and elements that they evaluate.
     mutating func compileKeywords(of schema: SchemaObject) throws(SchemaError) {
         if schema.dialect.ignoresSiblingsOfRef, let reference = schema.value["$ref"] {
             return try compileReference(reference, "$ref", schema)
@@ -133,7 +133,7 @@ extension SchemaCompiler {
         } ?? anything
     }
 
-    /// Checks the types of keywords without effect, where a mistake could change the meaning.
+    /// Checks the values of some keywords that do not affect validity.
     private mutating func checkAnnotation(
         _ keyword: String, _ value: JSONValue, _ schema: SchemaObject
     ) throws(SchemaError) {

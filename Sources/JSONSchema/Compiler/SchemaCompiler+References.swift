@@ -2,7 +2,8 @@ import JSON
 
 /// The compilation of dynamic references: their names, and the anchors of each resource.
 extension SchemaCompiler {
-    /// Returns the number of the name that a reference resolves at run time; nil for an ordinary reference.
+    /// Returns the number of the name by which a reference is resolved at run time; nil for a reference that was
+    /// resolved at compile time.
     mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {
         let name: ExactText?
         switch keyword {
@@ -19,7 +20,8 @@ extension SchemaCompiler {
         return dynamicNames.count - 1
     }
 
-    /// Compiles the anchors of used resources for the referenced names. Returns whether new subschemas were added.
+    /// Compiles the dynamic anchors of the resources in use, as far as a dynamic reference has the name of the anchor.
+    /// Returns whether subschemas were added.
     mutating func compileDynamicAnchors() throws(SchemaError) -> Bool {
         let before = subschemas.count
         dynamicAnchors = []

@@ -1,7 +1,7 @@
 import JSON
 
-/// A compiler of a schema document and its references to the tables of a `CompiledSchema`. Subschemas wait in a queue, so
-/// nesting needs no recursion.
+/// A compiler that translates a schema document, and the schemas that it refers to, into the tables of a
+/// `CompiledSchema`. Subschemas wait in a queue, so nesting needs no recursion.
 struct SchemaCompiler {
     var library: SchemaLibrary
     let options: SchemaOptions
@@ -22,7 +22,7 @@ struct SchemaCompiler {
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []
-    /// The remaining work for automata of this schema's patterns.
+    /// The work that the automata of the remaining patterns may cost.
     var patternWork = Automaton.workMax
     var dynamicReferences: [DynamicReference] = []
     var dynamicAnchors: [DynamicAnchor] = []
@@ -33,8 +33,9 @@ struct SchemaCompiler {
     var unknownKeywords: [SchemaNode] = []
     var root = anything
 
-    /// The subschema index of each node, and the queue of nodes to compile.
+    /// The subschema index of each node.
     private var indices: [SchemaNode: Int] = [:]
+    /// All nodes in the order of their subschema indices. The nodes from `nextWaiting` are not compiled yet.
     private var waiting: [(place: SchemaNode, resource: Int, keyword: String)] = []
     private var nextWaiting = 0
     /// For each subschema, the subschemas that it applies to the same value.
@@ -114,8 +115,8 @@ struct SchemaCompiler {
         return locations.count - 1
     }
 
-    /// Rejects cycles of schemas for the same value, which would never end. Cycles through dynamic references are
-    /// known, and detected, only at run time.
+    /// Rejects cycles of schemas that apply to the same value, because validation would never end. Cycles through
+    /// dynamic references are detected only at run time.
     private func refuseCircles() throws(SchemaError) {
         var waitedFor = [Int](repeating: 0, count: inPlace.count)
         for target in inPlace.joined() { waitedFor[target] += 1 }

@@ -38,8 +38,8 @@ extension FormatReader {
         return sign * (hour * 60 + minute)
     }
 
-    /// Reads a duration: weeks only; or years, months, days, and after a `T` hours, minutes, seconds, without gaps between
-    /// units.
+    /// Reads a duration: only weeks, or a date part (years, months, days) and, after `T`, a time part (hours, minutes,
+    /// seconds). A part has no gaps between its units.
     mutating func duration() -> Bool {
         guard take("P") else { return false }
         var weeks = self
@@ -53,7 +53,7 @@ extension FormatReader {
         return time > 0
     }
 
-    /// Reads numbers with units in the order of `names`. Returns the number of units; nil if a unit is missing or wrong.
+    /// Reads numbers with units in the order of `names`. Returns the count of units; nil if a unit is missing or wrong.
     private mutating func units(_ names: String) -> Int? {
         var left = Array(names.unicodeScalars)[...]
         var count = 0

@@ -20,6 +20,8 @@ enum Format: String {
     case relativeJSONPointer = "relative-json-pointer"
     case regex
 
+    /// Returns whether the text has this format.
+    ///
     /// - Parameter text: well-formed UTF-8.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var reader = FormatReader(text)

@@ -3,10 +3,10 @@ enum Punycode {
     private static let base = 36
     private static let thresholdMin = 1
     private static let thresholdMax = 26
-    /// Maximum characters of a label, 63 bytes, which bounds the time.
+    /// Maximum number of characters in a label: 63, because an encoded label has at most 63 bytes. Bounds the time.
     private static let countMax = 63
 
-    /// Decodes the part after `xn--`; returns nil if it is invalid.
+    /// Decodes the part of a label after `xn--`; returns nil if the part is invalid.
     static func decoded(_ text: Slice<UnsafeRawBufferPointer>) -> [Unicode.Scalar]? {
         guard text.count <= countMax else { return nil }
         let plain = text.lastIndex(of: UInt8(ascii: "-"))
@@ -41,7 +41,7 @@ enum Punycode {
         return result
     }
 
-    /// Returns the length of an encoded label without `xn--`; nil if it is too long.
+    /// Returns the length of an encoded label without `xn--`; nil if the label is too long.
     static func encodedCount(_ scalars: [Unicode.Scalar]) -> Int? {
         guard scalars.count <= countMax else { return nil }
         var handled = scalars.filter(\.isASCII).count

@@ -14,7 +14,7 @@ struct URIFormat {
         }
         var hasScheme = false
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), !rest[..<colon].contains(UInt8(ascii: "/")) {
-            // Also in a reference, a first segment with a colon can only be a scheme.
+            // Text before a colon in the first segment can only be a scheme, also in a relative reference.
             guard isScheme(rest[..<colon]) else { return false }
             hasScheme = true
             rest = rest[(colon + 1)...]

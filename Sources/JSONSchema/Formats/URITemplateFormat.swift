@@ -25,7 +25,7 @@ enum URITemplateFormat {
         return rest.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).allSatisfy(isVariable)
     }
 
-    /// Returns whether the text is a name, optionally with `*`, or with `:` and a prefix length below 10,000.
+    /// Returns whether the text is a name, optionally followed by `*`, or by `:` and a prefix length below 10,000.
     private static func isVariable(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         var name = text
         if name.last == UInt8(ascii: "*") {

@@ -14,7 +14,7 @@ extension Dialect {
     private static let keywords: [String: (Vocabularies, [SchemaDraft])] = [
         "$id": (.core, all), "$schema": (.core, all), "$ref": (.core, all), "$comment": (.core, all),
         "$vocabulary": (.core, newer), "$anchor": (.core, newer), "$defs": (.core, newer),
-        // Newer drafts reserve `definitions` and `dependencies`.
+        // Newer drafts keep `definitions` and `dependencies` for compatibility.
         "definitions": (.core, all), "dependencies": (.applicator, all),
         "$recursiveRef": (.core, [.draft201909]), "$recursiveAnchor": (.core, [.draft201909]),
         "$dynamicRef": (.core, [.draft202012]), "$dynamicAnchor": (.core, [.draft202012]),

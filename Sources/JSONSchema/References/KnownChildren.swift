@@ -1,11 +1,11 @@
 import JSON
 
-/// The children of large containers on the paths of pointers, so later pointers need no search.
+/// An index of the children of large containers that JSON pointers have passed, so that later pointers need no search.
 struct KnownChildren {
     private var members: [SchemaNode: [ExactText: Int]] = [:]
     private var elements: [SchemaNode: [Int]] = [:]
 
-    /// Maximum children of a container that is searched each time.
+    /// Maximum number of children of a container without an index. Such a container is searched each time.
     private static let searchedMax = 16
 
     /// Returns the child for one step of a pointer; `place` is the container's position.

@@ -1,4 +1,4 @@
-/// The supported drafts of JSON Schema, for schemas without `$schema`.
+/// The supported drafts of JSON Schema. The raw value is the URI of the draft's meta-schema.
 public enum SchemaDraft: String, Sendable, CaseIterable {
     case draft07 = "http://json-schema.org/draft-07/schema"
     /// A draft that is supported for references to its schemas. Its meta-schema is not built in.

@@ -16,7 +16,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The JSON pointer into the schema's document.
+    /// The position of the mistake, as a JSON pointer into the schema's document.
     public var pointer: String
     public var message: String
     /// The URI of the document; empty for a document without a URI.

@@ -1,14 +1,14 @@
 import Glibc
 import JSON
 
-/// A file below the folder of a URI prefix.
+/// A schema file in a folder whose files have URIs with a common prefix.
 struct SchemaFile {
     let path: String
 
     /// Creates the path of a file; returns nil if the name would leave the folder.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
-        // Split bytes, as the kernel does: as characters, a slash and a following combining mark would be one.
+        // Split bytes, as the kernel does. In Swift, a slash and a following combining mark are one character.
         let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
         guard !parts.isEmpty, !parts.contains("..") else { return nil }
         path = ([Substring(folder)] + parts).joined(separator: "/")

@@ -4,7 +4,7 @@ import JSON
 extension SchemaLibrary {
     struct Target {
         var place: SchemaNode
-        /// The name, if the target is a dynamic anchor.
+        /// The name of the target if it is a dynamic anchor; otherwise nil.
         var dynamicAnchor: ExactText?
     }
 
@@ -32,7 +32,7 @@ extension SchemaLibrary {
     ) throws(SchemaError) -> URIReference {
         let uri = reference.resolved(against: base)
         guard uri.withoutFragment.description.utf8.count <= Self.uriBytesMax else {
-            throw error(.unsupported, place, "resolves to a URI of more than \(Self.uriBytesMax) bytes")
+            throw error(.unsupported, place, "must resolve to a URI of at most \(Self.uriBytesMax) bytes")
         }
         return uri
     }
@@ -46,7 +46,7 @@ extension SchemaLibrary {
             throw error(.unsupported, place, "the schema refers to more than \(Self.documentsMax) documents")
         }
         let root = try add(document, uri: uri)
-        // The scan has registered every root.
+        // `add` has registered the root, so the other values are not used.
         return resourceOfURI[name] ?? resourceOfSchema[root] ?? 0
     }
 

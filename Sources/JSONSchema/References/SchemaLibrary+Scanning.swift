@@ -1,8 +1,8 @@
 import JSON
 
-/// The registration of the schemas of a document, or of a part of a document, at its first use.
+/// The registration of the schemas in a document, or in a part of a document, when it is first used.
 extension SchemaLibrary {
-    /// Registers each schema from `root` on, without recursion.
+    /// Registers the schema at `root` and each schema inside it, without recursion.
     mutating func scan(
         _ root: SchemaNode, inside resource: Int?, base: URIReference
     ) throws(SchemaError) {
@@ -10,7 +10,7 @@ extension SchemaLibrary {
         while let (schema, outer) = waiting.popLast() {
             let place = place(schema, in: root.document)
             guard resourceOfSchema[place] == nil, schema.kind == .object || schema.kind == .boolean else {
-                // The compiler reports other values.
+                // The compiler reports values that are not schemas.
                 if outer == nil { _ = try begin(schema, place, base: base, inside: nil) }
                 continue
             }

@@ -15,9 +15,9 @@ struct SchemaLibrary {
     /// The dialects of custom meta-schemas.
     var dialects: [ExactText: Dialect] = [:]
 
-    /// Maximum documents of one schema.
+    /// Maximum number of documents of one schema.
     static let documentsMax = 1000
-    /// Maximum bytes of a URI. Each nested `$id` that ends in a slash makes the URI longer.
+    /// Maximum length of a URI in bytes. Each nested `$id` that ends in a slash makes the URI longer.
     static let uriBytesMax = 4096
 
     init(given: SchemaResources, defaultDraft: SchemaDraft) {

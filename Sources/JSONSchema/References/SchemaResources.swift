@@ -8,6 +8,8 @@ public struct SchemaResources {
     private var limits: JSONLimits
     private let willOpen: (String) -> Void
 
+    /// Creates an empty collection.
+    ///
     /// - Parameters:
     ///   - limits: the limits of files in folders.
     ///   - willOpen: called with the path of each such file before the file is opened, even if it does not exist.
@@ -28,8 +30,8 @@ public struct SchemaResources {
     }
 
     /// Adds a folder for URIs that begin with `prefix`; the rest of the URI is the path below `folder`. A file is read
-    /// when a schema refers to it. The first added folder that has the file wins. A missing final `/` of the prefix is
-    /// added, unless it ends with `:`.
+    /// when a schema refers to it. The first added folder that has the file wins. A prefix that ends with neither `/`
+    /// nor `:` gets a final `/`.
     public mutating func add(prefix: String, folder: String) {
         folders.append((prefix.hasSuffix("/") || prefix.hasSuffix(":") ? prefix : prefix + "/", folder))
     }

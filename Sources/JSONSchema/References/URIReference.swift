@@ -7,7 +7,7 @@ struct URIReference {
     var query: String?
     var fragment: String?
 
-    /// Splits any text as in RFC 3986, appendix B; validates nothing.
+    /// Splits any text into the parts of RFC 3986, appendix B, without validation.
     init(_ text: String) {
         var rest = Substring(text)
         fragment = Self.cut(&rest, behind: "#")
@@ -47,7 +47,7 @@ struct URIReference {
         }
     }
 
-    /// The URI without its fragment, which names a whole resource.
+    /// The URI without its fragment: the name of a whole resource.
     var withoutFragment: URIReference {
         var copy = self
         copy.fragment = nil
@@ -81,13 +81,13 @@ struct URIReference {
         return result
     }
 
-    /// Removes dot segments (RFC 3986, section 5.2.4). A path without a hierarchy (`urn:a:b`) has none.
+    /// Removes dot segments (RFC 3986, section 5.2.4).
     private static func withoutDots(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
         let bytes = Array(path.utf8)
         let slash = UInt8(ascii: "/")
         let isRooted = bytes.first == slash
-        /// Each segment with a slash after it.
+        /// The segments of the result, each followed by a slash.
         var kept: [UInt8] = []
         var endsInFolder = false
         var start = isRooted ? 1 : 0

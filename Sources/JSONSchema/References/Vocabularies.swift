@@ -8,7 +8,7 @@ struct Vocabularies: OptionSet {
     static let validation = Vocabularies(rawValue: 8)
     static let format = Vocabularies(rawValue: 16)
     static let formatAssertion = Vocabularies(rawValue: 32)
-    /// Keywords without effect: titles, examples, contents.
+    /// Keywords that do not affect validity, such as `title`, `examples` and `contentEncoding`.
     static let annotation = Vocabularies(rawValue: 64)
 
     static let standard: Vocabularies = [.core, .applicator, .unevaluated, .validation, .format, .annotation]

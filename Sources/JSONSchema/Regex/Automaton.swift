@@ -6,16 +6,16 @@
 struct Automaton: BitwiseCopyable {
     private let table: UnsafeMutablePointer<UInt16>
     private let start: Int
-    /// The number of byte classes: bytes that the expression does not distinguish. The last class is the end of the
-    /// text.
+    /// The number of byte classes. The expression does not distinguish bytes of one class. The last class is the end of
+    /// the text.
     private let classCount: Int
 
-    /// Maximum table entries, of two bytes each.
+    /// Maximum number of table entries, of two bytes each.
     static let entriesMax = 32_768
-    /// Maximum steps, of about 10 ns, for the automata of all expressions of a schema. PCRE2 matches the remaining
-    /// expressions.
+    /// Maximum number of steps, of about 10 ns each, to build the automata of a schema's expressions. PCRE2 matches the
+    /// remaining expressions.
     static let workMax = 5_000_000
-    /// Maximum steps for one expression.
+    /// Maximum number of steps to build the automaton of one expression.
     static let ownWorkMax = 500_000
 
     /// Builds the table; returns nil if the expression has too many states, or needs more than the remaining `work`.
@@ -78,7 +78,7 @@ private struct AutomatonBuilder {
         let first = closure([graph.first], isStart: true, isEnd: false)
         guard let start = first.map({ row(of: $0) }) else { return classCount }
         guard let start else { return nil }
-        // The start of a text allows more than later positions with the same states.
+        // Only at the start of a text, `^` matches. Later positions with the same states therefore need another row.
         if start > classCount {
             known.removeAll()
             let isEmptyMatch = closure([graph.first], isStart: true, isEnd: true) == nil

@@ -3,7 +3,7 @@ private import CPCRE2
 /// An expression compiled by PCRE2. Release the memory with `free()`.
 struct BacktrackingPattern: BitwiseCopyable {
     let code: OpaquePointer
-    /// The effort per byte: higher if characters are looked up.
+    /// The effort per byte of text. It is higher if PCRE2 has to search for characters or Unicode properties.
     let byteEffort: Int
     /// Whether the expression has backreferences.
     let looksBack: Bool

@@ -1,5 +1,5 @@
-/// The common kind of regular expression, matched without PCRE2: `^`, characters and classes with counts, `$`, such as
-/// `^[A-Za-z0-9.-]+$` and `^([0-9a-f]{2})+$`. A match needs one pass.
+/// A common kind of regular expression, which is matched without PCRE2 in one pass: first `^`, then characters and
+/// classes with counts, then `$`. Examples: `^[A-Za-z0-9.-]+$` and `^([0-9a-f]{2})+$`.
 struct ClassSequence {
     /// Consecutive characters of one class.
     struct Item: BitwiseCopyable {
@@ -38,8 +38,8 @@ struct ClassSequence {
         }
     }
 
-    /// Returns the items of an expression; nil for another kind of expression, or if the characters could be divided among
-    /// the items in several ways.
+    /// Returns the items of an expression; nil for another kind of expression, or if a text could be divided among the
+    /// items in several ways.
     static func items(_ expression: UnsafeRawBufferPointer) -> [Item]? {
         var reader = ClassSequenceReader(expression)
         guard let items = reader.items() else { return nil }
@@ -61,7 +61,7 @@ struct ClassSequence {
             var count = 0
             if item.hasRest {
                 while place < text.count, item.contains(text[place]) {
-                    // Continuation bytes do not count.
+                    // Do not count the continuation bytes of UTF-8 as characters.
                     if text[place] & 0xC0 != 0x80 {
                         if count == item.countMax { break }
                         count += 1
@@ -99,7 +99,7 @@ private struct ClassSequenceReader {
         return nil
     }
 
-    /// Parses `(x{2})+`: a count in steps.
+    /// Parses a group such as `(x{2})+`, whose count is a multiple of a number.
     private mutating func group() -> ClassSequence.Item? {
         if take("?") {
             guard take(":") else { return nil }
@@ -184,7 +184,7 @@ private struct ClassSequenceReader {
         return (item, isSingle ? UInt8(truncatingIfNeeded: single) : nil)
     }
 
-    /// Parses a quantifier; returns 1 without one.
+    /// Parses a quantifier. Returns the bounds of the count: 1 and 1 without a quantifier.
     private mutating func count() -> (min: Int, max: Int)? {
         let times: (Int, Int)
         if take("*") {
@@ -201,7 +201,7 @@ private struct ClassSequenceReader {
         } else {
             return (1, 1)
         }
-        // A lazy or possessive quantifier, or an error.
+        // Another sign makes the quantifier lazy, or is an error.
         return rest.first.map { "*+?{".utf8.contains($0) } ?? false ? nil : times
     }
 

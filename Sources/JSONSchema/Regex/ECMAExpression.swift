@@ -1,21 +1,22 @@
 /// A translation of a regular expression of ECMA-262 (with the `u` flag, as in JSON Schema) to PCRE2.
 ///
-/// Differences: `\s`, `.` and `$` match other characters. `\a`, `\Z`, `[:alpha:]`, `(*…)`, possessive quantifiers and
-/// comments do not exist. `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and surrogate pairs have another notation. The
-/// translation is one pass from left to right, without recursion.
+/// Differences: in PCRE2, `\s`, `.` and `$` match other characters. ECMA-262 has no `\a`, `\Z`, `[:alpha:]`, `(*…)`,
+/// possessive quantifiers or comments. PCRE2 has another notation for `\cX`, `\u{…}`, `[^]`, `\p{Letter}` and surrogate
+/// pairs. The translation is one pass from left to right, without recursion.
 struct ECMAExpression {
     private var reader: ECMAReader
     private(set) var asPCRE2: [UInt8] = []
     /// The tokens for an automaton; nil if the expression has lookarounds, backreferences or Unicode properties.
     private(set) var tokens: [RegularExpression.Token]? = []
-    /// The open groups, and whether each may be repeated: a lookaround may not.
+    /// For each open group, whether it may be repeated. A lookaround may not.
     private var open: [Bool] = []
     /// The numbers of named groups. Names are compared by scalars, not by canonical equivalence.
     private var names: [[Unicode.Scalar]: Int] = [:]
     private var groupCount = 0
-    /// Maximum lookups per character, for Unicode properties or in a class beyond PCRE2's table.
+    /// Maximum number of searches per character. PCRE2 searches for Unicode properties, and in a class for characters
+    /// that PCRE2's table does not cover.
     private(set) var searchesMax = 0
-    /// Whether a quantifier may follow.
+    /// Whether a quantifier may follow the translated part.
     private var isRepeatable = false
 
     /// Maximum nesting of groups; PCRE2 has the same limit.
@@ -32,7 +33,7 @@ struct ECMAExpression {
         (try? ECMAExpression(text)) != nil
     }
 
-    /// Numbers all groups first, because references may precede their groups.
+    /// Assigns numbers to all groups before the translation, because references may precede their groups.
     private mutating func findGroups() throws(PatternError) {
         var scan = reader
         var isInClass = false
@@ -103,7 +104,7 @@ struct ECMAExpression {
                     write("(?<!")
                     canRepeat = false
                 } else {
-                    // Groups are numbered: names of ECMA-262 may contain characters that PCRE2 does not allow.
+                    // Omit the name and refer to groups by number: PCRE2 does not allow all names of ECMA-262.
                     _ = try reader.groupName()
                     write("(", .open)
                 }
@@ -146,8 +147,8 @@ struct ECMAExpression {
         writeCount(most == least ? "{\(least)}" : "{\(least),\(upper)}", .count(least: least, most: most))
     }
 
-    /// Writes a quantifier. Without backreferences, lazy and greedy quantifiers match the same texts, so the token is the
-    /// same.
+    /// Writes a quantifier. Without backreferences, lazy and greedy quantifiers match the same texts, so the token is
+    /// the same.
     private mutating func writeCount(_ text: String, _ token: RegularExpression.Token) {
         write(text + (reader.take("?") ? "?" : ""), token)
     }
@@ -187,7 +188,9 @@ struct ECMAExpression {
         }
     }
 
-    /// - Parameter token: the meaning, if an automaton can implement it.
+    /// Appends a part to the translation and to the tokens.
+    ///
+    /// - Parameter token: the meaning of the part; nil if an automaton cannot implement it.
     private mutating func write(_ text: String, _ token: RegularExpression.Token? = nil) {
         asPCRE2 += Array(text.utf8)
         if let token { tokens?.append(token) } else { tokens = nil }

@@ -24,7 +24,7 @@ struct ECMAReader {
         return PatternError(message: message, offset: offset)
     }
 
-    /// Reads digits as a number of at most 1,000,000,000, to which larger numbers are clamped; nil without digits.
+    /// Reads digits as a number, clamped to 1,000,000,000. Returns nil if no digit follows.
     mutating func number() -> Int? {
         var value: Int?
         while let digit = peek, ("0"..."9").contains(digit) {
@@ -53,7 +53,8 @@ struct ECMAReader {
 
     /// The meaning of an escape inside or outside of a class.
     enum Escape {
-        /// A code point, possibly a surrogate. No text contains surrogates, but a range can begin or end at a surrogate.
+        /// A code point, possibly a surrogate. No text contains surrogates, but a range can begin or end at a
+        /// surrogate.
         case scalar(UInt32)
         case set(ScalarSet)
         /// A Unicode property, in PCRE2's notation.
@@ -127,7 +128,7 @@ struct ECMAReader {
         return 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
     }
 
-    /// Reads a property after `\p` or `\P`.
+    /// Reads a property after `\p` or `\P`. Returns the property in PCRE2's notation.
     private mutating func property(isInverted: Bool) throws(PatternError) -> String {
         guard take("{") else { throw error("\\p needs a {property}") }
         var text = ""

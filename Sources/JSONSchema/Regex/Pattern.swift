@@ -13,10 +13,12 @@ struct Pattern: BitwiseCopyable {
     enum Match {
         case yes
         case no
-        /// A match that exceeded its limit of steps.
+        /// A match that exceeded the effort limit, or another limit of PCRE2.
         case gaveUp
     }
 
+    /// Compiles an expression. Chooses the matcher with the least effort that supports the expression.
+    ///
     /// - Parameters:
     ///   - expression: a regular expression of ECMA-262.
     ///   - work: the remaining steps for automata of all patterns.

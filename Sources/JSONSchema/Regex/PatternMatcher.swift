@@ -1,7 +1,8 @@
 private import CPCRE2
 
 /// The memory for matching, one per validator. All patterns for one value share one effort limit, so neither a long
-/// string nor many short strings can block a lane. PCRE2's own limits count steps, and one step may scan a whole string.
+/// string nor many short strings can block a lane. PCRE2's own limits count steps, and one step may scan a whole
+/// string.
 struct PatternMatcher: ~Copyable {
     private let data: OpaquePointer
     private let context: OpaquePointer
@@ -16,19 +17,22 @@ struct PatternMatcher: ~Copyable {
         var looksBack = false
     }
 
-    /// The effort for any value, and per byte: about 6 ms for a value of 1 MiB.
+    /// The available effort for any value. With `effortPerByte`, a value of 1 MiB has about 7 ms.
     static let effortBase = 2_500_000
+    /// The additional effort for each byte of the value.
     static let effortPerByte = 4
-    /// The effort of a match before its first byte, without and with PCRE2.
+    /// The effort of a match without PCRE2, before its first byte.
     static let matchEffort = 8
+    /// The effort of a match with PCRE2, before its first byte.
     static let backtrackingMatchEffort = 80
-    /// The effort of a step of PCRE2; the bytes that it skips are added.
+    /// The effort of a step of PCRE2, without the effort for the bytes that the step skips.
     static let stepEffort = 28
-    /// The effort to parse an expression.
+    /// The effort to parse an expression, in addition to `expressionEffortPerByte`.
     static let expressionEffort = 1000
     static let expressionEffortPerByte = 160
-    /// Limits of one PCRE2 match: steps, and KiB of heap for backtracking points.
+    /// Maximum number of steps of one PCRE2 match.
     static let stepsMax: UInt32 = 1_000_000
+    /// Maximum heap of one PCRE2 match for backtracking points, in KiB.
     static let heapKibibytesMax: UInt32 = 16_384
 
     init() {
@@ -69,6 +73,8 @@ struct PatternMatcher: ~Copyable {
         effort.pointee.left = (Self.effortBase + bytes * Self.effortPerByte) / share
     }
 
+    /// Matches a text within the remaining effort.
+    ///
     /// - Parameter text: well-formed UTF-8, as the JSON parser produces.
     func match(_ pattern: Pattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
         guard effort.pointee.left >= 0 else { return .gaveUp }
@@ -104,7 +110,7 @@ struct PatternMatcher: ~Copyable {
         return result == PCRE2_ERROR_NOMATCH ? .no : .gaveUp
     }
 
-    /// Returns the bytes of all groups, which the next step may compare.
+    /// Returns the number of bytes in all groups. The next step may compare these bytes with the text.
     private static func groupBytes(_ block: pcre2_callout_block_8) -> Int {
         var bytes = 0
         for group in 1..<max(Int(block.capture_top), 1) {

@@ -1,4 +1,5 @@
-/// The tree of an expression that an `Automaton` can match: without lookarounds and backreferences.
+/// The tree of an expression that an `Automaton` can match. The expression has no lookarounds, backreferences or
+/// Unicode properties.
 indirect enum RegularExpression {
     case set(ScalarSet)
     case start

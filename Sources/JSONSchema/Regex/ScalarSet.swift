@@ -18,7 +18,7 @@ struct ScalarSet {
 
     mutating func formUnion(_ other: ScalarSet) { ranges += other.ranges }
 
-    /// All other code points.
+    /// The set of all other code points.
     var inverted: ScalarSet {
         var others: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0
@@ -71,7 +71,8 @@ struct ScalarSet {
         return sequences
     }
 
-    /// Splits a range of one length so that the bytes of a sequence vary independently.
+    /// Splits a range of characters whose encodings have the same length. In each resulting sequence, the bytes vary
+    /// independently.
     private static func split(_ range: ClosedRange<UInt32>, _ sequences: inout [[ClosedRange<UInt8>]]) {
         let (low, high) = (range.lowerBound, range.upperBound)
         guard let first = Unicode.Scalar(low), let last = Unicode.Scalar(high) else { return }

@@ -63,7 +63,7 @@ struct StateGraph {
 
     private mutating func add(_ set: ScalarSet, before next: Int32) -> Int32 {
         var firsts: [Int32] = []
-        /// States for the same bytes before the same state are shared.
+        /// The added states by following state. States for the same bytes before the same state are shared.
         var known: [Int32: [(ClosedRange<UInt8>, Int32)]] = [:]
         for sequence in set.sequences {
             guard !isTooLarge else { return next }

@@ -1,16 +1,18 @@
 import JSON
 
-/// The description of the conditions of a violated rule, if they compare members with constants or check their presence.
+/// The description of the conditions under which a violated rule applies. Only conditions that compare members with
+/// constants, or check the presence of members, are described.
 struct ConditionText {
     let schema: CompiledSchema
     let instance: JSONTape
     /// The path to the invalid value.
     let way: JSONPointerWalk
 
-    /// Maximum clauses of a condition, and maximum described conditions.
+    /// Maximum number of clauses of a condition.
     private static let clausesMax = 3
+    /// Maximum number of described conditions.
     private static let conditionsMax = 2
-    /// Maximum members of an object that is searched.
+    /// Maximum number of members of an object in which members are searched.
     static let membersMax = 1000
 
     /// Returns a text such as `/push_type is "background"`; nil if no condition can be described.
@@ -43,7 +45,7 @@ struct ConditionText {
             default: return nil
             }
         }
-        // If one of several clauses is false, the text cannot name it.
+        // A condition that does not hold is described only if it has one clause, which is then the false clause.
         guard condition.holds ? !clauses.isEmpty : clauses.count == 1 else { return nil }
         return clauses.joined(separator: " and ")
     }

@@ -7,7 +7,7 @@ struct DynamicScope {
     private let schema: CompiledSchema
 
     private struct Binding {
-        /// The frame of the binding; -1 for none.
+        /// The depth of the frame that made the binding; -1 for an unbound name.
         var depth = -1
         var schema = anything
     }
@@ -46,7 +46,8 @@ struct DynamicScope {
 extension SchemaValidator {
     func callDynamically(_ reference: DynamicReference, _ frame: EvaluationFrame) -> EvaluationOutcome {
         let target = scope.target(of: reference)
-        // Each round may bind another name; a further round would repeat an earlier one.
+        // Each round through the same subschema may bind another name. With more rounds than names, a round repeats an
+        // earlier round, so the cycle would never end.
         var rounds = 0
         var below = depth - 1
         while below >= 0, frames[below].node == frame.node {

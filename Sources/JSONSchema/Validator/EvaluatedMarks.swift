@@ -1,8 +1,8 @@
-/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so the marks of a
-/// failed frame, or of a frame for another value, can be removed from the end.
+/// A log of the evaluated members or elements. The marks of a frame follow those of the frames below it, so the marks
+/// of a failed frame, or of a frame for another value, can be removed from the end.
 struct EvaluatedMarks {
     private var log: [UInt32] = []
-    /// For each node, the last query in which it was marked.
+    /// For each node, the number of the last query in which the node was marked.
     private var stamps: [UInt32] = []
     private var question: UInt32 = 0
 
@@ -32,7 +32,11 @@ struct EvaluatedMarks {
         case some(prefix: Int, question: UInt32)
     }
 
-    /// Returns the marks of a frame, for a text with `nodeCount` nodes.
+    /// Returns what a frame has marked as evaluated.
+    ///
+    /// - Parameters:
+    ///   - first: the index of the frame's first mark.
+    ///   - nodeCount: the number of nodes of the whole text.
     mutating func ask(from first: Int, nodeCount: Int) -> Answer {
         guard !log[first...].contains(Self.all) else { return .all }
         if stamps.count < nodeCount { stamps += Array(repeating: 0, count: nodeCount - stamps.count) }

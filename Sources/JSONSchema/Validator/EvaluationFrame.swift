@@ -1,4 +1,4 @@
-/// The state of a subschema with applicators that is being checked for a value.
+/// The state of the check of a value against a subschema that has applicators.
 struct EvaluationFrame {
     var schema: Int
     var instruction: Int

@@ -1,13 +1,14 @@
-/// The violations found so far, as indices of nodes and instructions. Their texts are created at the end.
+/// The violations found so far, as indices of nodes and instructions. The messages are created at the end.
 struct FoundViolations {
     struct Violation {
         var kind: Kind
         /// The node of the value, or of the invalid key.
         var node: Int
-        /// The instruction, and the keyword's location if the instruction has several keywords.
+        /// The index of the violated instruction.
         var instruction: Int
+        /// The index of the keyword's location if the instruction has several keywords; otherwise nil.
         var location: Int?
-        /// The slot of a missing name, and of the name that requires it.
+        /// The slots of a missing name and of the name that requires it; nil for other violations.
         var names: (missing: Int, because: Int)?
         /// The conditions of the rule, innermost first.
         var conditions: [Condition] = []

@@ -1,6 +1,6 @@
-/// The names of one table that an object has, by slot. Valid until the next query.
+/// The names of one table that occur as keys of an object, by slot. Valid until the next query.
 struct PresentNames {
-    /// For each slot, the last query in which it was marked.
+    /// For each slot, the number of the last query in which the slot was marked.
     private var stamps: [UInt32] = []
     private var question: UInt32 = 0
 

@@ -1,10 +1,11 @@
-/// Applicators to the same value. Each function is called again with the result of the subschema that it has waited for.
+/// The instructions that apply subschemas to the same value. Each function is called again with the result of the
+/// subschema that it has waited for.
 extension SchemaValidator {
     func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
         -> EvaluationOutcome
     {
         let node = frame.pointee.node
-        // Tracking requires all alternatives, because each match may mark other members or elements.
+        // If evaluation is tracked, check all alternatives, because each match may mark other members or elements.
         let tracks = frame.pointee.tracks
         var outcome = returned.map { EvaluationOutcome($0) }
         while true {
@@ -45,8 +46,8 @@ extension SchemaValidator {
         return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
-    /// Fails, and marks all members and elements as evaluated. The effect of valid alternatives is unknown, so no member or
-    /// element is reported as unevaluated.
+    /// Fails, and marks all members and elements as evaluated. The effect of valid alternatives is unknown, so no
+    /// member or element is reported as unevaluated.
     private func failAlternatives(_ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         if frame.pointee.tracks { evaluated.markAll() }
         return fail(

@@ -25,9 +25,9 @@ extension SchemaValidator {
         return EvaluationOutcome(frame.pointee.isValid)
     }
 
-    /// Marks in `present` the names of a table that an object has.
+    /// Marks in `present` the names of a table that occur as keys of an object.
     ///
-    /// - Returns: whether one of the first `dependents` is present.
+    /// - Returns: whether the object has a name whose slot is below `dependents`.
     @discardableResult
     func markPresent(_ table: KeyTable, in object: Int, dependents: Int = 0) -> Bool {
         stepsLeft -= Int(tape.nodes[object].count)
@@ -46,7 +46,7 @@ extension SchemaValidator {
         return hasDependent
     }
 
-    /// Checks the schemas of present names against the object, in one pass over the members.
+    /// Checks the object against the dependent schemas of its keys, in one pass over the members.
     func checkDependentSchemas(
         _ rule: UnsafePointer<DependentRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
     ) -> EvaluationOutcome {

@@ -2,7 +2,7 @@ import JSON
 
 /// The loop over subschemas, with a stack of frames instead of recursion.
 extension SchemaValidator {
-    /// Steps per frame.
+    /// The number of steps that a frame costs.
     private static let stepsPerFrame = 3
 
     func run(_ schema: Int, _ node: Int) -> Bool {
@@ -16,7 +16,7 @@ extension SchemaValidator {
         case .invalid: return false
         case .waits: break
         }
-        /// The result of the frame above, for the instruction that waits for it.
+        /// The result of the frame above; nil if the instruction has not waited for a frame.
         var returned: Bool?
         while true {
             let frame = frames + (depth - 1)
@@ -50,9 +50,9 @@ extension SchemaValidator {
     /// Returns whether a frame ends with its first violation, because further violations are not reported.
     @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
-    /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After `.waits`,
-    /// pointers to frames are invalid. `marks` means that the subschema is for the same value as its frame, and that marks
-    /// are required.
+    /// Begins a subschema for a value. A leaf is checked immediately. Any other subschema gets a frame. After
+    /// `.waits`, pointers to frames are invalid. `marks` means that the subschema is for the same value as its frame,
+    /// and that marks are required.
     @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
         -> EvaluationOutcome
     {
@@ -81,7 +81,7 @@ extension SchemaValidator {
     /// Removes the marks and bindings of a frame that do not apply to the frame below.
     private func leave(_ frame: EvaluationFrame) {
         scope.leave(depth: depth - 1)
-        // After a reported violation, the value is invalid anyway; its marks then only avoid further reports.
+        // Keep the marks after a reported violation: without the marks, evaluated members would be reported too.
         if !frame.keepsMarks || frame.isSpeculative && !frame.isValid { evaluated.remove(from: frame.firstMark) }
     }
 

@@ -25,8 +25,8 @@ extension SchemaValidator {
         }
     }
 
-    /// Checks members for a rule without `patternProperties` and `propertyNames`. At most one schema applies to each member,
-    /// so this path is fast.
+    /// Checks members for a rule without `patternProperties` and `propertyNames`. At most one schema applies to each
+    /// member, so this path is fast.
     private func checkNamedMembers(
         _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>
     ) -> EvaluationOutcome {
@@ -134,7 +134,8 @@ extension SchemaValidator {
             location: rule.pointee.additionalLocation, isSpeculative: frame.pointee.isSpeculative)
     }
 
-    /// Checks required names. Keys are unique in an object, so a count decides until a name is missing.
+    /// Checks required names. Keys are unique in an object, so the count of required names shows whether a name is
+    /// missing.
     private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
         -> EvaluationOutcome
     {
@@ -152,8 +153,9 @@ extension SchemaValidator {
         return .invalid
     }
 
-    /// Returns the slot of a string in a table of the schema; -1 if the table lacks the string. The time does not depend on
-    /// the number of strings. Values cannot increase the time, because the table contains only the schema's strings.
+    /// Returns the slot of a string in a table of the schema; -1 if the table lacks the string. The time does not
+    /// depend on the number of strings. Values cannot increase the time, because the table contains only the schema's
+    /// strings.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
         let count = tape.nodes[string].count
         guard count <= table.longest, table.lengths >> UInt64(count & 63) & 1 == 1 else { return -1 }

@@ -1,7 +1,7 @@
 import JSON
 
 /// The fast path, which decides only whether a value is valid, by recursion and without frames. Nearly all values are
-/// valid and need less time on this path. The loop checks all other values again.
+/// valid and need less time on this path. The loop over frames checks the remaining values again.
 extension SchemaValidator {
     /// Maximum depth of nested schemas; the loop checks deeper values.
     private static let plainDepthMax = 64
@@ -74,7 +74,7 @@ extension SchemaValidator {
                 guard holds(property.schema, key + 1, depth: depth) else { return false }
             }
             if isOpen {
-                // Keys are unique in an object.
+                // Keys are unique in an object, so the remaining members have no schema.
                 if named == rule.pointee.nameCount { return true }
             } else if !isDeclared {
                 guard !rule.pointee.forbidsAdditional, holds(rule.pointee.additional, key + 1, depth: depth) else {

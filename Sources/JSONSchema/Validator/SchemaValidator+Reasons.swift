@@ -2,24 +2,27 @@ import JSON
 
 /// The explanation of violations. It runs only for invalid values, with its own limits.
 extension SchemaValidator {
-    /// The limits of the search for each violation: tens of microseconds.
+    /// The limits of the search for the reason of one violation: tens of microseconds.
     private struct ReasonBudget {
         /// Steps, in the unit of ``stepsBase``.
         var steps = 5000
-        /// Nodes and bytes that are checked again.
+        /// Nodes that may be checked again.
         var nodes = 1000
+        /// Bytes that may be checked again.
         var bytes = 32 << 10
 
-        /// Maximum nesting of alternatives, and maximum alternatives of one `anyOf` or `oneOf`.
+        /// Maximum nesting of alternatives.
         static let levelsMax = 8
+        /// Maximum number of alternatives of one `anyOf` or `oneOf`.
         static let alternativesMax = 8
-        /// Maximum violations of one alternative among several. The violation of its tag should be among them.
+        /// Maximum number of violations that are collected for one of several alternatives. The violation of the
+        /// alternative's tag should be among the collected violations.
         static let violationsMax = 8
-        /// Maximum alternatives that are described together.
+        /// Maximum number of alternatives that are described together.
         static let choicesMax = 3
     }
 
-    // The step of a conditional's frame after the decision.
+    // The values of `step` in the frame of a conditional after the decision for `then` or `else`.
     static var stepThen: Int { 1 }
     static var stepElse: Int { 2 }
     private static var conditionFramesMax: Int { 64 }
@@ -39,9 +42,9 @@ extension SchemaValidator {
     }
 
     /// Returns the violations. If no alternative of `anyOf` or `oneOf` holds and only one can be meant, the violations
-    /// of that alternative replace the original.
+    /// of that alternative replace the original violation.
     func withReasons(_ violations: [FoundViolations.Violation]) -> [FoundViolations.Violation] {
-        // Part of a schema cannot resolve dynamic references.
+        // The alternatives are checked again without the dynamic scope, so dynamic references would not resolve.
         guard scope.nameCount == 0 else { return violations }
         let max = found.max
         var result: [FoundViolations.Violation] = []
@@ -72,7 +75,7 @@ extension SchemaValidator {
         return [violation]
     }
 
-    /// The explanation why no alternative holds, or more than one.
+    /// The reason why no alternative holds, or why more than one holds.
     private enum Reason {
         case none
         /// At least one alternative holds.
@@ -90,7 +93,8 @@ extension SchemaValidator {
         }
     }
 
-    /// Finds the alternative that is meant: the only alternative for the value's type or, of several, for its tag.
+    /// Finds the alternative that the author of the value probably meant: the only alternative for the value's type, or
+    /// the only alternative for the value's tag.
     private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> Reason {
@@ -101,8 +105,9 @@ extension SchemaValidator {
         // A list of constants needs no explanation: the message names all of them.
         let areConstants = (list.first..<list.first + list.count).allSatisfy { isConstant(lists[$0]) }
         guard !areConstants, fitting.count <= ReasonBudget.alternativesMax else { return .none }
-        /// The possible alternatives, and the keys whose tags exclude the others.
+        /// The alternatives that no tag excludes, with their violations.
         var possible: [(alternative: Int, wrong: [FoundViolations.Violation])] = []
+        /// The keys of the tags that exclude the other alternatives.
         var tags: [Int] = []
         for alternative in fitting {
             let max = fitting.count == 1 ? max : Swift.max(max, ReasonBudget.violationsMax)
@@ -123,7 +128,7 @@ extension SchemaValidator {
             ? .choices(possible.map { $0.wrong[0] }) : .none
     }
 
-    /// Returns the violations of an alternative; nil if the limits were exceeded.
+    /// Returns the violations of an alternative; nil if a limit was exceeded or the check failed otherwise.
     private func whatIsWrong(
         by alternative: Int, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> [FoundViolations.Violation]? {
@@ -139,7 +144,7 @@ extension SchemaValidator {
         return isTold && isValid == found.list.isEmpty ? found.list : nil
     }
 
-    /// Returns the key of a member whose value violates a constant.
+    /// Returns the key of the member whose value differs from a required constant; nil for another violation.
     private func wrongTag(_ violation: FoundViolations.Violation, of object: Int) -> Int? {
         guard violation.kind == .keyword, tape.nodes[object].kind == .object else { return nil }
         switch code[violation.instruction] {

@@ -1,10 +1,11 @@
 public import JSON
 
-/// A validator of values against one schema, with its own memory. Create one validator per thread; each lane has its own.
-/// Valid values need no allocation once the memory has grown to their size.
+/// A validator of values against one schema, with its own memory. Create one validator per thread; each lane has its
+/// own. Valid values need no allocation once the memory has grown to their size.
 public final class SchemaValidator {
     let schema: CompiledSchema
-    // The schema's tables, without its reference count, for which all lanes would contend.
+    // Pointers to the schema's tables. Access through `schema` would need its reference count, for which all lanes
+    // would contend.
     let code: UnsafePointer<Instruction>
     let subschemas: UnsafePointer<CompiledSchema.Subschema>
     let lists: UnsafePointer<Int>
@@ -57,7 +58,9 @@ public final class SchemaValidator {
     var frameCapacity = 64
     var depth = 0
 
-    /// - Parameter stepsPerValue: larger for large trusted documents without time pressure.
+    /// Creates a validator of values against one schema.
+    ///
+    /// - Parameter stepsPerValue: a larger number permits complex checks of large, trusted documents.
     public init(_ schema: CompiledSchema, stepsPerValue: Int = SchemaValidator.stepsPerValue) {
         self.schema = schema
         self.stepsPerValue = stepsPerValue
@@ -120,6 +123,8 @@ public final class SchemaValidator {
         return isValid && found.list.isEmpty
     }
 
+    /// Prepares the check of a value.
+    ///
     /// - Parameter share: the divisor of the available steps and pattern effort.
     private func begin(_ value: JSONValue, share: Int = 1) {
         let memory = value.tape

@@ -2,9 +2,9 @@ import JSON
 
 /// Quotations of a schema's values and descriptions.
 extension CompiledSchema {
-    /// Maximum bytes of a quotation.
+    /// Maximum length of a quotation in bytes.
     private static let quotedMax = 200
-    /// Maximum characters that are searched for the end of a sentence.
+    /// Maximum number of characters in which the end of a sentence is searched.
     private static let sentenceMax = 1000
 
     func value(_ place: SchemaNode) -> JSONValue {

@@ -1,6 +1,7 @@
 import JSON
 
-/// The check of `uniqueItems`. It compares pairs of a few elements, and uses a hash table for more, so the time is linear.
+/// The check of `uniqueItems`. Compares a few elements in pairs. Uses a hash table for more elements, so that the
+/// time is linear.
 final class UniqueElements {
     private var hashes = ValueHashes()
     private let comparison = ValueComparison()
@@ -8,7 +9,7 @@ final class UniqueElements {
     private var table: [UInt32] = []
 
     static let fewMax = 8
-    /// Maximum nodes of all elements for comparison in pairs.
+    /// Maximum number of nodes, in all elements together, for a comparison in pairs.
     static let fewNodesMax = 64
 
     /// Discards the hashes of the previous text.

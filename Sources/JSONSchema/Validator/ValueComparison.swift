@@ -4,11 +4,11 @@ import JSON
 /// its memory.
 final class ValueComparison {
     private var waiting: [(left: Int, right: Int)] = []
-    /// The keys of two objects, sorted by bytes.
+    /// The keys of the left object, sorted if it has more than `fewMax` members.
     private var leftKeys: [Int] = []
     private var rightKeys: [Int] = []
 
-    /// Maximum members of an object whose keys are searched linearly.
+    /// Maximum number of members of an object whose keys are searched linearly.
     private static let fewMax = 16
 
     func isEqual(_ left: Int, of tape: JSONTapeView, _ right: Int, of other: JSONTapeView) -> Bool {
@@ -39,7 +39,7 @@ final class ValueComparison {
         tape.text(of: left).isSame(as: other.text(of: right))
     }
 
-    /// Compares the children of two containers; nested containers are queued.
+    /// Returns whether the children of two containers are equal. Queues nested containers for a later comparison.
     private func pushChildren(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         let isObject = tape.nodes[left].kind == .object
         var child = left + 1
@@ -65,7 +65,8 @@ final class ValueComparison {
         return true
     }
 
-    /// Compares the members of two objects with different orders of keys; nested containers are queued.
+    /// Returns whether two objects with different orders of keys have equal members. Queues nested containers for a
+    /// later comparison.
     private func pushMembers(_ left: Int, _ tape: JSONTapeView, _ right: Int, _ other: JSONTapeView) -> Bool {
         Self.keys(of: left, tape, &leftKeys)
         Self.keys(of: right, other, &rightKeys)

@@ -6,8 +6,8 @@ struct ValueHashes {
     /// The hashes by node, valid only within `hashed`.
     private var hashes: [UInt64] = []
     private var hashed = 0..<0
-    /// Nodes hashed so far for this text. Beyond twice the size of the text, the whole text is
-    /// hashed once.
+    /// The number of nodes hashed so far for this text. If it exceeds twice the number of nodes in the text, the whole
+    /// text is hashed once.
     private var effort = 0
 
     private let mixer = SecretMixer()

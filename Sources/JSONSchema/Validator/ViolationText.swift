@@ -1,8 +1,8 @@
 import JSON
 import Text
 
-/// The messages of violations. They quote the schema. Of the value, they contain only member names, and constants that the
-/// schema also has.
+/// The messages of violations. They quote the schema. Of the value, they contain only member names, and constants
+/// that the schema also has.
 struct ViolationText {
     private let schema: CompiledSchema
     private let instance: JSONTape
@@ -14,9 +14,9 @@ struct ViolationText {
         way = JSONPointerWalk(instance)
     }
 
-    /// Returns the violations in the same order.
+    /// Returns the violations with their messages, in the same order.
     mutating func violations(_ found: [FoundViolations.Violation]) -> [SchemaViolation] {
-        // The order of the text keeps the walk between positions short.
+        // In the order of the text, the walk from one position to the next is short.
         let places = found.indices.sorted { found[$0].node < found[$1].node }
         var violations = [SchemaViolation?](repeating: nil, count: found.count)
         for index in places { violations[index] = violation(found[index]) }
@@ -95,7 +95,8 @@ struct ViolationText {
         }
     }
 
-    /// Returns the schema's description of a scalar value, with its unit and format; empty for other violations.
+    /// Returns the schema's description of a scalar value, which may name a unit or format; an empty text for other
+    /// violations.
     private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
         switch schema.code[found.instruction] {
         case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,
@@ -110,7 +111,7 @@ struct ViolationText {
     private func contained(_ rule: ContainsRule, _ location: CompiledSchema.Location) -> String {
         let isTooMany = location.keyword == "maxContains"
         let limit = counted(isTooMany ? rule.countMax : rule.countMin, "element")
-        return "must have at \(isTooMany ? "most" : "least") \(limit) as the schema describes for contains"
+        return "must have at \(isTooMany ? "most" : "least") \(limit) matching the schema of contains"
     }
 
     /// Returns the text after "must not" for a negation of one plain rule; nil for other negations.
@@ -132,7 +133,7 @@ struct ViolationText {
         }
     }
 
-    /// Describes `[{"required": ["a"]}, {"required": ["b"]}]`.
+    /// Describes alternatives such as `[{"required": ["a"]}, {"required": ["b"]}]`; returns nil for other alternatives.
     private func required(_ place: SchemaNode, _ node: Int) -> String? {
         let list = schema.value(place)
         guard list.count <= Self.namesMax else { return nil }
@@ -151,7 +152,8 @@ struct ViolationText {
         return "must have \(only) of \(names.joined(separator: ", "))\(present)"
     }
 
-    /// Describes `[{"const": 1, "title": "One"}, {"const": 2}]` as an enumeration.
+    /// Describes alternatives such as `[{"const": 1, "title": "One"}, {"const": 2}]` as an enumeration; returns nil for
+    /// other alternatives.
     private func constants(_ place: SchemaNode, _ found: FoundViolations.Violation) -> String? {
         let list = schema.value(place)
         guard !found.holdsTooOften, list.count <= Self.namesMax else { return nil }
@@ -178,7 +180,7 @@ struct ViolationText {
             : "must match exactly one of the schema's alternatives\(titles)"
     }
 
-    /// Describes the accepted types if no alternative accepts the value's type.
+    /// Describes the accepted types if no alternative accepts the value's type; otherwise returns nil.
     private func types(_ list: SchemaList, _ node: Int) -> String? {
         var accepted = AcceptedTypes(schema)
         let types = accepted.of(list)
@@ -213,7 +215,7 @@ struct ViolationText {
         return titles.count == list.count ? " (\(titles.joined(separator: ", ")))" : ""
     }
 
-    /// Maximum names in a list.
+    /// Maximum number of alternatives that are listed.
     private static let namesMax = 16
 
     private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
@@ -251,7 +253,7 @@ struct ViolationText {
         }
     }
 
-    /// Returns the value if it is a short text, which could be a word; otherwise nil.
+    /// Returns the value if it is a text that is short enough for a suggestion; otherwise nil.
     private func text(_ found: FoundViolations.Violation) -> String? {
         let value = JSONValue(tape: instance, index: found.node)
         guard value.kind == .string, value.sourceRange.count <= Suggestion.bytesMax else { return nil }
@@ -260,7 +262,7 @@ struct ViolationText {
 }
 
 extension TypeSet {
-    /// The names of the types in schemas.
+    /// The names that schemas use for the types.
     fileprivate var names: [String] {
         let known: [(TypeSet, String)] = [
             (.string, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"), (.array, "array"),

@@ -20,11 +20,13 @@ public final class Log: Sendable {
     private let parent: Log?
     /// The key and value that are appended to each line; nil for no addition.
     private let context: (LogKey, LogValue)?
-    /// The raw value of the lowest level that is written; 255 for none.
+    /// The raw value of the lowest level that is written; 255 if no level is written.
     private let threshold: UInt8
 
+    /// Creates a log with its own queue.
+    ///
     /// - Parameters:
-    ///   - level: the lowest level that is written; nil for none.
+    ///   - level: the lowest level that is written; nil to discard every line.
     ///   - descriptor: the destination (default: standard error). The log does not close it.
     public init(level: LogLevel?, descriptor: Int32 = 2, queueBytesMax: Int = Log.queueBytesMax) {
         queue = LogQueue(descriptor: descriptor, bytesMax: queueBytesMax)
@@ -44,7 +46,7 @@ public final class Log: Sendable {
         if parent == nil { queue.close() }
     }
 
-    /// Returns the same log with `key` in each line. The key replaces the key of an earlier `with`.
+    /// Returns a log that shares the queue and adds `key` to each line. The key replaces the key of an earlier `with`.
     public func with(_ key: LogKey, _ value: LogValue) -> Log { Log(parent ?? self, (key, value)) }
 
     /// Returns whether a line of `level` would be written.
@@ -88,6 +90,6 @@ public final class Log: Sendable {
         queue.flush(withinMilliseconds: milliseconds)
     }
 
-    /// Lines dropped since the start.
+    /// The number of lines dropped since the start.
     public var droppedCount: Int { queue.droppedCount }
 }

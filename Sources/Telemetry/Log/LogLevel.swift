@@ -2,7 +2,7 @@
 public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringConvertible {
     /// Details for debugging Martlet itself.
     case debug
-    /// Normal operation, a few lines an hour.
+    /// Normal operation: a summary each minute, and few other lines.
     case info
     /// A failure that Martlet recovers from by itself.
     case warning
@@ -21,7 +21,7 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable, CustomStringCon
         }
     }
 
-    /// Returns nil if `word` names no level.
+    /// Creates the level with this name; returns nil if no level has the name.
     public init?(_ word: String) {
         guard let level = Self.allCases.first(where: { $0.description == word }) else { return nil }
         self = level

@@ -42,8 +42,8 @@ struct LogLine {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Escapes the characters that JSON requires and those that control a terminal: C1 controls and format characters
-    /// (U+202E).
+    /// Appends a JSON string, cut to `valueBytesMax`. Escapes characters where JSON requires it, and also characters
+    /// that control a terminal: C1 controls, and format characters such as U+202E.
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var isCut = false
@@ -72,7 +72,7 @@ struct LogLine {
         }
     }
 
-    /// Appends the time as RFC 3339, UTC, in milliseconds.
+    /// Appends the current UTC time in the format of RFC 3339, with milliseconds.
     private mutating func appendTime() {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -38,11 +38,11 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Lines dropped since the start.
+    /// The number of lines dropped since the start.
     var droppedCount: Int { lock.withLock { droppedTotal } }
 
-    /// Waits until all lines are written. Returns false on timeout. If no thread could be started, writes the lines
-    /// itself, without a timeout.
+    /// Waits until all lines are written. Returns false on timeout. If no thread could be started, the calling thread
+    /// writes the lines, without a timeout.
     func flush(withinMilliseconds milliseconds: Int) -> Bool {
         lock.withLock {
             if !hasThread {
@@ -66,7 +66,7 @@ final class LogQueue: @unchecked Sendable {
         while takeBatch(&batch) { write(batch) }
     }
 
-    /// Waits for lines. Returns false if the queue is closed and empty.
+    /// Waits for lines and moves them to `batch`. Returns false if the queue is closed and empty.
     private func takeBatch(_ batch: inout [UInt8]) -> Bool {
         lock.withLock {
             isWriting = false
@@ -87,7 +87,7 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Writes all bytes, without a timeout. Stops on an error that a repeat cannot fix.
+    /// Writes all bytes, without a timeout. Stops on an error other than EAGAIN and EINTR.
     private func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

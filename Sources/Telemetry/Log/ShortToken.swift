@@ -1,11 +1,13 @@
 /// A shortened device token for logs: enough to find the token in a database, too little to push to it.
 public struct ShortToken: Sendable, Hashable, CustomStringConvertible {
-    /// Maximum number of shown characters, which is never more than a quarter of the token.
+    /// Maximum number of shown characters. At most a quarter of the token is shown.
     public static let charactersMax = 8
 
     public let description: String
 
-    /// - Parameter token: in hexadecimal. Other characters are shown as `?`.
+    /// Shortens a device token.
+    ///
+    /// - Parameter token: the token in hexadecimal digits. Other characters are shown as `?`.
     public init(_ token: some StringProtocol) {
         let shown = token.utf8.prefix(min(Self.charactersMax, token.utf8.count / 4))
         description =

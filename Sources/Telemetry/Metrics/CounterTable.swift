@@ -1,5 +1,5 @@
-/// The counters of one metric, indexed by small numbers. Each counter is registered at its first increment. Only one
-/// thread may use a table, which is cheaper than `LabeledCounters`.
+/// The counters of one metric, indexed by small numbers. Each counter is registered at its first increment. An
+/// increment costs less than with `LabeledCounters`. Only one thread may use a table.
 public struct CounterTable {
     private let registry: MetricsRegistry
     private let name: String
@@ -7,6 +7,8 @@ public struct CounterTable {
     private let labels: (Int) -> MetricsRegistry.Labels
     private var counters: [Counter?]
 
+    /// Creates a table without counters.
+    ///
     /// - Parameters:
     ///   - count: the size of the table. Each number is less than the size.
     ///   - labels: returns the labels of a number.

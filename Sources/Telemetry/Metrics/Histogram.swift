@@ -49,7 +49,7 @@ public final class Histogram: Sendable {
         total.add(sum)
     }
 
-    /// The current values.
+    /// The current counts and sum.
     public var reading: HistogramReading {
         HistogramReading(unit: unit, bounds: bounds, counts: buckets.map(\.value), sum: total.value)
     }

@@ -3,12 +3,14 @@ public struct HistogramReading: Sendable, Hashable {
     public let unit: Histogram.Unit
     /// The largest value of each bucket, ascending.
     public let bounds: [Int]
-    /// Observations in each bucket; the last count is of values beyond the last bound.
+    /// The number of observations in each bucket. The last bucket contains values beyond the last bound.
     public private(set) var counts: [Int]
     /// The sum of all values.
     public private(set) var sum: Int
 
-    /// - Parameter counts: one more element than `bounds`.
+    /// Creates a reading.
+    ///
+    /// - Parameter counts: the number of observations in each bucket: one more element than `bounds`.
     public init(unit: Histogram.Unit, bounds: [Int], counts: [Int], sum: Int) {
         precondition(counts.count == bounds.count + 1, "the number of counts does not match the bounds")
         (self.unit, self.bounds, self.counts, self.sum) = (unit, bounds, counts, sum)

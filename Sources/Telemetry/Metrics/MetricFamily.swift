@@ -15,7 +15,7 @@ struct MetricFamily {
         var cells: [MetricCell]
     }
 
-    /// The labels of the series that counts everything beyond the maximum.
+    /// The labels of the series that counts all label combinations beyond `seriesPerFamilyMax`.
     static let overflow: MetricsRegistry.Labels = ["overflow": "true"]
 
     let name: String
@@ -24,15 +24,15 @@ struct MetricFamily {
     /// The series, in the order of registration.
     private(set) var series: [Series] = []
     private var indices: [String: Int] = [:]
-    /// The index of the shared cell that was returned last, if all cells are in use.
+    /// The index of the cell that was last shared by a registration beyond `cellsPerSeriesMax`.
     private var shared = 0
 
     init(name: String, help: String, type: String) {
         (self.name, self.help, self.type) = (name, help, type)
     }
 
-    /// Adds a cell to a series and returns it. If the series has the maximum number of cells, returns an existing
-    /// cell.
+    /// Adds a cell to a series and returns the cell. If the series has the maximum number of cells, returns an existing
+    /// cell instead.
     mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) -> MetricCell {
         let text = Self.text(labels)
         if let index = indices[text] {

@@ -12,7 +12,8 @@ public final class MetricsRegistry: @unchecked Sendable {
     /// `overflow="true"`.
     public static let seriesPerFamilyMax = 1000
 
-    /// Maximum cells of one name and labels. Later registrations share cells, since each reload adds lanes.
+    /// Maximum number of cells for one combination of name and labels. Later registrations share cells, because the
+    /// lanes of each reload register again.
     public static let cellsPerSeriesMax = 64
 
     public typealias Labels = KeyValuePairs<String, String>
@@ -36,8 +37,8 @@ public final class MetricsRegistry: @unchecked Sendable {
         return gauge
     }
 
-    /// Registers a cell of the histogram with this name and these labels. `name` ends in its unit, `_seconds`. All
-    /// cells of a name have the same bounds.
+    /// Registers a cell of the histogram with this name and these labels. A `name` with the unit nanoseconds ends in
+    /// `_seconds`. All cells of a name have the same bounds.
     public func histogram(
         _ name: String, help: String, labels: Labels = [:], unit: Histogram.Unit = .nanoseconds,
         bounds: [Int] = Histogram.networkNanoseconds
@@ -77,7 +78,7 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     private func family(_ name: String) -> MetricFamily? { lock.withLock { families.first { $0.name == name } } }
 
-    /// Returns the counts of each series of a counter, in the order of registration.
+    /// Returns the count of each series of a counter, in the order of registration.
     public func counts(of name: String) -> [(labels: Labels, count: Int)] {
         family(name)?.series.map { series in
             (
@@ -103,7 +104,7 @@ public final class MetricsRegistry: @unchecked Sendable {
         } ?? 0
     }
 
-    /// Returns the reading of the histogram with this name and these labels; nil if it does not exist.
+    /// Returns the reading of the histogram with this name and these labels; nil if no such histogram is registered.
     public func reading(of name: String, labels: Labels = [:]) -> HistogramReading? {
         family(name)?.reading(MetricFamily.text(labels))
     }

@@ -1,7 +1,8 @@
 /// One completed step of a trace.
 public struct Span: Sendable, Hashable {
+    /// The kind of a span. The raw values are the numbers of OTLP.
     public enum Kind: Int, Sendable {
-        /// A step within the worker. The raw values are OTLP's.
+        /// A step within the worker.
         case `internal` = 1
         /// A request to another service.
         case client = 3
@@ -26,13 +27,13 @@ public struct Span: Sendable, Hashable {
 
     public var name: String
     public var kind: Kind
-    /// The trace id and the span's id.
+    /// The trace ID, the span ID and the sampling decision.
     public var context: TraceContext
     public var parentSpanID: UInt64
     public var startUnixNanoseconds: Int64
     public var endUnixNanoseconds: Int64
     public private(set) var attributes: [Attribute] = []
-    /// The reason of a failure; nil on success.
+    /// The reason for a failure; nil on success.
     public var failure: String?
 
     public init(

@@ -1,4 +1,4 @@
-/// Spans that wait for a hand-over to the exporter. Spans beyond the maximum are dropped and counted.
+/// Spans that wait for the exporter. Spans beyond `spansMax` are dropped and counted.
 public struct SpanBuffer: Sendable {
     public static let spansMax = 4096
 

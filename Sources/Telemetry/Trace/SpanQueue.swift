@@ -12,7 +12,7 @@ public final class SpanQueue: @unchecked Sendable {
 
     public init() {}
 
-    /// Queues spans. Spans beyond the maximum are dropped.
+    /// Queues spans. Spans beyond `SpanBuffer.spansMax` are dropped and counted.
     public func add(_ new: SpanBuffer) {
         lock.withLock {
             dropped += new.dropped
@@ -29,7 +29,8 @@ public final class SpanQueue: @unchecked Sendable {
     /// Spans dropped since the start, in a lane's buffer, in this queue or by the exporter.
     public var droppedCount: Int { lock.withLock { dropped + waiting.dropped } }
 
-    /// Waits for spans and blocks the thread. Returns nil once the queue is closed and empty.
+    /// Waits for spans and removes them from the queue. Blocks the calling thread. Returns nil once the queue is closed
+    /// and empty.
     public func take() -> [Span]? {
         lock.withLock {
             lock.wait { !waiting.spans.isEmpty || isClosed }
@@ -43,7 +44,7 @@ public final class SpanQueue: @unchecked Sendable {
         }
     }
 
-    /// Closes the queue and waits until the exporter has taken all spans. Blocks the thread.
+    /// Closes the queue and waits until the exporter has processed all spans. Blocks the calling thread.
     ///
     /// - Returns: false on timeout.
     @discardableResult

@@ -1,6 +1,6 @@
 /// A position in the producer's trace (W3C Trace Context, `traceparent`).
 public struct TraceContext: Sendable, Hashable {
-    /// Bytes of a `traceparent` of version 00.
+    /// Length of a `traceparent` of version 00, in bytes.
     private static let length = 55
 
     public var traceIDHigh: UInt64
@@ -16,8 +16,8 @@ public struct TraceContext: Sendable, Hashable {
         self.isSampled = isSampled
     }
 
-    /// Returns nil if the text is invalid according to the specification. Reads only the fields of version 00, also
-    /// from later versions.
+    /// Parses a `traceparent`; returns nil if the text is invalid according to the specification. Reads only the fields
+    /// of version 00, also in a text of a later version.
     public init?(traceParent text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.length, bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"),

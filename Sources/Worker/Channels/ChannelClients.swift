@@ -4,15 +4,18 @@ import Configuration
 import Delivery
 import EventLoop
 
-/// Clients of APNs channel management: one for each credential and environment that had a command.
+/// Clients of APNs channel management: one for each pair of credential and environment, created with its first command.
 final class ChannelClients {
     private let configuration: WorkerConfiguration
     private let loop: EventLoop
-    /// The newest tokens, with which new connections start. The first command may arrive hours after the start.
+    /// The newest provider tokens. A new client needs them, because its first command may arrive hours after the start
+    /// of the worker.
     private(set) var tokens: [Credential.Name: TokenSupply]
     private var clients: [(name: Credential.Name, environment: APNSEnvironment, client: ChannelClient)] = []
 
-    /// - Parameter tokens: the current tokens.
+    /// Creates the collection without clients.
+    ///
+    /// - Parameter tokens: the current provider tokens.
     init(_ configuration: WorkerConfiguration, loop: EventLoop, tokens: [Credential.Name: TokenSupply]) {
         (self.configuration, self.loop, self.tokens) = (configuration, loop, tokens)
     }

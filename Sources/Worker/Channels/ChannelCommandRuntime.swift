@@ -10,7 +10,9 @@ final class ChannelCommandRuntime: @unchecked Sendable {
     private let service: ChannelCommandConsumer
     private let clients: ChannelClients
 
-    /// - Parameter tokens: the tokens with which connections to APNs start.
+    /// Creates the connections to the broker and starts to consume commands.
+    ///
+    /// - Parameter tokens: the provider tokens with which connections to APNs start.
     init(
         _ channels: WorkerConfiguration.Channels, _ components: WorkerComponents,
         tokens: [Credential.Name: TokenSupply],

@@ -51,7 +51,7 @@ final class AdminEndpoint {
         }
     }
 
-    /// Returns the error with the names of the settings that an operator can change.
+    /// Adds to an error the names of the settings that an operator can change.
     private static func naming(_ error: TransportError) -> TransportError {
         let message = "admin.listen or admin.socket: \(error.message)"
         return TransportError(error.code, message, underlying: error.underlying)
@@ -74,7 +74,8 @@ final class AdminEndpoint {
         _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
     ) throws(TransportError) -> AdminServer {
         var configuration = AdminConfiguration()
-        // The worker cannot know the address or name that probes and Prometheus use.
+        // Accept any Host header unless the address is a loopback address: the worker cannot know the address or name
+        // that probes and Prometheus use.
         configuration.answersAnyHost = !endpoint.isLoopback
         do throws(TransportError) {
             return try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { table.serve($0) }

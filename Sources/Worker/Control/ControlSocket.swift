@@ -31,14 +31,15 @@ package enum ControlSocket {
     /// The folder that systemd creates for `RuntimeDirectory=martlet`.
     private static let serviceFolder = "/run/martlet"
 
-    /// Returns the default socket of this process. The configuration can name another socket.
+    /// Returns the path of the default socket of this process. The configuration can name another path.
     static func path(_ environment: (String) -> String? = Environment.value) -> String {
         "\(folder(of: geteuid(), environment))/\(getpid()).sock"
     }
 
     /// Creates the folder of a default socket and removes the sockets of ended processes.
     ///
-    /// - Throws: if the folder cannot be created, or another user may write to it and could create sockets there.
+    /// - Throws: if the folder cannot be created, or if another user owns it or may write to it and could therefore
+    ///   create sockets there.
     static func makeFolder(of path: String) throws(TransportError) {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
@@ -59,17 +60,18 @@ package enum ControlSocket {
             && status.st_mode & 0o022 == 0
     }
 
-    /// Returns whether the process whose ID is in the name has ended.
+    /// Returns whether the process whose ID is in the name of the socket has ended.
     private static func isLeftBehind(_ path: String) -> Bool {
         let name = path.split(separator: "/").last?.dropLast(".sock".count)
         guard let process = name.flatMap({ pid_t($0) }), process > 0 else { return false }
         return kill(process, 0) != 0 && errno == ESRCH
     }
 
-    /// The existing sockets, sorted by path.
+    /// Sorted paths of the sockets in all folders that a command searches.
     package static var paths: [String] { paths(in: folders) }
 
-    /// Returns the sockets in folders to which no other user may write.
+    /// Returns the sorted paths of the sockets in `folders`. Skips folders of other users and folders to which other
+    /// users may write.
     static func paths(in folders: [String]) -> [String] {
         var paths: [String] = []
         for folder in folders where isOwn(folder) {
@@ -85,14 +87,14 @@ package enum ControlSocket {
         return paths.sorted()
     }
 
-    /// The error text for a missing worker, with the searched folders.
+    /// The error text for a command that finds no worker, with the searched folders.
     package static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
-        let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }
+        let service = owner(of: serviceFolder).map { "; run: sudo -u \($0) martlet … to reach the workers of \($0)" }
         return "no worker of this user is running on this machine: no socket answers in \(list)\(service ?? "")"
     }
 
-    /// Returns the name of the owner if the folder belongs to another user.
+    /// Returns the name of the folder's owner if the owner is another user; otherwise nil.
     private static func owner(of folder: String) -> String? {
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid != geteuid() else {

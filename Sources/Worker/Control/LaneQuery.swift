@@ -14,9 +14,11 @@ final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
     /// The receiver of the answers; nil once the query has ended.
     private var completion: (([Answer?]) -> Void)?
 
-    /// Sends the query to lanes. Calls `completion` with their answers, nil for a lane that has not answered in time.
+    /// Sends the query to lanes. Calls `completion` with an answer for each lane: nil if the lane has not answered in
+    /// time.
     ///
-    /// - Parameter lanes: nil for an excluded lane. A stalled lane would collect queries until the lane recovers.
+    /// - Parameter lanes: the lanes to query; nil in place of a lane to skip. Skip stalled lanes: their loops would
+    ///   accumulate queries.
     static func send(
         to lanes: [LaneThread?], on loop: EventLoop,
         _ request: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,

@@ -2,7 +2,7 @@ import ControlProtocol
 import Delivery
 import EventLoop
 
-/// One pause of a worker.
+/// An operator's pause of a worker, or of a part of it.
 struct Pause: Sendable {
     var scope: PauseScope
     var note: PauseNote

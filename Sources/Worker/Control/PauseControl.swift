@@ -5,26 +5,29 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The pauses of lanes by operators. Runs on the control loop.
+/// The pauses that operators have requested. Applies each pause to the lanes. Runs on the control loop.
 final class PauseControl {
     private let groups: LaneGroups
     private let loop: EventLoop
     private let log: Log
-    /// The current pauses, in the order of their start.
+    /// The pauses that are in effect, oldest first.
     private(set) var pauses: [Pause] = []
 
     init(_ groups: LaneGroups, in environment: LaneEnvironment) {
         (self.groups, loop, log) = (groups, environment.loop, environment.log)
     }
 
-    /// Pauses or resumes the lanes in force and the coming lanes. Only lanes in force must answer. Lanes that start
-    /// later are paused too.
+    /// Pauses or resumes a scope on the lanes in force and on the lanes of the coming generation. Waits only for the
+    /// lanes in force. Lanes that start during a pause start paused.
     ///
-    /// - Parameter note: the operator and reason of a pause; nil to resume.
+    /// - Parameters:
+    ///   - note: the operator and reason of a pause; nil to resume.
+    ///   - answer: receives the response to the operator.
     func set(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         let group = groups.inForce
         guard group.components.lane.contains(scope) else {
-            return answer(.error(404, "the configuration has no \(scope)"))
+            let command = note == nil ? "resume" : "pause"
+            return answer(.error(404, "cannot \(command) \(scope): not in the configuration"))
         }
         let isPaused = note != nil
         let former = pauses.first { $0.scope == scope }
@@ -42,7 +45,8 @@ final class PauseControl {
             let isDone =
                 !group.isStarted || answers.indices.allSatisfy { answers[$0] != nil || group.lanes[$0].hasEnded }
             guard isDone else {
-                return answer(.error(503, "a lane is stalled; \(scope) will be \(verb) once the lane makes progress"))
+                let reason = "a lane is stalled; \(scope) will be \(verb) once the lane makes progress"
+                return answer(.error(503, "cannot \(isPaused ? "pause" : "resume") \(scope) yet: \(reason)"))
             }
             let others = isPaused || pauses.isEmpty ? "" : "; still paused: \(pausesText)"
             let result = hasChanged ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)"

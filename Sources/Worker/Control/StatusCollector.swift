@@ -9,7 +9,8 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A collector of the worker's status from lanes, the broker's queues and counters. Runs on the control loop.
+/// A collector of the worker's status. The sources are lanes, counters and the queues of the broker. Runs on the
+/// control loop.
 final class StatusCollector {
     private let environment: LaneEnvironment
     private let groups: LaneGroups
@@ -22,7 +23,7 @@ final class StatusCollector {
         startedAt = environment.loop.now.monotonic
     }
 
-    /// Queries the lanes in force and the retired lanes.
+    /// Queries the lanes in force and the retired lanes, then calls `answer` with the status.
     func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([LaneStatus?]) -> Void = { [self] answers in
@@ -91,7 +92,7 @@ final class StatusCollector {
         return reasons.isEmpty ? "consuming requests" : reasons.joined(separator: "; ")
     }
 
-    /// Returns all metrics as text, including the metrics of the status.
+    /// Returns all metrics as text, including the metrics whose values are in the snapshot.
     func metrics(_ snapshot: WorkerSnapshot) -> String {
         snapshot.write(to: environment.metrics)
         return environment.metrics.render()
@@ -99,6 +100,8 @@ final class StatusCollector {
 }
 
 extension WorkerRoutes {
+    /// Creates the routes from the objects that answer them.
+    ///
     /// - Parameter phase: returns the phase of the worker.
     init(
         _ status: StatusCollector, _ groups: LaneGroups, _ pauses: PauseControl,

@@ -4,13 +4,14 @@ import Delivery
 
 /// The routes of the admin endpoint.
 struct WorkerRoutes {
-    /// The query of the lanes for their status. It answers once all lanes have reported or the timeout has passed.
+    /// The query of the worker's status. It calls its argument once all lanes have answered or the timeout has passed.
     let status: (@escaping (WorkerSnapshot) -> Void) -> Void
     /// Numbers of the stalled lanes.
     let stalledLanes: () -> [Int]
-    /// All metrics as text, including the metrics of the status.
+    /// The conversion of all metrics to text, including the metrics whose values are in the snapshot.
     let metrics: (WorkerSnapshot) -> String
-    /// The pause of a scope, or its end if the note is nil. It also answers if the scope is unknown.
+    /// The pause of a scope; its end if the note is nil. The response is an error if the configuration does not
+    /// contain the scope.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
     /// The routes that are open to every client.

@@ -25,7 +25,7 @@ extension WorkerSnapshot {
         one("uptime_seconds", "Time since the worker started.", status.uptimeSeconds)
         one("paused", "1 while an operator has paused everything or a target.", status.paused.isEmpty ? 0 : 1)
         one("log_lines_dropped_total", "Log lines that could not be written.", status.logLinesDropped)
-        one("spans_dropped_total", "Spans beyond the limit or not accepted by the collector.", status.spansDropped)
+        one("spans_dropped_total", "Spans that were too many or rejected by the collector.", status.spansDropped)
         several(
             "amqp_connected", "Lanes with a working connection to the broker, by role.",
             [
@@ -45,7 +45,7 @@ extension WorkerSnapshot {
             "queue_consumers", "Consumers of a queue, from the broker's last answer.",
             status.queues.map { (["queue": $0.name], Double($0.consumers)) })
         several(
-            "breaker_state", "1 while a breaker holds pushes of the target, by cause; -1 while it is paused.",
+            "breaker_state", "1 while a breaker holds pushes of the target, by cause; -1 during a pause.",
             status.breakers.map { (["target": $0.route, "code": $0.code], 1) }
                 + status.paused.map { (["target": $0, "code": "paused"], -1) })
         several(

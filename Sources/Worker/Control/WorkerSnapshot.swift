@@ -3,7 +3,7 @@ import APNS
 import ControlProtocol
 import Delivery
 
-/// The status of a worker, and the lane states that only metrics contain.
+/// The status of a worker, and the status of each lane for the metrics.
 struct WorkerSnapshot: Sendable {
     struct Lane: Sendable {
         var number: Int

@@ -22,7 +22,7 @@ struct ProviderTokens {
     /// Unused keys, oldest first.
     private var former: [Former] = []
 
-    /// Replaces the keys. A key that is still or was recently in use continues with its token.
+    /// Replaces the keys. A key that is in use, or was in use within `rememberedSeconds`, continues with its token.
     ///
     /// - Parameter keys: the new keys. Of several keys with the same ID, the last key counts.
     /// - Throws: if a key cannot sign. Nothing changes in this case.
@@ -39,11 +39,13 @@ struct ProviderTokens {
         dropExpired(now)
     }
 
-    /// - Parameter known: the sources of keys with the same ID, oldest first.
+    /// Returns the signer of a key: a known signer with the same private key, or a new signer with its first token.
+    ///
+    /// - Parameter known: the signers of keys with the same ID, oldest first.
     private static func source(
         of key: ProviderKey, _ known: some Collection<ProviderTokenSigner>, _ now: Now, _ random: () -> UInt64
     ) throws(CryptoError) -> ProviderTokenSigner {
-        // Lanes distinguish the tokens of an ID by their numbers.
+        // Continue the numbering, because lanes distinguish the tokens of one key ID by generation.
         let last = known.compactMap(\.newest?.generation).max() ?? 0
         if var source = known.first(where: { $0.signs(with: key) }) {
             source.countOn(after: last)
@@ -59,7 +61,7 @@ struct ProviderTokens {
 
     /// Returns the tokens with which lanes start.
     ///
-    /// - Parameter onRefusal: called on a lane's loop if APNs has refused a token of this key.
+    /// - Parameter onRefusal: called on a lane's loop when APNs has refused a token, with the name of its key.
     func supplies(
         _ onRefusal: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
     ) -> [Credential.Name: TokenSupply] {

@@ -17,7 +17,7 @@ final class HealthMonitor {
         minute = MinuteReport(environment.metrics)
     }
 
-    /// Reports to systemd that the worker has started.
+    /// Reports to systemd that the worker has started. Starts the periodic notifications and the certificate reports.
     ///
     /// - Parameter status: returns the status line that systemd shows.
     func start(_ status: @escaping () -> String) {

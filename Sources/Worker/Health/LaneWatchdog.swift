@@ -1,7 +1,7 @@
 import EventLoop
 import Telemetry
 
-/// A watchdog that checks the progress of lanes from the control loop. Logs stalled lanes.
+/// A watchdog that checks the progress of lanes from the control loop. Logs stalled and recovered lanes.
 struct LaneWatchdog {
     private let log: Log
     private var detectors: [StallDetector] = []
@@ -11,7 +11,9 @@ struct LaneWatchdog {
 
     init(log: Log) { self.log = log }
 
-    /// - Parameter lanes: nil for a lane without a thread.
+    /// Checks all lanes and updates `stalled`.
+    ///
+    /// - Parameter lanes: the thread of each lane; nil for a lane without a thread.
     mutating func check(_ lanes: [LaneThread?], now: MonotonicTime) {
         while detectors.count < lanes.count { detectors.append(StallDetector()) }
         defer { stalled = lanes.indices.filter { detectors[$0].isStalled && lanes[$0] != nil } }

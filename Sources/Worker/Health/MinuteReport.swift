@@ -19,7 +19,7 @@ struct MinuteReport {
 
     private let metrics: MetricsRegistry
     private var totals = WorkerTotals()
-    /// The counts at the previous report, by their labels as text.
+    /// The counts of APNs' answers at the previous report. The keys are the labels of a count as text.
     private var answers: [String: Int] = [:]
 
     init(_ metrics: MetricsRegistry) { self.metrics = metrics }
@@ -46,7 +46,8 @@ struct MinuteReport {
 
     private func counted(_ count: Int) -> LogValue? { count == 0 ? nil : .integer(count) }
 
-    /// Returns the answers since the previous report, except status 200.
+    /// Returns the pushes that APNs refused since the previous report, by status and reason. The most frequent refusals
+    /// are first, at most `refusalLinesMax`.
     private mutating func refusals() -> ArraySlice<Refusal> {
         var refusals: [Refusal] = []
         for (labels, count) in metrics.counts(of: "martlet_apns_answers_total") {
@@ -54,7 +55,7 @@ struct MinuteReport {
             let new = count - (answers[key] ?? 0)
             answers[key] = count
             func label(_ name: String) -> String { labels.first { $0.key == name }?.value ?? "-" }
-            // The series that collects labels beyond the limit has no status.
+            // The overflow series, which counts label sets beyond the limit, has no status.
             guard new > 0, !["200", "-"].contains(label("status")) else { continue }
             let known = refusals.firstIndex { $0.status == label("status") && $0.reason == label("reason") }
             let index = known ?? refusals.endIndex
@@ -69,7 +70,7 @@ struct MinuteReport {
 
     private func write(_ refusal: Refusal, to log: Log) {
         let rest = refusal.apps.count - Self.appsMax
-        // Devices unregister in normal operation.
+        // Status 410 reports an unregistered device, which is normal.
         log.write(
             refusal.status == "410" ? .info : .warning, .pushesRefused,
             [

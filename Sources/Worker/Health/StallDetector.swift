@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A detector of an event loop that makes no progress because its code blocks or spins.
+/// A detector of a stall: an event loop makes no progress because its code blocks or spins.
 ///
 /// An idle loop sleeps and makes no progress either. The watchdog therefore posts an empty job, a ping, which forces
 /// an iteration.

@@ -2,16 +2,16 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A notifier of systemd about the worker's state. Does nothing if systemd did not start the process.
+/// A notifier that reports the worker's state to systemd. Does nothing if systemd did not start the process.
 ///
 /// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its
 /// configuration is read and its admin endpoint listens. A booting machine therefore does not wait for a remote
 /// broker. `systemctl status` shows whether the worker consumes.
 final class SystemdNotifier {
-    /// Bounds of the interval between notifications.
+    /// Maximum interval between calls of `report`.
     private static let intervalMax = Duration.seconds(1)
     private static let intervalMin = Duration.milliseconds(50)
-    /// Maximum length of a status in characters.
+    /// Maximum length of a status in Unicode scalars.
     private static let statusMax = 400
 
     private let socket: UnixDatagramSocket?
@@ -19,7 +19,7 @@ final class SystemdNotifier {
     private let log: Log
     private var status = ""
     private var hasFailed = false
-    /// Interval between calls of `report`; nil if systemd does not listen.
+    /// Interval between calls of `report`; nil if systemd's socket is not available.
     let interval: Duration?
 
     init(_ environment: (String) -> String?, processID: pid_t, log: Log) {
@@ -37,7 +37,7 @@ final class SystemdNotifier {
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         isWatching = isMeant && microseconds > 1
-        // Notify twice within the time after which systemd kills a silent service.
+        // Notify twice within the watchdog timeout, after which systemd kills a silent service.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
         interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }

@@ -12,7 +12,7 @@ struct LaneEnvironment {
     let duplicates = DuplicateMemory()
     /// The queue of completed spans; nil if spans are not exported.
     let spans: SpanQueue?
-    /// The advice that completes the commands in remedies.
+    /// The options that complete the commands in remedies.
     let commands: CommandAdvice
 
     var spanReceiver: (@Sendable (SpanBuffer) -> Void)? {

@@ -4,7 +4,8 @@ import Delivery
 import EventLoop
 import Telemetry
 
-/// The lanes of one generation, from start to end.
+/// The lanes of one generation, from their start to their end. A generation is one attempt to put a configuration
+/// version in force.
 ///
 /// `@unchecked Sendable`: only the control loop uses the object.
 final class LaneGroup: @unchecked Sendable {
@@ -45,6 +46,8 @@ final class LaneGroup: @unchecked Sendable {
     /// Whether a lane may accept a request that arrives now.
     private var isConsuming: Bool { lanes.indices.contains { lanes[$0].isRunning && !stalled.contains($0) } }
 
+    /// Starts the lanes and the execution of channel commands.
+    ///
     /// - Throws: if the system has no thread or descriptor left. Some lanes may have started by then.
     func start(
         tokens: [Credential.Name: TokenSupply], pauses: [Pause], in environment: LaneEnvironment,
@@ -67,8 +70,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Starts the lanes in order. If a lane gets no thread, this lane and the following lanes count as ended, because
-    /// they hold no deliveries.
+    /// Starts the lanes in order. If a lane gets no thread, it and the following lanes count as ended, because they
+    /// hold no deliveries.
     func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
         for index in lanes.indices {
             do throws(TransportError) {
@@ -80,7 +83,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
-    /// Stops consuming, settles the deliveries and ends the lanes. The process continues.
+    /// Stops consuming, settles the deliveries and ends the lanes. The process continues. Returns the events that
+    /// follow immediately.
     func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
         if !isStarted { lanes = lanes.map { _ in .ended } }
         for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }
@@ -102,6 +106,8 @@ final class LaneGroup: @unchecked Sendable {
         }
     }
 
+    /// Replaces the payload schemas on the lanes.
+    ///
     /// - Parameter files: ignored if the configuration of the group names other files.
     func replace(_ files: PayloadSchemaFiles) {
         guard files.areNamed(as: configuration.payloadSchemas) else { return }
@@ -143,7 +149,7 @@ extension LaneGroup {
         let events = change(lane, to: .ended)
         guard isLost else { return events }
         let readiness = readiness.laneEnded(lane) ? [readinessChanged(by: lane)] : []
-        // The end of an undrained lane is a defect. The number of unfinished deliveries is unknown.
+        // The end of an undrained lane is a defect. The number of unfinished deliveries is unknown, so report one.
         return readiness + [.laneDrained(unfinished: 1)] + events
     }
 

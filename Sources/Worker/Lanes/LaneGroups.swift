@@ -15,9 +15,12 @@ final class LaneGroups: @unchecked Sendable {
     /// Retired generations that settle their deliveries, oldest first.
     var retired: [LaneGroup] = []
     var tokens = ProviderTokens()
-    /// Payload schemas that changed after the newest version was read. Lanes of that version may start later.
+    /// The payload schemas, if they have changed since the newest version was read; otherwise nil. Lanes of that
+    /// version may start later and need the change.
     private var newestPayloadSchemas: PayloadSchemaFiles?
 
+    /// Creates the group of the first generation, without threads, and signs the first provider tokens.
+    ///
     /// - Throws: if a key cannot sign.
     init(_ first: WorkerRollout.Generation, in environment: LaneEnvironment) throws(CryptoError) {
         self.environment = environment
@@ -33,7 +36,8 @@ final class LaneGroups: @unchecked Sendable {
     /// The number of lanes that may hold deliveries.
     var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
 
-    /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation.
+    /// Starts the lanes of a generation. A generation that is not in force becomes the coming generation. Returns
+    /// `started` or `startFailed`.
     func start(
         _ generation: WorkerRollout.Generation, pauses: [Pause], handler: RolloutHandler
     ) -> WorkerRollout.Event {
@@ -41,7 +45,8 @@ final class LaneGroups: @unchecked Sendable {
         let group = isFirst ? inForce : LaneGroup(generation, log: environment.log)
         if !isFirst { coming = group }
         do {
-            // Replace the keys only now, because a key that replaces another key with the same ID gets a new token.
+            // Replace the keys only after the topology check: if a key replaces another key with the same ID, the lanes
+            // in force also get tokens of the new key.
             try tokens.replace(keys, loop.now, random: loop.nextRandom)
             renewTokens()
             if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
@@ -68,7 +73,8 @@ final class LaneGroups: @unchecked Sendable {
         }
     }
 
-    /// Retires the coming generation if it has this number. Finishes the retired generation with this number.
+    /// Finishes the generation with this number. Retires the generation first if it is the coming generation. Returns
+    /// the events that follow immediately.
     func finish(_ number: Int, handler: RolloutHandler) -> [WorkerRollout.Event] {
         if let group = coming, group.number == number {
             retired.append(group)
@@ -133,7 +139,7 @@ extension LaneGroups {
         for (name, update) in tokens.renew(loop.now, random: loop.nextRandom) { send(update, of: name) }
     }
 
-    /// Restores the keys of the remaining groups.
+    /// Puts the keys of the remaining groups in use, and sends their newest tokens to all lanes.
     private func restoreTokens() {
         // The replacement cannot fail, because these keys have signed before.
         try? tokens.replace(keys, loop.now, random: loop.nextRandom)

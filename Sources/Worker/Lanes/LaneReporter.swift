@@ -2,7 +2,7 @@ import Delivery
 import EventLoop
 
 /// A reporter that posts the reports of a lane to the control loop, where the group of the lane records them. Only
-/// the lane's thread uses a reporter.
+/// the lane's thread uses the reporter.
 struct LaneReporter: Sendable {
     let lane: Int
     let group: LaneGroup

@@ -7,13 +7,15 @@ import Threads
 
 /// A lane and its thread.
 ///
-/// `@unchecked Sendable`: `lane`, `reporter` and `isDraining` are used on the loop's thread only.
+/// `@unchecked Sendable`: only the thread of `loop` uses `lane`, `reporter` and `isDraining`.
 final class LaneThread: @unchecked Sendable {
     let loop: EpollLoop
     private var lane: Lane?
     private var reporter: LaneReporter?
     private var isDraining = false
 
+    /// Creates the event loop. `start` creates the thread and the lane.
+    ///
     /// - Throws: if the process has no descriptor left.
     init() throws(TransportError) {
         loop = try EpollLoop()
@@ -32,7 +34,7 @@ final class LaneThread: @unchecked Sendable {
         do {
             try DetachedThread.start { [self] in
                 loop.run()
-                // The lane and its reporter hold this object.
+                // Break the reference cycle: the lane and its reporter reference this object.
                 lane = nil
                 self.reporter = nil
                 reporter.ended()
@@ -57,12 +59,17 @@ final class LaneThread: @unchecked Sendable {
         withLane { await $0.apply(update, of: credential) }
     }
 
-    /// - Parameter answer: called on the lane's thread; never if the lane has ended.
+    /// Queries the status of the lane.
+    ///
+    /// - Parameter answer: called on the lane's thread; not called if the lane has ended.
     func status(_ answer: @escaping @Sendable (LaneStatus) -> Void) {
         withLane { answer(await $0.status()) }
     }
 
-    /// - Parameter answer: called on the lane's thread; false if the lane does not have the scope.
+    /// Pauses or resumes a scope on the lane.
+    ///
+    /// - Parameter answer: called on the lane's thread, with false if the lane does not have the scope; not called if
+    ///   the lane has ended.
     func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
         withLane { answer(await $0.pause(scope, isPaused)) }
     }

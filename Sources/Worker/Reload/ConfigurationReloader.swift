@@ -1,8 +1,8 @@
 import Configuration
 import Telemetry
 
-/// A reloader of the configuration, on request or when a file that the configuration names changes: a key, a
-/// certificate, a password. Logs an invalid configuration and keeps the previous version.
+/// A reloader of the configuration. Reloads on request, and after a change of a key, certificate or password file that
+/// the configuration names. Logs an invalid configuration and keeps the previous version.
 struct ConfigurationReloader: Sendable {
     private let path: String
     private let log: Log
@@ -20,14 +20,15 @@ struct ConfigurationReloader: Sendable {
     mutating func readAgain() -> ConfigurationVersion? { read().flatMap { replaceLatest(with: $0) } }
 
     /// Reloads the files that the configuration names if one of them has changed. Does not read the configuration's
-    /// own text, because the text may be half written until an operator requests a reload.
+    /// own text, because the text may be half written until an operator requests a reload. Returns nil if nothing has
+    /// changed or the files are invalid.
     mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
         guard changes.check() else { return nil }
         return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { replaceLatest(with: $0) }
     }
 
-    /// Returns to `version` after the latest version was rejected. The rejected version is read again after a change
-    /// or on request.
+    /// Makes `version` the latest version again after a later version was rejected. The files of the rejected version
+    /// are read again after a change or on request.
     mutating func fallBack(to version: ConfigurationVersion) {
         // Files that have changed since the latest version was read count as changes.
         changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })

@@ -10,10 +10,12 @@ package final class ConfigurationVersion: Sendable {
     /// Digest of `text` and of the files in `sources`.
     let digest: [UInt8]
 
+    /// Reads and validates the configuration.
+    ///
     /// - Parameters:
     ///   - text: replaces the contents of the file at `path`; nil to read the file.
-    ///   - payloadSchemas: replaces the payload schemas that the text names.
-    /// - Throws: all mistakes in the configuration.
+    ///   - payloadSchemas: replaces the payload schemas that the text names; nil to read these schemas.
+    /// - Throws: an error with all mistakes if the configuration is invalid.
     package init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) {

@@ -36,6 +36,8 @@ final class ConfigurationWatcher: @unchecked Sendable {
         payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
     }
 
+    /// Starts the watcher's thread.
+    ///
     /// - Parameter changed: called on the watcher's thread.
     /// - Throws: if the system has no thread left.
     func start(_ changed: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
@@ -52,7 +54,8 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// Continues with the version in force after a change was rejected. Any thread may call this function.
+    /// Reports that `version` was rejected. The watcher continues with the version in force. Any thread may call this
+    /// function.
     func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         lock.withLock { rejection = (version, inForce) }
     }
@@ -64,7 +67,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
             defer { (self.isRequested, self.rejection) = (false, nil) }
             return (self.isRequested, self.rejection)
         }
-        // A version that was read after the rejected version is still undecided.
+        // Do not discard a version that was read after the rejected version: its rollout is still undecided.
         if let rejection, configuration.latest === rejection.rejected {
             configuration.fallBack(to: rejection.inForce)
             followPayloadSchemas(of: rejection.inForce)

@@ -6,7 +6,9 @@ struct ReloadCounters: Sendable {
     /// Reloads after which the previous version stays in force.
     let refused: Counter
 
-    /// - Parameter what: the label value for the kind of contents, one word.
+    /// Registers the counters of one kind of contents.
+    ///
+    /// - Parameter what: the label value for the kind, one word.
     init(_ registry: MetricsRegistry, of what: String) {
         func counter(_ result: String) -> Counter {
             registry.counter(

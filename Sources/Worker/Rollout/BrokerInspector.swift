@@ -20,7 +20,7 @@ final class BrokerInspector: @unchecked Sendable {
         (loop, log, commands) = (environment.loop, environment.log, environment.commands)
     }
 
-    /// The missing part of the topology, while lanes wait for it.
+    /// The reason why lanes wait for the topology; nil if no lanes wait.
     var missing: String? { readiness?.reason }
 
     /// Reports `topologyChecked` once the topology is complete. Cancels an earlier wait.

@@ -18,7 +18,9 @@ extension Rollout {
         case started(Int)
         /// The failed start of a generation, some of whose lanes may have threads.
         case startFailed(Int, Obstacle)
-        /// - Parameter lane: the lane whose report changed the readiness of the generation.
+        /// A change of the generation's readiness.
+        ///
+        /// - Parameter lane: the lane whose report caused the change.
         case readinessChanged(Int, isReady: Bool, lane: Int)
         /// The end of consumption by all lanes of the generation.
         case stoppedConsuming(Int)
@@ -27,29 +29,31 @@ extension Rollout {
         /// The end of all threads and of the channel commands of the generation.
         case ended(Int)
         case timerFired
-        /// - Parameter undrained: lanes of all generations that may hold deliveries.
+        /// A signal to stop.
+        ///
+        /// - Parameter undrained: the number of lanes, in all generations, that may hold deliveries.
         case signalled(StopSignal, undrained: Int, drainDeadlineSeconds: Int)
     }
 
     enum Action: Equatable, Sendable {
-        /// A wait until the broker has everything that the generation needs. The end is reported as
-        /// `topologyChecked`. Cancels an earlier wait.
+        /// A wait until the broker has everything that the generation needs. The event `topologyChecked` reports the
+        /// end of the wait. The wait replaces an earlier wait.
         case awaitTopology(Generation)
         case checkTopology(Generation)
         case start(Generation)
         /// The start of lane checks, token renewal and minute reports, which last until the exit.
         case superviseLanes
         case monitorQueues(Generation)
-        /// The takeover by the generation, which from now on answers status requests and pauses.
+        /// The takeover by the generation. Status requests and pauses then refer to its lanes.
         case putInForce(Generation)
-        /// The end of consumption, the settlement of deliveries and the end of lanes.
+        /// The end of a generation: its lanes stop consuming, settle their deliveries and end.
         case finish(Int)
         /// The removal of a retired generation, which has ended.
         case remove(Int)
-        /// The log line that the version in force has taken effect.
+        /// The log line about a version in force that has taken effect.
         case announce
         case reportReadiness(lane: Int)
-        /// The log line that the newest version waits for retired generations.
+        /// The log line about a newest version that waits for retired generations.
         case reportPostponement
         case reportDelay(Obstacle)
         case reject(Version, inForce: Version, Obstacle)
@@ -83,6 +87,6 @@ enum Obstacle: Error, Sendable, Hashable {
     /// An obstacle outside the configuration; the rollout retries.
     case temporary(String)
     case permanent(String)
-    /// The lanes of this generation, which were not ready in time.
+    /// Lanes that were not ready in time, with the number of their generation.
     case notReady(Int)
 }

@@ -11,7 +11,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         /// The wait before any lane has started. The broker is unreachable or lacks a part of the topology. To:
         /// awaitingTopology of a newer version, steady, stopped.
         case awaitingTopology(next: Generation)
-        /// One generation in force, without a change. To: checking, stopping, stopped.
+        /// One generation in force, and no change in progress. To: checking, stopping, stopped.
         case steady(current: Generation)
         /// The check of the next generation's topology. To: warming, retrying, steady, checking, stopping, stopped.
         case checking(current: Generation, next: Generation)
@@ -22,11 +22,11 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
         /// The drain of all generations. To: stopped.
         ///
         /// - Parameters:
-        ///   - undrained: lanes that may hold deliveries.
-        ///   - unfinished: deliveries that the broker redelivers.
+        ///   - undrained: the number of lanes that may hold deliveries.
+        ///   - unfinished: the number of deliveries that the broker redelivers.
         ///   - until: the time at which the process exits, drained or not.
         case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
-        /// The end of the drain. The process exits once all generations have ended.
+        /// The wait for the end of all generations, with the exit that follows.
         case stopped(WorkerExit)
     }
 
@@ -39,7 +39,7 @@ struct Rollout<Version: Equatable & Sendable>: Sendable {
     var state: State
     /// Generations that settle their deliveries, oldest first.
     var retired: [Int] = []
-    /// A version that waits for the end of another change or of a retired generation.
+    /// A version that waits for the end of another change or of a retired generation; otherwise nil.
     var newest: Version?
     var announcement: Announcement?
     var delays = Outage()

@@ -4,11 +4,12 @@ import Delivery
 enum RolloutLimits {
     /// Maximum number of retired generations. Further changes wait.
     static let retiredMax = 4
-    /// Timeout, before a change, for a connection to the broker and for each of its answers.
+    /// Timeout for the connection to the broker, and for each answer of the broker, in the topology check before a
+    /// change.
     static let brokerSecondsMax = 15
-    /// Maximum time in which new lanes become ready while the current lanes are ready.
+    /// Maximum time that new lanes may need to become ready while the current lanes are ready.
     static let readySecondsMax = 30
-    /// Delay before the next attempt of a change after a temporary obstacle.
+    /// Delay before the next attempt to change the configuration after a temporary obstacle.
     static let retrySeconds = 10
     /// Maximum time that previous lanes may need to stop consuming before the change is announced nevertheless.
     static let announcementSecondsMax = 15
@@ -18,6 +19,7 @@ enum RolloutLimits {
     /// The broker requeues an unacknowledged delivery after 30 minutes (`consumer_timeout`). The lane keeps the
     /// outcome in memory and publishes it later, because a results queue can stay full for hours.
     static let finishSecondsMax = 6 * 3600
-    /// Maximum time after the drain deadline that lanes may need to close their two connections to the broker.
+    /// Maximum time after the drain deadline in which the broker applies the last settlements and the lanes close their
+    /// two connections to it.
     static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
 }

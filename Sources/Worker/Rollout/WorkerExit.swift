@@ -6,8 +6,8 @@ package enum WorkerExit: Int32, Sendable {
     case failed = 1
     /// An exit with unsettled deliveries at the drain deadline. The broker redelivers these deliveries.
     case timedOut = 4
-    /// An exit on a second signal, SIGINT, before the end of the drain.
+    /// An exit on a second signal before the end of the drain. The second signal is SIGINT.
     case interrupted = 130
-    /// An exit on a second signal, SIGTERM, before the end of the drain.
+    /// An exit on a second signal before the end of the drain. The second signal is SIGTERM.
     case terminated = 143
 }

@@ -55,7 +55,9 @@ struct WorkerLog {
         log.info(.workerSignalled, [.processSignal: .string(name)])
     }
 
-    /// - Parameter lane: the lane whose report changed the readiness of the group.
+    /// Logs a change of the group's readiness.
+    ///
+    /// - Parameter lane: the lane whose report caused the change.
     func readiness(of group: LaneGroup, lane: Int) {
         guard !group.readiness.isReady else {
             return log.info(

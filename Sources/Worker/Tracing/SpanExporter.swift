@@ -9,7 +9,7 @@ import Threads
 
 /// An exporter that posts spans to a collector from a separate thread, one request at a time.
 ///
-/// `@unchecked Sendable`: only the thread uses the mutable state.
+/// `@unchecked Sendable`: only the exporter's thread uses the mutable state.
 final class SpanExporter: @unchecked Sendable {
     /// Timeout for the collector's answer. Spans without an answer are dropped, to bound memory.
     private static let answerMillisecondsMax = 5000
@@ -31,12 +31,14 @@ final class SpanExporter: @unchecked Sendable {
         self.log = log
     }
 
-    /// - Returns: nil if tracing is not configured.
+    /// Creates the exporter that the configuration describes; returns nil if tracing is not configured.
     convenience init?(_ version: PreparedVersion, log: Log) {
         guard let tracing = version.configuration.tracing else { return nil }
         self.init(tracing, worker: version.components.lane.worker, version: MartletVersion.current, log: log)
     }
 
+    /// Starts the thread.
+    ///
     /// - Throws: if the system has no thread left.
     func start() throws(ThreadError) {
         try DetachedThread.start { [self] in

@@ -34,7 +34,7 @@ extension SystemTests {
             #expect(ends?["goaway"]?.int == ended)
             for worker in workers {
                 #expect(try worker.count(of: "broker connection lost") == 0)
-                let moves = "request redelivered repeatedly, moved to the quarantine"
+                let moves = "request redelivered repeatedly, moved to quarantine"
                 #expect(try worker.count(of: moves) == 0)
                 _ = try await worker.stop()
             }

@@ -12,7 +12,7 @@ extension SystemTests {
             try await PrivateBroker.shared.rabbitmqctl("delete_queue", fixture.queue("results"))
             let samples = Sample.make(20)
             try await fixture.publish(samples)
-            let warning = try await worker.waitForLog("results published without a bound queue").root
+            let warning = try await worker.waitForLog("results published without bound queue").root
             #expect(warning["event"]?.string == "results.unrouted" && warning["level"]?.string == "warning")
             #expect(warning["amqp.queue"]?.string == fixture.queue("unrouted"))
             let advice = try #require(warning["error"]?.string)
