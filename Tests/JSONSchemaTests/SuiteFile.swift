@@ -11,7 +11,7 @@ struct SuiteFile: CustomStringConvertible {
 
     var description: String { name }
 
-    /// A value with another verdict than the suite's, or a schema that does not compile.
+    /// A value whose verdict differs from the suite's, or a schema that does not compile.
     struct Failure: Hashable, CustomStringConvertible {
         var group: String
         var test: String
@@ -20,7 +20,7 @@ struct SuiteFile: CustomStringConvertible {
         var description: String { "\(group) / \(test): \(reason)" }
     }
 
-    /// Runs all cases, and adds their number to `count`.
+    /// Runs all cases, adds their number to `count`, and returns the failures.
     func failures(
         remotes: SchemaResources, options: SchemaOptions, count: inout Int
     ) throws -> [Failure] {

@@ -36,7 +36,7 @@ import YAML
         #expect(configuration.broker.url.credentials.password == (path.contains("compose") ? "martlet" : "secret"))
     }
 
-    /// A secret's mount path is in two files.
+    // A secret's mount path is in two files.
     @Test(arguments: ["demonstration", "production"])
     func filesAreWhereTheyAreMounted(_ overlay: String) throws {
         let text = try Self.text("\(Self.kubernetes)/\(overlay)/martlet.yaml")
@@ -132,7 +132,7 @@ import YAML
         #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    /// Kubernetes and Docker kill a process after this time; the broker then redelivers the held requests.
+    // Kubernetes and Docker kill a process after this time. The broker then redelivers its unacknowledged requests.
     @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
@@ -147,7 +147,7 @@ import YAML
 
     // MARK: Scaling
 
-    /// Ready messages exclude unacknowledged messages, so the autoscaler would stop busy workers.
+    // The number of ready messages excludes unacknowledged messages, so the autoscaler would stop busy workers.
     @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
@@ -165,8 +165,7 @@ import YAML
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // Otherwise, each worker that is added during a backlog would require another worker, because of the requests
-        // that it holds.
+        // Otherwise, the requests that each added worker holds would require yet another worker.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
@@ -271,7 +270,7 @@ import YAML
 
     // MARK: The image
 
-    /// deploy/standalone has the same list for the commands of an image.
+    // deploy/standalone has the same list for the commands of an image.
     @Test func theImageHasTheLibrariesThatAWorkerLoads() async throws {
         let martlet = try Products.executable("martlet")
         let linked = try await ChildProcess.run(["readelf", "-d", martlet]).output

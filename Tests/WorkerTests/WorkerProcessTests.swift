@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-/// The worker as a process, with a real broker and the simulator.
+/// The worker, run as a process, with a real broker and the simulator.
 @Suite(.timeLimit(.minutes(10))) struct WorkerProcessTests {
     @Test func aMistakeInTheConfigurationEndsTheWorkerBeforeItStarts() async throws {
         let directory = try TemporaryDirectory()
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A broker with its own names, a simulator, and a configuration for both.
+/// A topology with its own prefix, a simulator, and a configuration for both.
 private struct Stage {
     static let token = String(repeating: "0a1b2c3d", count: 8)
 
@@ -195,7 +195,7 @@ private struct Stage {
         return worker
     }
 
-    /// Returns a worker whose topology or broker is missing.
+    /// Returns a worker that waits, because its topology or broker is missing.
     func waitingWorker() async throws -> ChildProcess {
         try writeConfiguration(logLevel: "info")
         return try await start()

@@ -159,7 +159,7 @@ private enum MartletChild {
         kill(pid, signal)
     }
 
-    /// Waits until the process has handled a blocked signal or has exited.
+    /// Waits until the signal is no longer pending in the process, or until the process has exited.
     static func untilTaken(_ signal: Int32, by process: ChildProcess) async throws {
         for _ in 0..<1000 where process.isRunning {
             let lines = (try? Files.lines(of: "/proc/\(process.pid)/status")) ?? []

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// The commands `martlet waits` and `martlet unrouted` as processes against a real broker.
+/// The commands `martlet waits` and `martlet unrouted`, run as processes against a real broker.
 @Suite(.timeLimit(.minutes(10))) struct ResendCommandTests {
     private func waiting(
         _ broker: DeadLetterQueue, _ number: Int, code: String, in queue: String = "wait.1h.1",
@@ -57,7 +57,7 @@ import Testing
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
         #expect(dry.output.last == "would be brought back 4; read 11")
         #expect(try await broker.count(in: "requests") == 0)
-        // The queue with the shortest delay is read first, so that it is empty afterwards.
+        // The command reads the queue with the shortest delay first, so that queue is empty afterwards.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await broker.consume(1, from: "wait.1h.1").count == 1)
     }
 
-    /// Held requests would exceed their delay.
+    // A request that the command holds cannot return when its delay ends.
     @Test func aPacedBringBackHoldsFewRequests() async throws {
         let broker = try await DeadLetterQueue("paced", deliveryLimit: nil)
         try await broker.publish((0..<300).map { waiting(broker, $0, code: "Shutdown") })
@@ -144,7 +144,8 @@ import Testing
         #expect(try await broker.count(in: "unrouted") == 0)
     }
 
-    /// A result that RabbitMQ would discard at the next return is renewed with its routing key.
+    /// If RabbitMQ would discard a result at its next return, the command publishes the result again with its routing
+    /// key.
     @Test func aWornResultKeepsItsRoutingKey() async throws {
         let broker = try await DeadLetterQueue("wornresult", deliveryLimit: nil)
         try await BrokerClients.withAdmin(broker.url) { _ = try await $0.deleteQueue("wornresult.results") }

@@ -7,7 +7,7 @@ extension SystemTests {
     @Suite struct APNSOutage {
         enum Outage: CaseIterable {
             case unreachable
-            /// A server at the address of APNs whose certificate the worker does not trust.
+            /// A server at the address of APNs with a certificate that the worker does not trust.
             case untrustedServer
         }
 

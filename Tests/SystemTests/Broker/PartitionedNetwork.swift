@@ -14,7 +14,7 @@ struct PartitionedNetwork {
 
     private let ports: String
 
-    /// Adds rules that mark each connection with the nodes at its ends, which are identified by their group IDs.
+    /// Adds rules that mark each connection with the nodes at its ends. The group IDs identify the nodes.
     init(_ cluster: PrivateCluster) async throws {
         ports = cluster.nodes.map { "\($0.distributionPort)" }.joined(separator: ",")
         for node in cluster.nodes.indices {

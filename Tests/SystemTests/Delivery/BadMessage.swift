@@ -29,7 +29,8 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// Returns `count` messages, cycling through all kinds, followed by the large messages and deeply nested headers.
+    /// Returns `count` messages that cycle through all kinds, then the large messages, and then messages whose headers
+    /// are nested to the limit.
     ///
     /// The same seed produces the same messages.
     static func make(_ count: Int, seed: UInt64) throws -> [BadMessage] {

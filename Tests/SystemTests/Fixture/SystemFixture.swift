@@ -16,6 +16,8 @@ struct SystemFixture {
     private let delays: [String]
     private let brokerURL: String
 
+    /// Starts a simulator and writes the configuration. Does not apply the topology.
+    ///
     /// - Parameters:
     ///   - prefix: The prefix of the topology's names, different for each test.
     ///   - broker: The `amqp` URL that the test itself uses; nil for the shared broker.
@@ -75,7 +77,7 @@ struct SystemFixture {
 
     /// Starts a worker and does not wait until it is ready.
     ///
-    /// - Parameter environment: Arguments of `env`, which change the environment of the tests.
+    /// - Parameter environment: Arguments of `env`, which change the environment that the worker inherits.
     func startWorker(_ environment: [String] = []) async throws -> ChildProcess {
         try await ChildProcess(
             ["/usr/bin/env"] + environment + [Products.executable("martlet"), "worker", "--config", configuration])
