@@ -3,7 +3,9 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The cases cover every keyword of 2020-12. If a keyword that has an effect is removed, at least one verdict differs.
+/// The coverage of every keyword of 2020-12 by the cases.
+///
+/// If a keyword that has an effect is removed, at least one verdict differs.
 struct KeywordCoverageTests {
     static let assertions = [
         "$id", "$schema", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$defs",

@@ -5,7 +5,7 @@ import TestKit
 
 /// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and verdicts.
 struct SuiteFile: CustomStringConvertible {
-    /// The path below the suite's folder, without `.json`: `optional/bignum`.
+    /// The path below the suite's folder, without `.json`, such as `optional/bignum`.
     var name: String
     var path: String
 

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Common mistakes, each with its own message and with the code of an unexpected character.
+/// Common mistakes. Each has its own message, and the error code of an unexpected character.
 struct SyntaxSlipTests {
     @Test(arguments: [
         ("\u{FEFF}{}", "a byte order mark"), ("[1,]", "a comma before"), (#"{"a":1, }"#, "a comma before"),

@@ -369,7 +369,7 @@ import Testing
         let child = try await ChildProcess([Products.executable("martlet")] + command + ["--url", url])
         _ = try await child.errors.line { $0.hasPrefix("martlet: waiting for the broker since ") }
         child.send(signal: SIGINT)
-        // A wait that continued would end with 3.
+        // A wait that continued would end with exit status 3.
         #expect(try await child.exit().status == .exited(130))
     }
 

@@ -16,8 +16,9 @@ import YAML
 @testable import MartletCLI
 @testable import Worker
 
-/// The container files in `deploy`, which match the worker's behavior. `deploy/check/manifests` checks that
-/// Kubernetes and Compose accept the files.
+/// The agreement of the container files in `deploy` with the worker's behavior.
+///
+/// `deploy/check/manifests` checks that Kubernetes and Compose accept the files.
 @Suite struct DeploymentFileTests {
     private static let kubernetes = "deploy/kubernetes"
     private static let configurations = [
@@ -36,7 +37,7 @@ import YAML
         #expect(configuration.broker.url.credentials.password == (path.contains("compose") ? "martlet" : "secret"))
     }
 
-    // A secret's mount path is in two files.
+    // A secret's mount path is in two files, which must agree.
     @Test(arguments: ["demonstration", "production"])
     func filesAreWhereTheyAreMounted(_ overlay: String) throws {
         let text = try Self.text("\(Self.kubernetes)/\(overlay)/martlet.yaml")
@@ -94,7 +95,7 @@ import YAML
         #expect(container.value.at(pointer: "/ports/0/containerPort")?.int == port)
         let service = try Self.object("Service", in: "base/service.yaml")
         #expect(service.root.at(pointer: "/spec/ports/0/port")?.int == port)
-        // Otherwise, workers that are not ready would not be found.
+        // Otherwise, Prometheus would not find workers that are not ready.
         #expect(service.root.at(pointer: "/spec/publishNotReadyAddresses")?.bool == true)
         let monitor = try Self.object("ServiceMonitor", in: "base/service-monitor.yaml")
         #expect(monitor.root.at(pointer: "/spec/endpoints/0/port")?.string == "admin")
@@ -206,7 +207,7 @@ import YAML
         #expect(text[..<head.lowerBound].contains("--broker \(image)\n"))
     }
 
-    /// The users in topology.yaml have the permissions that they need.
+    // Only the users in topology.yaml need permissions.
     @Test func theAutoscalerHasNoPermissions() throws {
         let permissions = try Self.objects("production/autoscaler-user.yaml").map(\.root)
             .filter { $0["kind"]?.string == "Permission" }
@@ -248,7 +249,7 @@ import YAML
         #expect(services.at(pointer: "/worker/deploy/replicas")?.int == 2)
     }
 
-    /// Alerts and dashboard select by job name.
+    // Alerts and the dashboard select metrics by job name.
     @Test func scrapeJobsHaveTheSameNames() throws {
         func jobs(_ path: String) throws -> [String] {
             try #require(try YAMLDocument(Self.text(path)).root["scrape_configs"]).elements

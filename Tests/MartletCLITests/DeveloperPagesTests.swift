@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// The pages for developers name only paths and types that exist.
+/// The existence of the paths and types that the pages for developers name.
 @Suite struct DeveloperPagesTests {
     @Test func thePathsOfEachChangeExist() throws {
         let names = try Self.names(in: "Changing.md").filter { $0.contains("/") && !$0.contains("…") }

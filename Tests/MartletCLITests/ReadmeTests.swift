@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// The README's examples are valid.
+/// The validity of the README's examples.
 @Suite struct ReadmeTests {
     private let text: String
 

@@ -28,7 +28,7 @@ import Testing
         #expect((error["line"]?.int ?? 0) > 1)
     }
 
-    /// In a pipe, no part of a document is printed.
+    /// If the output is a pipe, no part of a document is printed.
     @Test func eachErrorIsALineOfText() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let wrong = try folder.write(
@@ -77,7 +77,7 @@ import Testing
         #expect(shown == ["\(wrong):2:10: unexpected character", "  \"app\": x}", "         ^"])
     }
 
-    /// The worker's limits are stricter than the schema: the worker counts bytes, and JSON Schema counts characters.
+    /// The worker's limits are stricter than those of the schema: the worker counts bytes, and the schema characters.
     @Test func limitsBeyondTheSchemaAreChecked() async throws {
         func message(_ more: String, alert: String = "a", pushType: String = "alert") -> String {
             #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{"alert":"\#(alert)"}}}"#

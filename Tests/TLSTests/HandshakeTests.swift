@@ -204,7 +204,7 @@ import Testing
     }
 
     /// The alerts 40 (handshake_failure), 49 (access_denied) and 51 (decrypt_error) have no specific cause. The other
-    /// alerts are about certificates, from bad_certificate to unknown_ca. Servers also send these to a client that
+    /// alerts are about certificates, from bad_certificate to unknown_ca. Servers also send them to a client that
     /// presented no certificate.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
     func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// The alerts and the dashboard use existing metrics. Every alert is documented and tested.
+/// The alerts and the dashboard, and the metrics that they use. Every alert is documented and tested.
 @Suite struct MonitoringTests {
     private let rules: String
     private let trials: String

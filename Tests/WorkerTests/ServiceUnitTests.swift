@@ -7,9 +7,9 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The systemd units of the packages are valid and sandboxed.
+/// The systemd units of the packages: their validity and their sandbox.
 @Suite struct ServiceUnitTests {
-    /// The exposure of `systemd-analyze security` in tenths: 0 is minimal, 100 maximal.
+    /// The maximum exposure level that `systemd-analyze security` may report, in tenths: 0 is minimal, 100 maximal.
     private static let exposureMax = 15
     private static let services = [
         "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: units) func systemdVerifiesTheUnit(_ unit: String) async throws {
         let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
         #expect(result.exit.status == .exited(0))
-        // `systemd-analyze` exits with 0 for an unknown key.
+        // `systemd-analyze` exits with 0 for an unknown key, so its output must be empty too.
         #expect(result.output + result.errors == [])
     }
 
@@ -138,7 +138,7 @@ import Testing
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
-    /// Returns the unit with the commands of this build; for a template, an instance.
+    /// Makes all services run the commands of this build. Returns the name of the unit; for a template, of an instance.
     private func instance(of unit: String) throws -> String {
         for name in try Files.names(in: folder) where name.hasSuffix(".service") {
             let lines = try Files.lines(of: "\(folder)/\(name)").map { line in

@@ -77,7 +77,7 @@ import Testing
         let worker = try await stage.waitingWorker()
         let warning = try await worker.errors.line { $0.contains("broker unreachable") }
         #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
-        // The memory of a worker contains keys.
+        // The memory of a worker contains keys, so the worker must not dump core.
         let limits = try await ChildProcess.run(["grep", "core file size", "/proc/\(worker.pid)/limits"]).output
         #expect(limits.first?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
         worker.send(signal: SIGINT)

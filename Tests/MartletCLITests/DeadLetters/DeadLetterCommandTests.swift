@@ -124,7 +124,8 @@ import Testing
         let spare =
             "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards a message after more than 4 failed deliveries. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
-        // An option that contradicts the queue's limit would lose all dead letters.
+        // If the command followed an option that contradicts the queue's limit, RabbitMQ would discard all dead
+        // letters.
         let none = try await dead.stats(
             whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
             "--delivery-limit", "none")

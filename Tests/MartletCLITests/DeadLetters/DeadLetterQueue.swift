@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeadLetters
 
-/// A separate topology of one test at the shared broker, with its dead-letter queue.
+/// A separate topology of one test on the shared broker, with its dead-letter queue.
 struct DeadLetterQueue {
     static let failedAt: Int64 = 1_750_000_000_000
 

@@ -329,7 +329,7 @@ import Text
         #expect(ElapsedTime.text(seconds: seconds) == text)
     }
 
-    /// Prometheus metrics: gauges of the current status, in addition to counters.
+    /// The worker exports its current status as gauges, in addition to counters.
     @Test func theStatusBecomesGauges() {
         let metrics = MetricsRegistry()
         func write(_ status: WorkerStatus) {

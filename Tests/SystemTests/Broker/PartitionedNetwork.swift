@@ -3,8 +3,8 @@ import TestKit
 
 /// A network that silently drops packets between the nodes of a cluster.
 ///
-/// The rules are iptables rules in this process's own network namespace. `deploy/trial/cluster` creates the namespace
-/// if the script runs as root.
+/// iptables rules in this process's own network namespace drop the packets. The script `deploy/trial/cluster` creates
+/// the namespace if it runs as root.
 struct PartitionedNetwork {
     /// Whether the process runs in its own network namespace.
     static let isAvailable = Glibc.getenv("MARTLET_OWN_NETWORK") != nil

@@ -62,7 +62,7 @@ struct SystemFixture {
     /// The port of the simulator's production endpoint.
     var port: UInt16 { UInt16(apns.port) }
 
-    /// Returns the name of a queue or exchange of the topology, such as `results`.
+    /// Returns the name of a queue or exchange with the topology's prefix.
     func queue(_ word: String) -> String { "\(prefix).\(word)" }
 
     /// The names of the wait queues, which are also the names of their exchanges.
@@ -109,7 +109,7 @@ struct SystemFixture {
         return messages
     }
 
-    /// Checks that all queues except the results are empty, and that there are `dead` dead letters.
+    /// Checks that the request, expired, unrouted and wait queues are empty, and that there are `dead` dead letters.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
             let count = try await testClient.getAll(from: queue).count
