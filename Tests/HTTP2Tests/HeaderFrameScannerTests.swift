@@ -256,7 +256,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 }
             }
             harness.settle()
-            // The request is nil if the stream exceeded the limit.
+            // The server has no request for a stream that exceeded the limit.
             guard let request = harness.server.requests[stream.id] else { continue }
             #expect(request.representations.map(\.form) == expected)
         }

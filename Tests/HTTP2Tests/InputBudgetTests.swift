@@ -44,7 +44,7 @@ import Testing
         expect(isSpent: true, at: 86_400)
     }
 
-    /// Repeated pushes of the maximum size need a header block, two frames of body and a window update each.
+    // Each push of the maximum size needs one header block, two DATA frames and one window update.
     @Test mutating func answeredRequestsCostNothing() {
         for _ in 0..<1000 {
             spend(frames: 4)

@@ -5,7 +5,7 @@ import Testing
 
 /// Windows, limits, and peers that violate them.
 @Suite struct LimitTests {
-    /// Bodies many times larger than the windows, in both directions.
+    /// Sends bodies many times larger than the windows, in both directions.
     @Test func smallWindowsLoseNothing() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let harness = try Harness(
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// This burst exceeds nghttp2's own limit, which does not use virtual time.
+    // This burst exceeds nghttp2's own limit, which does not use virtual time.
     @Test func resetsAfterAWaitAreNotAFlood() throws {
         let harness = try Harness(onRequest: { _, _ in })
         #expect(harness.open())
@@ -108,7 +108,7 @@ import Testing
                 server.server.respond(stream, status: 200)
             })
         #expect(harness.open())
-        // All other names and values take 47 bytes.
+        // All other names and values add up to 47 bytes.
         let longest = "/" + String(repeating: "a", count: 1000 - 47 - ":path".utf8.count - 1)
         harness.request(longest + "a")
         harness.request(longest)
@@ -144,8 +144,8 @@ import Testing
         #expect(harness.server.requests.count == 5)
     }
 
-    /// The client sends many requests and reads nothing. The server stops reading, and stores at most one answer more
-    /// than its limit.
+    /// The client sends many requests and reads nothing. The server then stops reading. The output that it stores
+    /// exceeds the limit by at most one frame.
     @Test func aClientThatDoesNotReadIsDisconnected() throws {
         let harness = try Harness(
             serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
@@ -165,7 +165,7 @@ import Testing
         #expect(harness.server.closes.count == 1)
     }
 
-    /// The peer cannot have processed requests that are still in the output buffer.
+    // The peer cannot have processed requests that are still in the output buffer.
     @Test func unwrittenRequestsAreUnprocessed() throws {
         let harness = try Harness(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
         #expect(harness.open())
@@ -206,7 +206,7 @@ import Testing
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
-    /// A hundred thousand PINGs exceed the limit of pending acknowledgements.
+    /// A hundred thousand PINGs exceed the limit of pending acknowledgments.
     @Test func aFloodEndsTheConnection() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100

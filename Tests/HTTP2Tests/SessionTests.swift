@@ -180,7 +180,8 @@ import Testing
         #expect(harness.client.closes == [nil])
     }
 
-    /// The requests arrived in the same part of the input. The peer may send them again elsewhere.
+    /// All requests arrive at once, and the server sends a GOAWAY after the first answer. The client may send the
+    /// other requests again on another connection.
     @Test func noStreamAfterAGoAwayIsServed() throws {
         let harness = try Harness { server, stream in
             server.server.respond(stream, status: 200)
@@ -337,7 +338,7 @@ import Testing
         #expect(harness.servers.count == 2, "another connection was opened")
     }
 
-    /// The peer receives complete HTTP/2 frames nevertheless.
+    /// The peer receives only complete HTTP/2 frames.
     @Test func aCloseWhileConnectingIsOrderly() throws {
         let harness = try Harness()
         #expect(harness.open())
@@ -424,7 +425,8 @@ import Testing
         #expect(harness.client.responses[1]?.end == .refusedUnprocessed)
     }
 
-    /// A table of 4 KiB, no server push, and 16 KiB of header fields (RFC 9113, 6.5.2).
+    /// The settings are a header table of 4 KiB, no server push, and at most 16 KiB of header fields (RFC 9113,
+    /// 6.5.2).
     @Test func aClientsFirstFrameContainsItsSettings() throws {
         let harness = BareHarness()
         let client = RecordingClient()
@@ -435,7 +437,7 @@ import Testing
         #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
-    /// nghttp2 ignores priorities, and a client does not need them (RFC 9113, section 5.3.2).
+    // nghttp2 ignores priorities, and a client does not need them (RFC 9113, section 5.3.2).
     @Test func noPriorityIsSent() throws {
         let harness = BareHarness()
         let client = RecordingClient()
@@ -477,7 +479,7 @@ import Testing
         #expect(server.server.openStreams == 1)
     }
 
-    /// The connection closes while a large input is read in parts.
+    /// The server reads a large input in parts, and the connection closes after the first request.
     @Test func nothingIsReadAfterTheClose() throws {
         let harness = BareHarness()
         harness.loop.network.wholePiecesPercent = 100
@@ -539,7 +541,7 @@ import Testing
         memory.release(again)
     }
 
-    /// Blocks of more than 1024 bytes have no free list.
+    // Blocks of more than 1024 bytes have no free list.
     @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasTheRequestedSize(bytes: Int) throws {
         let memory = SessionMemory()
         for _ in 0..<2 {
@@ -557,7 +559,7 @@ import Testing
             harness.client.client.ping(0x0123_4567_89AB_CDEF)
         }
         harness.settle()
-        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer counted as an acknowledgement")
+        #expect(harness.client.pings == [0x0123_4567_89AB_CDEF], "a PING of the peer counted as an acknowledgment")
     }
 }
 

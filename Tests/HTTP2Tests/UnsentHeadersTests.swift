@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// The bytes behind the frame belong to another frame.
+    // The bytes after the frame belong to another frame.
     @Test func onlyACompleteHeadersFrameHasAStreamID() {
         let frame: [UInt8] = [0, 0, 0, 1, 4, 0, 0, 0, 7]
         frame.withUnsafeBytes { bytes in

@@ -2,7 +2,7 @@ import HTTPClient
 import TestKit
 import Testing
 
-/// Requests to a hostile server, which end in time and with bounded memory.
+/// Requests to a hostile server. Each request ends in time and uses bounded memory.
 @Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
     private let limits: HTTPLimits = {
         var limits = HTTPLimits(wholeMillisecondsMax: 10_000, bodyBytesMax: 100_000)

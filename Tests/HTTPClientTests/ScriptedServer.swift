@@ -110,7 +110,7 @@ extension HTTPRequest {
         }.get()
     }
 
-    /// Returns the error of sending the request; nil if it has a response.
+    /// Sends the request. Returns its error, or nil if it received a response.
     func failure() async -> HTTPError? {
         do {
             _ = try await send()

@@ -3,7 +3,7 @@ import HTTPProxy
 import TestKit
 import Testing
 
-/// Connections through a proxy on virtual time.
+/// Connections through a proxy, on virtual time.
 @Suite struct ProxyConnectorTests {
     private static let place = Endpoint(host: "proxy.test", port: 3128)
     private static let target = Endpoint(host: "api.push.apple.com", port: 443)

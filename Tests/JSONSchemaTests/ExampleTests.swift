@@ -52,7 +52,7 @@ struct ExampleTests {
         for name in missing { #expect(violations.first?.message.contains("\"\(name)\"") == true) }
     }
 
-    /// The dead letters among the examples have the worker's messages.
+    /// The examples of dead letters contain the messages that the worker writes.
     @Test func examplesOfDeadLettersHaveTheWorkersMessage() throws {
         let shown = try #require(ContractExample.document(of: "dead-letter").root["examples"]).elements.map { $0 }
         let example = ContractExample(schema: "dead-letter", path: "dead-letter/valid/schema")

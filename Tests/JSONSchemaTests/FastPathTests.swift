@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// The limits of the fast path, beyond which the loop decides.
+/// The limits of the fast path. Beyond these limits, the validator's main loop decides.
 struct FastPathTests {
     @Test func deepSchemasUseTheLoop() throws {
         for depth in [40, 100] {
@@ -15,7 +15,7 @@ struct FastPathTests {
         }
     }
 
-    /// Below a negation, giving up must not look like an invalid value.
+    // Below a negation, a fast path that gives up must not count as "no match".
     @Test func givingUpBelowANegationDecidesNothing() throws {
         let schema = (0..<100).reduce(#"{"type":"integer"}"#) { inner, _ in #"{"allOf":[\#(inner)]}"# }
         let validator = try validator(#"{"not":\#(schema)}"#)

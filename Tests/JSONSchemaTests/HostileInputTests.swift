@@ -13,7 +13,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(#""aaa""#).root) == nil)
     }
 
-    /// Below a negation, "no match" would mean "valid".
+    // Below a negation, "no match" would mean "valid".
     @Test func givingUpIsNeverValid() throws {
         let text = "\"" + String(repeating: "a", count: 30_000) + "!\""
         for schema in [#"{"not":{"pattern":"^(?=a)(a+)+$"}}"#, #"{"if":{"pattern":"^(?=a)(a+)+$"},"then":false}"#] {
@@ -32,7 +32,7 @@ struct HostileInputTests {
         #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
-    /// The target of a dynamic reference is known only for a value.
+    /// The target of a dynamic reference is known only while a value is validated.
     @Test(arguments: [
         ##"{"$dynamicAnchor":"a","$dynamicRef":"#a"}"##, ##"{"$dynamicAnchor":"a","not":{"$dynamicRef":"#a"}}"##,
         ##"{"$dynamicAnchor":"a","type":"array","anyOf":[{"items":{"$dynamicRef":"#a"}},{"$dynamicRef":"#a"}]}"##,
@@ -107,7 +107,7 @@ struct HostileInputTests {
         #expect(once.firstViolation(in: document.root)?.keyword != "stepsMax")
     }
 
-    /// The maximum number of values of a request.
+    /// The array has about as many values as the largest request can contain.
     @Test func largeValuesAreChecked() throws {
         let schema = #"{"items":{"type":"integer","minimum":0,"maximum":9}}"#
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
@@ -115,7 +115,7 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(text).root) == nil)
     }
 
-    /// Equal values in any notation, in every size with a separate code path.
+    /// Finds elements that are equal in different notations. Each number has a size with its own code path.
     @Test(arguments: ["7", "0.5", "1234567890123456789", "12345678901234567890", "123456789012345678901234567890"])
     func manyElementsAreComparedByValue(_ number: String) throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"uniqueItems":true}"#)))
@@ -140,7 +140,7 @@ struct HostileInputTests {
         #expect(violation?.keyword == "uniqueItems")
     }
 
-    /// A value whose memory contains another text is never read.
+    /// A value is not read after the parser has parsed another text into the same memory.
     @Test func valuesOfAnEarlierTextAreRefused() async {
         await #expect(processExitsWith: .failure) {
             let parser = JSONParser()

@@ -3,7 +3,9 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// The coverage of every keyword of 2020-12 by the cases: without the keyword, some verdict would differ.
+/// The coverage of every keyword of 2020-12 by the cases.
+///
+/// If a keyword that has an effect is removed, at least one verdict differs.
 struct KeywordCoverageTests {
     static let assertions = [
         "$id", "$schema", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$defs",
@@ -39,13 +41,13 @@ struct KeywordCoverageTests {
         let groups = try Self.groups(with: keyword)
         #expect(groups.contains { $0.tests.contains(where: \.isValid) })
         for group in groups {
-            // Nil if a reference leads into an example.
+            // Nil if the schema does not compile without the keyword.
             guard let verdicts = group.verdicts(without: keyword) else { continue }
             #expect(verdicts == group.verdicts(without: nil), "\(group.name)")
         }
     }
 
-    /// `$vocabulary` is in meta-schemas, which these groups refer to.
+    // `$vocabulary` is in the meta-schemas to which the `$schema` of these groups refers.
     @Test func vocabulariesDecide() throws {
         let groups = try Self.groups(with: "$schema").filter { $0.file == "vocabulary" }
         #expect(groups.contains { $0.verdicts(without: "$schema") != $0.verdicts(without: nil) })
@@ -95,7 +97,7 @@ private struct CaseGroup {
         return found
     }
 
-    /// Returns the verdicts if a keyword is removed everywhere; nil if the schema then does not compile.
+    /// Returns the verdicts after removing a keyword from all subschemas; nil if the schema then does not compile.
     func verdicts(without keyword: String?, options: SchemaOptions? = nil) -> [Bool]? {
         var json = JSONWriter()
         SchemaCopy.write(schema, to: &json) { $0 != keyword }
@@ -109,7 +111,7 @@ private struct CaseGroup {
     }
 }
 
-/// The copy of a schema with the selected keywords, in all of its subschemas.
+/// The writing of a copy of a schema that has only the selected keywords, at all depths.
 private enum SchemaCopy {
     static func write(_ schema: JSONValue, to json: inout JSONWriter, _ isWanted: (String) -> Bool) {
         switch schema.kind {

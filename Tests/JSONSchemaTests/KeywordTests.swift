@@ -42,7 +42,7 @@ struct KeywordTests {
         #expect(without7.map(\.message) == [#"lacks the property "n7""#])
     }
 
-    /// Inside every applicator, at some depth, the same schemas have the same verdicts.
+    /// A schema has the same verdicts inside each applicator, at some depth.
     @Test(arguments: assertionCases + applicatorCases)
     func keywordBelowOthers(_ test: KeywordCase) throws {
         let wrapped = [

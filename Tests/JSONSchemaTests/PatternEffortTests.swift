@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// The effort limit of matches, as the matcher counts it, and the values that must remain within it.
+/// The limit of the matcher's effort for a value, and the expressions that must remain below it.
 struct PatternEffortTests {
     @Test(arguments: [
         "^(\\w|-)+$", "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", "^([a-z]|[0-9]|-)+$",
@@ -23,7 +23,7 @@ struct PatternEffortTests {
         #expect(Self.match(pattern, String(repeating: "é", count: 500_000)) == .yes)
     }
 
-    /// Each of these expressions would need many times the limit of a value.
+    /// Each of these expressions would exceed a value's effort limit many times over.
     @Test(arguments: [
         "^(?=a)(a+)+$", "^(a*)\\1$", "^(.*)\\1$", "^(a)\\1*\\1*\\1*b", "^(?!.*xx)(?!.*yy)[a-z]+!$",
         "^[\(String(repeating: "\\p{Lu}", count: 12))a]*$",
@@ -35,7 +35,7 @@ struct PatternEffortTests {
         #expect(Self.match(pattern, text) == .gaveUp)
     }
 
-    /// The contents of groups may be compared with the following text at each position.
+    // At each position, a backreference may compare the group's whole content with the following text.
     @Test func backreferencesCount() throws {
         let text = String(repeating: "a", count: 3000) + "c"
         let forward = try Self.pattern("^(a*)\\b$")
@@ -83,7 +83,7 @@ struct PatternEffortTests {
         #expect(violation.message.contains("exceeds the limit for pattern matching"))
     }
 
-    /// The work for automata is limited: PCRE2 matches the other expressions.
+    /// The work for building automata is limited. PCRE2 matches the expressions beyond the limit.
     @Test func automataAreLimited() throws {
         var work = Automaton.workMax
         let large = try Self.pattern("(a|b)*a(a|b){20}", work: &work)
@@ -107,7 +107,7 @@ struct PatternEffortTests {
         try Array(expression.utf8).withUnsafeBytes { try Pattern($0, work: &work) }
     }
 
-    /// Matches a text with the effort of a value that consists of the text.
+    /// Matches a text with the effort limit of a value that consists only of this text.
     private static func match(_ pattern: Pattern, _ text: String) -> Pattern.Match {
         let matcher = PatternMatcher()
         matcher.begin(bytes: text.utf8.count)

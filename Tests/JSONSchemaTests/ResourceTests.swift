@@ -5,7 +5,7 @@ import Testing
 
 @testable import JSONSchema
 
-/// Schemas of several documents, and the positions in their errors.
+/// Schemas that consist of several documents, and the positions that their errors report.
 struct ResourceTests {
     @Test(
         arguments: [

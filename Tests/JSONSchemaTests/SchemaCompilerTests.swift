@@ -86,7 +86,7 @@ struct SchemaCompilerTests {
         #expect(validator.firstViolation(in: try JSONDocument("1").root)?.schemaPointer == "/$defs/a/type")
     }
 
-    /// Enough children for a lookup table, and only a few.
+    /// Covers a few children, and enough children for a lookup table.
     @Test(arguments: [3, 500])
     func pointersResolveToChildren(_ count: Int) throws {
         let names = (0..<count).map { #""d\#($0)":{"const":\#($0)}"# }
@@ -117,7 +117,7 @@ struct SchemaCompilerTests {
         }
     }
 
-    /// More names than bits of a machine word.
+    /// Covers numbers of names below and above the number of bits of a machine word.
     @Test(arguments: [1, 63, 64, 65, 128, 200])
     func manyNames(_ count: Int) throws {
         let names = (0..<count).map { #""name number \#($0)""# }

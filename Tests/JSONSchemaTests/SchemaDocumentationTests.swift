@@ -41,7 +41,7 @@ struct SchemaDocumentationTests {
         }
     }
 
-    /// Returns a property's schema with the definitions that it refers to.
+    /// Returns a property's schema together with the definitions to which it refers.
     private func alone(_ property: JSONValue, in schema: JSONValue) throws -> JSONDocument {
         var json = JSONWriter()
         json.beginObject()
@@ -77,7 +77,8 @@ extension JSONValue {
         ["title", "description"].filter { self[$0]?.string?.isEmpty ?? true }.map { "\(pointer) has no \($0)" }
     }
 
-    /// Returns the properties and definitions at any depth, of the schema itself or of its conditional rules.
+    /// Returns the properties and definitions at all depths: those of the conditional rules if `inRules`, else all
+    /// others.
     fileprivate func declarations(inRules: Bool) -> [Declaration] {
         var found: [Declaration] = []
         collect("", isRule: false) { declaration, isRule in if isRule == inRules { found.append(declaration) } }

@@ -5,13 +5,13 @@ import TestKit
 
 /// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and verdicts.
 struct SuiteFile: CustomStringConvertible {
-    /// The path below the suite's folder, without `.json`: `optional/bignum`.
+    /// The path below the suite's folder, without `.json`, such as `optional/bignum`.
     var name: String
     var path: String
 
     var description: String { name }
 
-    /// A value with another verdict than the suite's, or a schema that does not compile.
+    /// A value whose verdict differs from the suite's, or a schema that does not compile.
     struct Failure: Hashable, CustomStringConvertible {
         var group: String
         var test: String
@@ -20,7 +20,7 @@ struct SuiteFile: CustomStringConvertible {
         var description: String { "\(group) / \(test): \(reason)" }
     }
 
-    /// Runs all cases, and adds their number to `count`.
+    /// Runs all cases, adds their number to `count`, and returns the failures.
     func failures(
         remotes: SchemaResources, options: SchemaOptions, count: inout Int
     ) throws -> [Failure] {

@@ -3,7 +3,7 @@ import JSONSchema
 import TestKit
 import Testing
 
-/// Messages of violations for the developer of the producer, and the limits of their search.
+/// Violation messages for developers of producers, and the limits of the search for a violation's reason.
 struct ViolationSentenceTests {
     private static let text = ##"""
         {"anyOf":[{"type":"string"},{"$ref":"#/$defs/o"}],"$defs":{"o":{"type":"object","required":["id"],"properties":
@@ -183,7 +183,7 @@ struct ViolationSentenceTests {
             try sentences(
                 #"{"anyOf":[\#(many.joined(separator: ","))]}"#, "[" + String(repeating: "1,", count: 500) + "1]")
                 == ["anyOf The value matches none of the schema's alternatives."])
-        // Each level has two references for the same value, which are both checked.
+        // Each level has two references, and both check the same value.
         let twice = ##"{"anyOf":[{"type":"null"},{"type":"array","items":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}]}"##
         let deep = String(repeating: "[", count: 30) + "1" + String(repeating: "]", count: 30)
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(twice)))

@@ -50,7 +50,7 @@ struct JSONWriterTests {
         #expect(try JSONDocument(json.bytes).root.string == text)
     }
 
-    /// Foreign text may reach terminals through pipes, without further filtering.
+    // Foreign text may reach terminals through pipes, without further filtering.
     @Test func `Control and format characters are escaped`() throws {
         let text = "a\u{7F}b\u{80}c\u{9B}31md\u{AD}e\u{61C}f\u{202E}g\u{2066}h\u{200D}i\u{FEFF}j\u{E0001}kü\u{1F426}€"
         let escaped =

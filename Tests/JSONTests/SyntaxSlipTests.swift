@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Common mistakes, each with its own message and with the code of an unexpected character.
+/// Common mistakes. Each has its own message, and the error code of an unexpected character.
 struct SyntaxSlipTests {
     @Test(arguments: [
         ("\u{FEFF}{}", "a byte order mark"), ("[1,]", "a comma before"), (#"{"a":1, }"#, "a comma before"),
@@ -29,7 +29,7 @@ struct SyntaxSlipTests {
         #expect(error?.message == "the text is compressed (gzip, zlib or zstd); write it uncompressed")
     }
 
-    /// C#'s `Encoding.Unicode`, among others, writes no byte order mark.
+    // C#'s `Encoding.Unicode`, among others, writes no byte order mark.
     @Test(arguments: ["{\"a\":1}", "[1]", "{ }"]) func otherEncodingsAreDetected(_ text: String) {
         for mark in ["", "\u{FEFF}"] {
             let utf16 = Array((mark + text).utf16)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Configuration
 
-/// The commands that use a broker, as processes against a real broker. Each test uses its own prefix.
+/// The commands that use a broker, run as processes against a real broker. Each test uses its own prefix.
 @Suite(.timeLimit(.minutes(10))) struct BrokerCommandTests {
     @Test func aSecondApplyCreatesNothing() async throws {
         let broker = try await PrivateBroker.shared
@@ -47,12 +47,12 @@ import Testing
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }
 
-    /// A message stays after more returns than RabbitMQ 4 allows by default: in a new queue, and in a queue of an
-    /// earlier version that a policy covers.
+    /// A queue keeps a message after more returns than RabbitMQ 4 allows by default. One queue is new; the other is
+    /// from an earlier version of Martlet, and a policy applies to it.
     @Test func returnsNeverRemoveAMessageFromAQueue() async throws {
         let broker = try await PrivateBroker.shared
         let isLimiting = try await BrokerClients.withAdmin(broker.url) { admin in
-            // A queue of an earlier version.
+            // A queue as an earlier version of Martlet declared it.
             try await admin.declareQueue("kept.dead", arguments: ["x-queue-type": "quorum"])
             return BrokerVersion(admin.serverProperties)?.limitsDeliveries == true
         }
@@ -317,7 +317,7 @@ import Testing
         #expect(uncounted.exit.status == .exited(0))
     }
 
-    /// No result is published without a consumer.
+    // No result is published without a consumer.
     @Test func publishWithWaitReportsCausesOfMissingResults() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "idle")
@@ -369,7 +369,7 @@ import Testing
         let child = try await ChildProcess([Products.executable("martlet")] + command + ["--url", url])
         _ = try await child.errors.line { $0.hasPrefix("martlet: waiting for the broker since ") }
         child.send(signal: SIGINT)
-        // A wait that continued would end with 3.
+        // A wait that continued would end with exit status 3.
         #expect(try await child.exit().status == .exited(130))
     }
 

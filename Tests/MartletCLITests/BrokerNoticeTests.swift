@@ -65,7 +65,7 @@ import Testing
         .waiting(AMQPError(.cannotConnect, message), delay: .seconds(1))
     }
 
-    /// Returns the time this many milliseconds after 15:03:07.
+    /// Returns the time that is `milliseconds` after 15:03:07.
     private func at(_ milliseconds: Int64) -> Now {
         Now(
             monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000),

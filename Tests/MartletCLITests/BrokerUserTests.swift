@@ -7,9 +7,9 @@ import Testing
 
 @testable import Configuration
 
-/// The users at the broker, each of which has exactly the permissions for its work.
+/// The broker's users, each of which has exactly the permissions for its work.
 @Suite(.timeLimit(.minutes(10))) struct BrokerUserTests {
-    /// With a real broker, and the commands and clients of each user.
+    /// Runs the commands and the clients of each user against a real broker.
     @Test func everyUserHasExactlyItsPermissions() async throws {
         let broker = try await PrivateBroker.shared
         let topology = Topology(names: TopologyNames(prefix: "roles"))

@@ -3,7 +3,7 @@ import Testing
 @testable import Configuration
 @testable import MartletCLI
 
-/// The commands that remedies recommend, which are complete.
+/// The commands that remedies recommend. Each command is complete.
 @Suite struct CommandAdviceTests {
     private func completed(_ text: String, config: String? = nil, url: String? = nil, prefix: String? = nil) -> String {
         var broker = BrokerOptions(configPath: config)
@@ -28,7 +28,7 @@ import Testing
         #expect(completed("martlet status", config: "a.yaml") == "martlet status")
     }
 
-    /// A URL with a password is not repeated.
+    /// A recommended command never repeats a URL that contains a password.
     @Test func commandsNameTheBroker() {
         #expect(completed("martlet topology apply") == "martlet topology apply")
         #expect(

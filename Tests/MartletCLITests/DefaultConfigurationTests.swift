@@ -25,7 +25,7 @@ import Testing
         #expect(asked == (variable == nil ? [DefaultConfiguration.path] : []))
     }
 
-    /// Without the file, the command would connect to the broker of this machine.
+    // If the file were ignored, the command would connect to the broker of this machine.
     @Test(arguments: [["worker"], ["doctor"], ["publish", "a"], ["dead", "stats"], ["topology", "print"]])
     func anUnreadableDefaultIsAnError(_ words: [String]) throws {
         let unreadable = DefaultConfiguration.unreadable(reason: "permission denied")
@@ -83,7 +83,7 @@ import Testing
         #expect(try configPath("worker", "--config", "b.yaml") == "b.yaml")
     }
 
-    /// Options that set the broker or the schema exclude the default.
+    /// Options that set the broker or the schema also exclude the default configuration.
     @Test func anOptionThatExcludesAConfigurationExcludesTheDefault() throws {
         #expect(try configPath("publish", "a", "--url", "amqp://h") == nil)
         #expect(try configPath("dead", "list", "--prefix", "p") == nil)

@@ -16,8 +16,9 @@ import YAML
 @testable import MartletCLI
 @testable import Worker
 
-/// The container files in `deploy`, which match the worker's behavior. `deploy/check/manifests` checks that
-/// Kubernetes and Compose accept the files.
+/// The agreement of the container files in `deploy` with the worker's behavior.
+///
+/// `deploy/check/manifests` checks that Kubernetes and Compose accept the files.
 @Suite struct DeploymentFileTests {
     private static let kubernetes = "deploy/kubernetes"
     private static let configurations = [
@@ -36,7 +37,7 @@ import YAML
         #expect(configuration.broker.url.credentials.password == (path.contains("compose") ? "martlet" : "secret"))
     }
 
-    /// A secret's mount path is in two files.
+    // A secret's mount path is in two files, which must agree.
     @Test(arguments: ["demonstration", "production"])
     func filesAreWhereTheyAreMounted(_ overlay: String) throws {
         let text = try Self.text("\(Self.kubernetes)/\(overlay)/martlet.yaml")
@@ -94,7 +95,7 @@ import YAML
         #expect(container.value.at(pointer: "/ports/0/containerPort")?.int == port)
         let service = try Self.object("Service", in: "base/service.yaml")
         #expect(service.root.at(pointer: "/spec/ports/0/port")?.int == port)
-        // Otherwise, workers that are not ready would not be found.
+        // Otherwise, Prometheus would not find workers that are not ready.
         #expect(service.root.at(pointer: "/spec/publishNotReadyAddresses")?.bool == true)
         let monitor = try Self.object("ServiceMonitor", in: "base/service-monitor.yaml")
         #expect(monitor.root.at(pointer: "/spec/endpoints/0/port")?.string == "admin")
@@ -132,7 +133,7 @@ import YAML
         #expect(patience > StallDetector.iterationSecondsMax)
     }
 
-    /// Kubernetes and Docker kill a process after this time; the broker then redelivers the held requests.
+    // Kubernetes and Docker kill a process after this time. The broker then redelivers its unacknowledged requests.
     @Test func stopTimeoutsExceedTheDrainDeadline() throws {
         for path in Self.configurations {
             let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
@@ -147,7 +148,7 @@ import YAML
 
     // MARK: Scaling
 
-    /// Ready messages exclude unacknowledged messages, so the autoscaler would stop busy workers.
+    // The number of ready messages excludes unacknowledged messages, so the autoscaler would stop busy workers.
     @Test func theAutoscalerCountsUnacknowledgedMessages() throws {
         let spec = try #require(try Self.object("ScaledObject", in: "production/autoscaler.yaml").root["spec"])
         let triggers = try #require(spec["triggers"]).elements.map { $0 }
@@ -165,8 +166,7 @@ import YAML
         let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
         let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
         #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
-        // Otherwise, each worker that is added during a backlog would require another worker, because of the requests
-        // that it holds.
+        // Otherwise, the requests that each added worker holds would require yet another worker.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
 
@@ -207,7 +207,7 @@ import YAML
         #expect(text[..<head.lowerBound].contains("--broker \(image)\n"))
     }
 
-    /// The users in topology.yaml have the permissions that they need.
+    // Only the users in topology.yaml need permissions.
     @Test func theAutoscalerHasNoPermissions() throws {
         let permissions = try Self.objects("production/autoscaler-user.yaml").map(\.root)
             .filter { $0["kind"]?.string == "Permission" }
@@ -249,7 +249,7 @@ import YAML
         #expect(services.at(pointer: "/worker/deploy/replicas")?.int == 2)
     }
 
-    /// Alerts and dashboard select by job name.
+    // Alerts and the dashboard select metrics by job name.
     @Test func scrapeJobsHaveTheSameNames() throws {
         func jobs(_ path: String) throws -> [String] {
             try #require(try YAMLDocument(Self.text(path)).root["scrape_configs"]).elements
@@ -271,7 +271,7 @@ import YAML
 
     // MARK: The image
 
-    /// deploy/standalone has the same list for the commands of an image.
+    // deploy/standalone has the same list for the commands of an image.
     @Test func theImageHasTheLibrariesThatAWorkerLoads() async throws {
         let martlet = try Products.executable("martlet")
         let linked = try await ChildProcess.run(["readelf", "-d", martlet]).output

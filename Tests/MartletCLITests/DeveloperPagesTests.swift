@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// The paths and types that the pages for developers name, which exist.
+/// The existence of the paths and types that the pages for developers name.
 @Suite struct DeveloperPagesTests {
     @Test func thePathsOfEachChangeExist() throws {
         let names = try Self.names(in: "Changing.md").filter { $0.contains("/") && !$0.contains("…") }
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// The name of an API: `Breaker`, or `Breaker.firstProbeSeconds`.
+    /// The names of types and members, such as `Breaker` or `Breaker.firstProbeSeconds`, exist in the sources.
     @Test func theTypesOfThePagesExist() throws {
         let sources = try Files.paths(below: "Sources").filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
         let declared = try Set(

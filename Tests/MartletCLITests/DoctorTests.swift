@@ -249,7 +249,7 @@ import YAML
         }
         let lines = try await onEpollLoop { loop in
             let lines = await check.lines(DoctorContext("/nowhere.yaml"), on: loop)
-            // Late lines are ignored.
+            // Lines that arrive after the timeout are ignored.
             await loop.sleep(for: .milliseconds(300))
             return lines
         }

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// The links in the README and in `Sources/Documentation`, which refer to files and headings of the repository.
+/// The links in the README and in `Sources/Documentation`, and the existence of the files and headings they refer to.
 @Suite struct DocumentationTests {
     private static let folder = "Sources/Documentation"
     private let pages: [String: MarkdownPage]

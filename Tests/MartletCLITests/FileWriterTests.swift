@@ -23,7 +23,7 @@ import Testing
         #expect(lstat(path, &status) == 0 && status.st_mtim.tv_sec > 1)
     }
 
-    /// In a folder that other users can write to, a link may refer to a file of this user.
+    // In a folder that other users can write to, a link may refer to a file of this user.
     @Test func aReadyFileFollowsNoLink() throws {
         let directory = try TemporaryDirectory("ready")
         let file = try directory.write("file", "kept")

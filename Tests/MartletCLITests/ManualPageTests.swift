@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// The pages of `martlet man` in the output of man.
+/// The pages of `martlet man`, as the program `man` formats them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     @Test(arguments: [""] + Program.martlet.shownCommands.map(\.name))
     func manPrintsNoWarning(_ command: String) async throws {

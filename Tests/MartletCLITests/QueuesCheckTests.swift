@@ -64,7 +64,7 @@ import Testing
                 + "policies: its statistics are disabled (management.disable_stats)")
     }
 
-    /// The setting exists, but its value or user is wrong.
+    /// The management API is configured, but its URL or its user is wrong.
     @Test func aFailingManagementAPIIsReported() {
         var found = conditions([("push.requests", 0, 1)], nil)
         found.management = .failure(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// The README's examples, which are valid.
+/// The validity of the README's examples.
 @Suite struct ReadmeTests {
     private let text: String
 
@@ -18,7 +18,7 @@ import Testing
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 1300)
     }
 
-    /// A page may show a part of a configuration. The README's configuration completes the part.
+    /// A page may show only a part of a configuration. The README's configuration supplies the other parts.
     @Test(
         arguments: ["README.md"]
             + ["Configuring", "Installing", "Operating", "Scaling"].map { "\(Self.operators)/\($0).md" })
@@ -49,7 +49,7 @@ import Testing
         return sections
     }
 
-    /// `SystemTests` run the programs of the producers' page.
+    // `SystemTests` run the programs of the producers' page.
     @Test(arguments: ["python", "go", "php", "ruby"])
     func itsProgramsAreThoseOfTheProducersPage(language: String) throws {
         let file = Products.file("Sources/Documentation/Producers/Examples.md")

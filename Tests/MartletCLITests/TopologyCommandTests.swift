@@ -6,6 +6,8 @@ import Testing
 
 /// The command `martlet topology` against scripted brokers of several versions.
 @Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
+    /// Runs `martlet topology apply` against a scripted broker of a version.
+    ///
     /// - Parameter queues: existing queues with the arguments of earlier versions.
     private func apply(
         at version: String, where queues: [String] = [], _ options: String...
@@ -54,7 +56,7 @@ import Testing
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
 
-    /// The former binding is the only route of dead letters until the new route is complete.
+    // The former binding is the only route of dead letters until the new route is complete.
     @Test func theFormerDeadLetterBindingStaysWhileAStepFails() async throws {
         let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
         #expect(applied.exit.status == .exited(1))
@@ -63,7 +65,7 @@ import Testing
         #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
     }
 
-    /// Printing also needs no certificates and keys, because the command runs where queues are managed.
+    /// Printing needs no password, certificates or keys, because the command runs where queues are managed.
     @Test func printingNeedsNoPassword() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write(

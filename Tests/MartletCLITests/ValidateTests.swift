@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// The commands `martlet validate` and `martlet config check` as processes.
+/// The commands `martlet validate` and `martlet config check`, run as processes.
 @Suite(.timeLimit(.minutes(10))) struct ValidateTests {
     private let folder: TemporaryDirectory
 
@@ -28,7 +28,7 @@ import Testing
         #expect((error["line"]?.int ?? 0) > 1)
     }
 
-    /// In a pipe, no part of a document is printed.
+    /// If the output is a pipe, no part of a document is printed.
     @Test func eachErrorIsALineOfText() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let wrong = try folder.write(
@@ -77,7 +77,7 @@ import Testing
         #expect(shown == ["\(wrong):2:10: unexpected character", "  \"app\": x}", "         ^"])
     }
 
-    /// Limits of a worker beyond the schema: bytes, where JSON Schema counts characters.
+    /// The worker's limits are stricter than those of the schema: the worker counts bytes, and the schema characters.
     @Test func limitsBeyondTheSchemaAreChecked() async throws {
         func message(_ more: String, alert: String = "a", pushType: String = "alert") -> String {
             #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{"alert":"\#(alert)"}}}"#
@@ -170,7 +170,7 @@ import Testing
         #expect(both.errors.first?.hasPrefix("martlet: options --config and --schema are mutually exclusive") == true)
     }
 
-    /// APNs and devices ignore unknown keys without an error.
+    // APNs and devices ignore unknown keys without an error.
     @Test func unknownApsKeysCauseWarnings() async throws {
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))
         let found = "\(slips):1:98: warning: /payload/aps/Sound is not a key that Apple defines, and devices ignore it"
@@ -221,7 +221,9 @@ import Testing
         #expect(!run.errors.joined().contains(token))
     }
 
-    /// - Parameter aps: the value at column 85.
+    /// Returns a request with the `aps` dictionary.
+    ///
+    /// - Parameter aps: the dictionary in JSON, which begins at column 85.
     private static func message(_ aps: String) -> String {
         #"{"app":"com.example.app","device_token":"aabb","push_type":"alert","payload":{"aps":\#(aps)}}"#
     }
@@ -319,7 +321,8 @@ import Testing
         }
     }
 
-    /// References are resolved against the `$id`, under which the schema's folder is also known.
+    /// References are resolved against the `$id`. The named folder comes first, then the schema's own folder, which
+    /// the `$id` also covers.
     @Test func namedFoldersAreFoundFromASchemaWithAnID() async throws {
         let schema = try folder.write(
             "schema.json",
@@ -382,7 +385,7 @@ import Testing
         #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: expected))
     }
 
-    /// Pushes to the other environment would reach Apple.
+    // Pushes to the environment that is not overridden would reach Apple.
     @Test(arguments: [
         ("production", "sandbox", "api.sandbox.push.apple.com"), ("sandbox", "production", "api.push.apple.com"),
     ])

@@ -50,7 +50,7 @@ import Testing
                 """)
     }
 
-    /// The reason is printed below the row without a cut. The reason cannot control the terminal or reveal a token.
+    /// The reason is printed below the row and is not cut. The reason cannot control the terminal or reveal a token.
     @Test func theReasonIsASeparateLine() {
         let table = WatchTable(width: 80, hasColors: false)
         func below(_ message: WatchedMessage, reveals: Bool = false) -> [String] {
@@ -68,7 +68,7 @@ import Testing
         #expect(below(hostile, reveals: true)[0].contains(Self.token))
     }
 
-    /// A reply to a channel command whose sender is gone.
+    /// A reply to a channel command is among the results if the command's sender is gone.
     @Test func aChannelReplyAmongTheResultsIsShownAsReply() {
         let reply = WatchedMessage(
             result: Array(

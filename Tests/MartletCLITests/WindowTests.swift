@@ -49,7 +49,7 @@ import Text
         #expect(text.contains("WORKER") && text.contains("STATE"))
     }
 
-    /// The table fits the window; sentences, which are printed once, are not cut.
+    /// The table fits the window. Sentences are not cut, because the status is printed only once.
     @Test func aStatusThatIsNotRedrawnKeepsItsSentences() throws {
         let text = try Self.table(.init(columns: 80, rows: 24), isRedrawn: false).text
         #expect(text.split(separator: "\n")[0].columns <= 80 && text.split(separator: "\n").count > 30)

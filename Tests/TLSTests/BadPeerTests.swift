@@ -2,7 +2,7 @@ import EventLoop
 import TLS
 import Testing
 
-/// Invalid or missing input of a peer, which is an error of its stream.
+/// Invalid or missing input from a peer, which ends the stream with an error.
 @Suite struct BadPeerTests {
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func `A handshake cut off at any byte`(version: TLSVersion, towardsClient: Bool) throws {

@@ -197,14 +197,14 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
-    /// A server of TLS 1.1 answers with alert 70, protocol_version.
+    /// A server that supports only TLS 1.1 answers with alert 70 (protocol_version).
     @Test func `A server of an old version is named in the error`() throws {
         let error = try errorAfterAlert(70, client: .trusting)
         #expect(error?.code == .tls && error?.message.contains("no TLS version in common") == true)
     }
 
     /// The alerts 40 (handshake_failure), 49 (access_denied) and 51 (decrypt_error) have no specific cause. The other
-    /// alerts are about certificates, from bad_certificate to unknown_ca. They are also sent to a client that
+    /// alerts are about certificates, from bad_certificate to unknown_ca. Servers also send them to a client that
     /// presented no certificate.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
     func `An alert refuses a presented certificate`(alert: UInt8, showsCertificate: Bool) throws {

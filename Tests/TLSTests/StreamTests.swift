@@ -60,7 +60,8 @@ import Testing
         #expect(wire.start(limit: .seconds(600)) { wire.server.received.count == bytes.count } == .done)
         #expect(wire.server.received == bytes)
         #expect(wire.client.writableCount > 5)
-        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one window in the receiver's backlog.
+        // The maximum is 128 KiB of ciphertext and a record, plus a window of 64 KiB, plus one window in the
+        // receiver's backlog.
         #expect(mostTakenAhead <= (128 + 16 + 64 + 64) * 1024)
         wire.close()
     }
@@ -77,7 +78,7 @@ import Testing
             valve.allow(0)
             wire.client.send(bytes)
         }
-        // 128 KiB of pending ciphertext, and the record that exceeds the limit.
+        // The maximum is 128 KiB of pending ciphertext, plus the record that exceeds this limit.
         #expect(bytes.count - wire.client.unsent.count <= (128 + 16) * 1024)
         var round = 0
         while wire.server.received.count < bytes.count, round < 1000 {

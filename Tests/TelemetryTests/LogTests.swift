@@ -119,7 +119,7 @@ import Testing
         #expect(ShortToken(token).description == shown)
     }
 
-    /// Alerts and the documentation refer to event codes.
+    // Alerts and the documentation refer to event codes.
     @Test func `Event codes have one form, and codes and messages are unique`() {
         let codes = LogEvent.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)

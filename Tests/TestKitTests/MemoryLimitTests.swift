@@ -22,7 +22,7 @@ import Testing
         #expect(try await exitStatus(of: "\(Self.limit) bash -c \"\(Self.large); true\"") == .exited(1))
     }
 
-    /// `deploy/test` compiles first, and the compiler may need more memory than the tests.
+    // `deploy/test` compiles first, and the compiler may need more memory than the tests.
     @Test func doesNotCountEarlierChildrenOfTheCaller() async throws {
         #expect(try await exitStatus(of: "\(Self.large); exec \(Self.limit) true") == .exited(0))
     }

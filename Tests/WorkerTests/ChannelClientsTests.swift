@@ -33,7 +33,7 @@ import Testing
     }
 
     private func pass(_ time: Duration) {
-        // The time of an idle loop does not advance.
+        // An idle loop does not advance its time, so schedule an event.
         loop.enter { _ = loop.schedule(after: time) {} }
         _ = loop.run(limit: time, until: { false })
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The reload of a configuration: its time, and the files that are read.
+/// The reload of a configuration: when it happens, and which files are read.
 @Suite final class ConfigurationReloaderTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog

@@ -6,7 +6,7 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The version that the watcher follows while versions are put in force or rejected.
+/// The version that the watcher follows when a version is put in force or rejected.
 @Suite final class ConfigurationWatcherTests {
     private let folder: TemporaryDirectory
     private let log: CapturedLog
@@ -31,7 +31,7 @@ import Testing
         """
     }
 
-    /// Returns the version that is read on request.
+    /// Makes the watcher read the configuration again. Returns the version; nil if the watcher returns none.
     private func readAgain() -> ConfigurationVersion? {
         watcher.readAgain()
         if case .version(let prepared) = watcher.next() { return prepared.version }

@@ -8,13 +8,13 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// The lanes of one generation: handles, and the events that follow from their reports.
+/// The lanes of one generation: their handles, and the events that follow from their reports.
 @Suite struct LaneGroupTests {
     private final class Handler: RolloutHandler, @unchecked Sendable {
         override func handle(_ event: WorkerRollout.Event) { Issue.record("unexpected event: \(event)") }
     }
 
-    /// Lanes whose threads do not run, so only the test reports.
+    /// Lanes whose threads do not run, so that only the test reports for them.
     private final class IdleLanes {
         private var threads: [LaneThread] = []
 
@@ -114,7 +114,7 @@ import Testing
         #expect(group.laneEnded(2).map(Self.text) == ["7 ended"])
     }
 
-    /// A defect, after which the broker redelivers the lane's deliveries.
+    // Only a defect ends a lane without a drain. The broker then redelivers the lane's deliveries.
     @Test func aLaneThatEndsWithoutADrainIsNotReadyAndDelaysNoStop() throws {
         try start()
         var ready = LaneState()

@@ -71,7 +71,7 @@ import Testing
             guard case .started = groups.start(generation, pauses: [], handler: handler) else { return [Int?]() }
             HealthMonitor(groups, in: environment).superviseLanes()
             var ages = [await Self.tokenAge(groups)]
-            // The token is due from here on.
+            // From this age on, a token is due for renewal.
             try sign(minutesAgo: 26)
             try await loop.wait { groups.tokens.newest.contains { $0.1.generation == 2 } }
             ages.append(await Self.tokenAge(groups))
@@ -93,7 +93,7 @@ import Testing
         return (groups, others)
     }
 
-    /// Retired lanes run for hours if they cannot publish, and may have to push again.
+    // Retired lanes run for hours if they cannot publish, and may have to push again.
     @Test func keysOfRetiredLanesStayInUse() throws {
         let (groups, others) = try groups(EpollLoop())
         groups.retired = others

@@ -33,7 +33,7 @@ import Testing
         tokens.supplies { _, _ in }[Credential.key(key).name]?.first.generation
     }
 
-    /// Lanes may start at any time, and other keys may change.
+    // Lanes may start at any time, and other keys may change.
     @Test mutating func everyLaneStartsWithTheSameToken() throws {
         let other = first(keys[1])
         var begun: [[UInt8]?] = []
@@ -63,7 +63,8 @@ import Testing
         #expect(first(keys[0]) == nil)
     }
 
-    /// A rollback of the configuration: APNs accepts no second token of a key within 20 minutes.
+    /// After a rollback of the configuration, a key keeps its token: APNs accepts no second token of a key within 20
+    /// minutes.
     @Test mutating func aRestoredKeyContinuesWithItsToken() throws {
         let before = first(keys[1])
         try tokens.replace([keys[0]], Self.at(minutes: 1)) { 0 }
@@ -81,7 +82,7 @@ import Testing
         #expect(first(keys[1]) != before && generation(keys[1]) == 1)
     }
 
-    /// The key has another file under the same ID for a while.
+    /// The key's file changes to another file with the same key ID, and back.
     @Test mutating func aRestoredFileContinuesWithItsToken() throws {
         let other = try Self.key("KEY2222222")
         var seen: [[UInt8]?] = [first(keys[1])]
@@ -95,7 +96,7 @@ import Testing
         #expect(generation(keys[1]) == 3, "lanes would ignore the token, because they have seen a second token")
     }
 
-    /// Retired lanes have another file under the same ID.
+    /// Several files have the same key ID, because retired lanes still use the earlier files.
     @Test mutating func lastOfSeveralKeysWithOneIDCounts() throws {
         let (before, others) = (first(keys[1]), try (0..<2).map { _ in try Self.key("KEY2222222") })
         try tokens.replace(others + keys, Self.at(minutes: 1)) { 0 }

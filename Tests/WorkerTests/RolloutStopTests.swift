@@ -15,7 +15,7 @@ import Testing
         .signalled(.terminate, undrained: undrained, drainDeadlineSeconds: 30)
     }
 
-    /// Drains two lanes: 30 s, then 5 s to close their connections.
+    /// Expects the drain of two lanes: 30 s for the drain, then 5 s to close their connections.
     private mutating func stop(at seconds: Int64, undrained: Int = 2) {
         transcript.expect(
             Self.terminated(undrained), at: seconds, .notifyStopping, .drain(deadlineSeconds: 30),
@@ -121,7 +121,7 @@ import Testing
         transcript.expect(.versionRead("C"), at: 12)
     }
 
-    /// A lane that ends by a defect reports one unfinished delivery, since it may have held deliveries.
+    /// A lane that ends because of a defect reports one unfinished delivery, since it may have held deliveries.
     @Test mutating func aLaneThatEndsDuringTheDrainDoesNotDelayTheDrain() {
         transcript.reachSteady()
         stop(at: 10)

@@ -97,7 +97,8 @@ import Testing
         transcript.expect(.timerFired, at: 21, .checkTopology(.init(2, "B")))
     }
 
-    /// The next delay is another outage, and logged although the last line is less than a minute old.
+    /// After a decision, the next delay belongs to a new outage. It is logged although the last line is less than a
+    /// minute old.
     @Test(arguments: [true, false]) mutating func aDecisionEndsTheOutageOfDelays(isAccepted: Bool) {
         transcript.reachSteady()
         let (away, missing) = (Obstacle.temporary("away"), Obstacle.permanent("a queue is missing"))
@@ -166,7 +167,7 @@ import Testing
         transcript.reachSteady()
         transcript.takeOver(with: "B", 1, retiring: 0, at: 10)
         transcript.expect(.versionRead("C"), at: 11, .checkTopology(.init(2, "C")))
-        // The earlier deadline remains that of B's announcement.
+        // The timer stays, because the deadline of B's announcement is earlier.
         transcript.expect(.topologyChecked(2, nil), at: 12, .start(.init(2, "C")))
         transcript.expect(.started(2), at: 12)
         let third = Machine.Generation(2, "C", isReady: true)

@@ -28,17 +28,17 @@ struct RolloutTranscript {
             .processStarted, .topologyChecked(0, nil), .started(0), .readinessChanged(0, isReady: true, lane: 0), at: 0)
     }
 
-    /// Starts a generation, which is not ready. Its time ends 30 s later.
+    /// Starts a generation that is not ready yet. It must be ready within 30 s.
     mutating func warm(_ version: String, _ number: Int, at seconds: Int64) {
         feed(.versionRead(version), .topologyChecked(number, nil), .started(number), at: seconds)
     }
 
-    /// Reports an obstacle to a generation. The retry is due 10 s later.
+    /// Reports a temporary obstacle for a generation. The retry is due 10 s later.
     mutating func retry(_ version: String, _ number: Int, at seconds: Int64) {
         feed(.versionRead(version), .topologyChecked(number, .temporary("the broker is away")), at: seconds)
     }
 
-    /// Puts a generation in force. The announcement is due 15 s later.
+    /// Puts a generation in force. The announcement is due at most 15 s later.
     mutating func takeOver(with version: String, _ number: Int, retiring previous: Int, at seconds: Int64) {
         warm(version, number, at: seconds)
         feed(.readinessChanged(number, isReady: true, lane: 0), at: seconds)

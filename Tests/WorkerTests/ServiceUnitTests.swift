@@ -7,16 +7,16 @@ import Testing
 @testable import Configuration
 @testable import Worker
 
-/// The systemd units of the packages, which are valid and sandboxed.
+/// The systemd units of the packages: their validity and their sandbox.
 @Suite struct ServiceUnitTests {
-    /// The exposure of `systemd-analyze security` in tenths: 0 is minimal, 100 maximal.
+    /// The maximum exposure level that `systemd-analyze security` may report, in tenths: 0 is minimal, 100 maximal.
     private static let exposureMax = 15
     private static let services = [
         "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
     ]
     private static let units = (services + ["martlet-credentials.path"]).sorted()
 
-    /// The layout of the packages: `deploy/lib/install-units`.
+    /// The folder in which `deploy/lib/install-units` creates the layout of the packages.
     private let directory: TemporaryDirectory
     private var folder: String { directory.file("usr/lib/systemd/system") }
 
@@ -34,8 +34,7 @@ import Testing
         #expect(try Files.names(in: folder) == Self.units)
     }
 
-    /// A template that links to a service is no template for systemd, which reports it only at the start of an
-    /// instance.
+    // systemd does not treat a link to a service as a template, and reports this only when an instance starts.
     @Test(arguments: units) func everyUnitIsARegularFile(_ unit: String) async throws {
         let result = try await ChildProcess.run(["stat", "--format=%F", "\(folder)/\(unit)"])
         #expect(result.output == ["regular file"])
@@ -44,7 +43,7 @@ import Testing
     @Test(arguments: units) func systemdVerifiesTheUnit(_ unit: String) async throws {
         let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
         #expect(result.exit.status == .exited(0))
-        // `systemd-analyze` exits with 0 for an unknown key.
+        // `systemd-analyze` exits with 0 for an unknown key, so its output must be empty too.
         #expect(result.output + result.errors == [])
     }
 
@@ -76,7 +75,7 @@ import Testing
         #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
     }
 
-    /// systemd kills a service after the timeout, and the broker redelivers its requests.
+    // systemd kills a service after the timeout, and the broker redelivers its requests.
     @Test func stopTimeoutExceedsTheDrainDeadline() throws {
         let seconds = try #require(try number("TimeoutStopSec"))
         #expect(seconds > WorkerConfiguration.Limits().drainDeadlineSeconds + RolloutLimits.closeGraceSeconds)
@@ -89,7 +88,7 @@ import Testing
 
     // MARK: The lock of restart-workers
 
-    /// Any user can open the script and hold its lock.
+    // Any user can open the script and hold a lock on it.
     @Test func noOtherUserCanDelayRestarts() async throws {
         let script = try restartWorkers()
         let result = try await ChildProcess.run(
@@ -139,7 +138,7 @@ import Testing
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
-    /// Returns the unit with the commands of this build; for a template, an instance.
+    /// Makes all services run the commands of this build. Returns the name of the unit; for a template, of an instance.
     private func instance(of unit: String) throws -> String {
         for name in try Files.names(in: folder) where name.hasSuffix(".service") {
             let lines = try Files.lines(of: "\(folder)/\(name)").map { line in

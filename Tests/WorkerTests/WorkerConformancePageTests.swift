@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The page about a worker's behavior in each case, which is complete and names existing tests.
+/// The page about a worker's behavior in each case: its completeness, and the tests that it names.
 @Suite struct WorkerConformancePageTests {
     private let page: ConformancePage
 

@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-/// The worker as a process, with a real broker and the simulator.
+/// The worker, run as a process, with a real broker and the simulator.
 @Suite(.timeLimit(.minutes(10))) struct WorkerProcessTests {
     @Test func aMistakeInTheConfigurationEndsTheWorkerBeforeItStarts() async throws {
         let directory = try TemporaryDirectory()
@@ -77,7 +77,7 @@ import Testing
         let worker = try await stage.waitingWorker()
         let warning = try await worker.errors.line { $0.contains("broker unreachable") }
         #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
-        // The memory of a worker contains keys.
+        // The memory of a worker contains keys, so the worker must not dump core.
         let limits = try await ChildProcess.run(["grep", "core file size", "/proc/\(worker.pid)/limits"]).output
         #expect(limits.first?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
         worker.send(signal: SIGINT)
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A broker with its own names, a simulator, and a configuration for both.
+/// A topology with its own prefix, a simulator, and a configuration for both.
 private struct Stage {
     static let token = String(repeating: "0a1b2c3d", count: 8)
 
@@ -195,7 +195,7 @@ private struct Stage {
         return worker
     }
 
-    /// Returns a worker whose topology or broker is missing.
+    /// Returns a worker that waits, because its topology or broker is missing.
     func waitingWorker() async throws -> ChildProcess {
         try writeConfiguration(logLevel: "info")
         return try await start()

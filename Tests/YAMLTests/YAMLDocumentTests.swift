@@ -90,7 +90,7 @@ struct YAMLDocumentTests {
         #expect(error.description == "\(place): a tab is not allowed in indentation; use spaces")
     }
 
-    /// Some editors on Windows write a byte order mark.
+    // Some editors on Windows write a byte order mark.
     @Test func aByteOrderMarkMayComeFirst() throws {
         let document = try YAMLDocument("\u{FEFF}amqp:\n  url: amqp://host\nlanes: 1\n")
         #expect(document.root["amqp"]?["url"]?.string == "amqp://host" && document.root["lanes"]?.int == 1)

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Each kind of value: its reading, its writing, and the error for other values.
+/// Each kind of value: how it is read, how it is written, and which error other values cause.
 @Suite struct ValueCodecTests {
     private enum Color: String, CaseIterable, Sendable {
         case red

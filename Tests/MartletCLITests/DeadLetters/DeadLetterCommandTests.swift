@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeadLetters
 
-/// The dead-letter commands as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
+/// The dead-letter commands, run as processes against a real broker. The queue has the delivery limit of RabbitMQ 4.
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
     @Test func scanningKeepsAllMessagesInOrder() async throws {
         let dead = try await DeadLetterQueue("looked")
@@ -124,7 +124,8 @@ import Testing
         let spare =
             "boundless.dead: each scan counts as a failed delivery, and RabbitMQ discards a message after more than 4 failed deliveries. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
-        // An option that contradicts the queue's limit would lose all dead letters.
+        // If the command followed an option that contradicts the queue's limit, RabbitMQ would discard all dead
+        // letters.
         let none = try await dead.stats(
             whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
             "--delivery-limit", "none")
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    /// A limit may end a scan before the dead letter is read.
+    // A limit may end a scan before the dead letter is read.
     @Test func anUnreadIDIsNotReportedAsMissing() async throws {
         let dead = try await DeadLetterQueue("unseen")
         try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2)])
@@ -235,7 +236,8 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(left.count), are: left.map(\.element))
     }
 
-    /// With the worker's configuration, refusals are known before sending, by reason.
+    /// With the worker's configuration, the command finds the refusals before it sends requests, and counts them by
+    /// reason.
     @Test func requestsThatAWorkerWouldRefuseAreNotSent() async throws {
         let dead = try await DeadLetterQueue("rules")
         let directory = try TemporaryDirectory()
@@ -291,7 +293,7 @@ import Testing
         #expect(try await dead.count() == 0)
     }
 
-    /// A script without a filter sends nothing.
+    /// If standard input is not a terminal, a redrive of every dead letter needs `--all` or `--yes`.
     @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
         let dead = try await DeadLetterQueue("confirmed")
         try await dead.publish((0..<4).map { dead.letter($0) })
@@ -332,7 +334,7 @@ import Testing
         #expect(full.exit.status == .exited(1))
         #expect(full.errors.first?.hasSuffix("the queue is full or unavailable") == true)
         let sent = try await dead.count(in: "requests")
-        // The other messages would also fail.
+        // The command stops after a refusal, because the broker would refuse the other messages too.
         #expect(full.output.first?.hasPrefix("redriven \(sent), not published ") == true && sent < 10)
         #expect(try await dead.count() == 20 - sent)
 
@@ -404,14 +406,14 @@ import Testing
         #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: expected an object with"))
     }
 
-    /// An interrupted import prints its last line, so that no message is published twice.
+    /// An interrupted import prints the number of the last completed line, so that a later import repeats no message.
     @Test func anInterruptedImportContinuesAtItsLine() async throws {
         let dead = try await DeadLetterQueue("resumed")
         let letters = (0..<6).map { dead.letter($0) }
         let lines = letters.map { String(decoding: MessageLine.text(of: $0.copy), as: UTF8.self) }
         let directory = try TemporaryDirectory()
         let file = try directory.write("letters.ndjson", lines.map { $0 + "\n" }.joined())
-        // A slow writer interrupts the import.
+        // The input stays open after four lines, so that the signal interrupts the import.
         let cut = try await ChildProcess(dead.command(["import", "-"]), input: .pipe)
         for line in lines.prefix(4) { try cut.write(line: line) }
         for _ in 0..<500 where try await dead.count() < 4 { try await Task.sleep(for: .milliseconds(20)) }
@@ -460,7 +462,7 @@ import Testing
         DeadLetterQueue.expect(try await dead.consume(3), are: [0, 1, 3].map { letters[$0] })
     }
 
-    /// `redrive` recommends `edit` for a body that needs no change.
+    /// `redrive` recommends `edit` even if only the content encoding is wrong. `edit` then removes only the encoding.
     @Test func onlyAWrongContentEncodingIsRemoved() async throws {
         let dead = try await DeadLetterQueue("encoding")
         var letter = dead.letter(0)
@@ -483,7 +485,7 @@ import Testing
         #expect(request.body == letter.body && request.properties.contentEncoding == nil)
         #expect(try await dead.count() == 0)
 
-        // Neither a body that is invalid anyway nor a valid message is sent.
+        // With `--yes`, an unchanged file is not sent if the body is also invalid, or if nothing is wrong.
         var wrong = dead.letter(1, pushType: "alrt")
         wrong.contentEncoding = "gzip"
         try await dead.publish([wrong, dead.letter(2)])
@@ -526,7 +528,7 @@ import Testing
         #expect(imported.errors.first == left, "\(imported.errors)")
     }
 
-    /// A shell would run the file itself if the editor's name were empty.
+    // A shell would run the file itself if the editor's name were empty.
     @Test(arguments: [
         ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
         ["VISUAL": " ", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": " ", "EDITOR": "\t", "PATH": ""],

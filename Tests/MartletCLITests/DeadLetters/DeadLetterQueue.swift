@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeadLetters
 
-/// A separate topology of one test at the shared broker, with its dead-letter queue.
+/// A separate topology of one test on the shared broker, with its dead-letter queue.
 struct DeadLetterQueue {
     static let failedAt: Int64 = 1_750_000_000_000
 
@@ -16,7 +16,9 @@ struct DeadLetterQueue {
     let prefix: String
     var name: String { "\(prefix).dead" }
 
-    /// - Parameter deliveryLimit: the limit that a policy sets. The default is the default of RabbitMQ 4.
+    /// Applies the topology, and limits the deliveries of the dead-letter queue.
+    ///
+    /// - Parameter deliveryLimit: the limit that a policy sets, by default that of RabbitMQ 4; nil for no policy.
     init(_ prefix: String, deliveryLimit: Int? = 20) async throws {
         let broker = try await PrivateBroker.shared
         (url, self.prefix) = (broker.url, prefix)
@@ -77,7 +79,8 @@ struct DeadLetterQueue {
         return run
     }
 
-    /// Runs `martlet dead-letters stats` once for each version and queue that the management API returns.
+    /// Runs `martlet dead-letters stats` once for each pair of broker version and queue that the management API
+    /// shows.
     func stats(
         whereManagementShows shown: [(version: String, queue: String)], _ words: String...
     ) async throws -> [(exit: ChildExit, errors: [String])] {
@@ -122,7 +125,7 @@ struct DeadLetterQueue {
         return taken
     }
 
-    /// Consumes and requeues all messages this many times.
+    /// Consumes and requeues all `count` messages, `times` times.
     func wear(_ count: Int, times: Int) async throws {
         for _ in 0..<times { try await BrokerClients.consume(count, from: name, at: url, requeues: true) }
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DeadLetterTerminalTests {
     private static let controlC = "\u{3}"
 
-    /// Reads the terminal's output up to the end of a prompt, `[y/N]`.
+    /// Runs a command on a terminal. Each `]` ends a line of its output, so that the test can read a prompt, `[y/N]`.
     private func atTerminal(
         _ dead: DeadLetterQueue, _ words: [String]
     ) async throws -> ChildProcess {
@@ -76,7 +76,7 @@ import Testing
         #expect(try await dead.count() == 1)
     }
 
-    /// Foreign text may contain control characters, also where JSON allows them.
+    // Foreign text may contain control characters, including those that JSON allows without an escape.
     @Test(arguments: [
         ["stats", "--by", "schema"], ["stats", "--by", "schema", "--json"], ["list"], ["list", "--json"],
     ])
@@ -138,7 +138,7 @@ import Testing
             try editors.end()
         }
         let exit = try await edit.exit()
-        // The inner shell may have outlived the terminated shell.
+        // The editor may have outlived the shell that started it. It exits when its pipe is opened and closed.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
         #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))
         let names = try Files.names(in: directory.path)
@@ -159,7 +159,7 @@ private enum MartletChild {
         kill(pid, signal)
     }
 
-    /// Waits until the process has handled a blocked signal or has exited.
+    /// Waits until the signal is no longer pending in the process, or until the process has exited.
     static func untilTaken(_ signal: Int32, by process: ChildProcess) async throws {
         for _ in 0..<1000 where process.isRunning {
             let lines = (try? Files.lines(of: "/proc/\(process.pid)/status")) ?? []

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletCLI
 
-/// The commands `martlet waits` and `martlet unrouted` as processes against a real broker.
+/// The commands `martlet waits` and `martlet unrouted`, run as processes against a real broker.
 @Suite(.timeLimit(.minutes(10))) struct ResendCommandTests {
     private func waiting(
         _ broker: DeadLetterQueue, _ number: Int, code: String, in queue: String = "wait.1h.1",
@@ -57,7 +57,7 @@ import Testing
         let dry = try await broker.martlet("waits", "bring-back", "--where", filter, "--dry-run")
         #expect(dry.output.last == "would be brought back 4; read 11")
         #expect(try await broker.count(in: "requests") == 0)
-        // The queue with the shortest delay is read first, so that it is empty afterwards.
+        // The command reads the queue with the shortest delay first. That queue is empty afterwards.
         let one = try await broker.martlet("waits", "bring-back", "--where", filter, "--limit", "3", "--json")
         #expect(one.exit.status == .exited(0), "\(one.errors)")
         #expect(try JSONDocument(#require(one.output.last)).root["brought_back"]?.int == 3)
@@ -68,7 +68,7 @@ import Testing
         DeadLetterQueue.expect(taken.sorted { $0.id < $1.id }, are: expired)
         #expect(taken.allSatisfy { $0.properties.expiration == nil })
 
-        // A request for a queue outside the topology stays.
+        // A request for a queue outside the topology stays in the wait queue.
         let rest = try await broker.martlet("waits", "bring-back", "--all")
         #expect(rest.exit.status == .exited(1))
         #expect(rest.output == ["brought back 6, not published 1, kept in the queue; read 7"])
@@ -79,7 +79,7 @@ import Testing
         #expect(try await broker.consume(1, from: "wait.1h.1").count == 1)
     }
 
-    /// Held requests would exceed their delay.
+    // A request that the command holds cannot return when its delay ends.
     @Test func aPacedBringBackHoldsFewRequests() async throws {
         let broker = try await DeadLetterQueue("paced", deliveryLimit: nil)
         try await broker.publish((0..<300).map { waiting(broker, $0, code: "Shutdown") })
@@ -88,7 +88,7 @@ import Testing
                 + ["--url", broker.url, "--prefix", broker.prefix])
         let line = try await command.output.line { $0.contains("brought_back") }
         #expect(try JSONDocument(line).root["event"]?.string == "brought_back")
-        // If 300 requests were held, none would be ready.
+        // If the command held all 300 requests, no request would be ready.
         #expect(try await broker.count(in: "wait.1h.1") > 200)
         command.send(signal: SIGINT)
         #expect(try await command.exit().status == .exited(130))
@@ -144,7 +144,8 @@ import Testing
         #expect(try await broker.count(in: "unrouted") == 0)
     }
 
-    /// A result that RabbitMQ would discard at the next return is renewed with its routing key.
+    /// If RabbitMQ would discard a result at its next return, the command publishes the result again with its routing
+    /// key.
     @Test func aWornResultKeepsItsRoutingKey() async throws {
         let broker = try await DeadLetterQueue("wornresult", deliveryLimit: nil)
         try await BrokerClients.withAdmin(broker.url) { _ = try await $0.deleteQueue("wornresult.results") }

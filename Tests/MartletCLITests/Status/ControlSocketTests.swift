@@ -18,7 +18,7 @@ import Threads
         ControlSocket.folders(of: 7) { environment[$0] }
     }
 
-    /// Commands rarely have the environment of the worker.
+    // Commands rarely have the environment of the worker.
     @Test(arguments: [
         ["RUNTIME_DIRECTORY": "/run/martlet"], ["XDG_RUNTIME_DIR": "/run/user/7"], ["RUNTIME_DIRECTORY": "/a:/b"], [:],
     ])
@@ -74,7 +74,7 @@ import Threads
         return StatusCommand(options: command.options) { [.socket(path)] }.run()
     }
 
-    /// An unresponsive worker delays the status by seconds.
+    // An unresponsive worker delays the status by seconds.
     @Test(.timeLimit(.minutes(2))) func aKeyEndsAStatusDuringASlowResponse() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("1.sock")

@@ -116,7 +116,7 @@ import Text
         #expect(status.lanes == [.init(number: 0)] && status.prefix == nil && status.totals == WorkerTotals())
     }
 
-    /// The counts are from another process.
+    // The response of another process may be malformed.
     @Test(arguments: [
         #"{"bounds_nanoseconds":[2,1],"counts":[0,0,0]}"#, #"{"bounds_nanoseconds":[1],"counts":[1]}"#,
         #"{"bounds_nanoseconds":[-1],"counts":[1,1]}"#, #"{"bounds_nanoseconds":[1],"counts":[1,9007199254740993]}"#,
@@ -133,7 +133,7 @@ import Text
         return StatusTable(lines: [line, line], seconds: 2, hasColors: false).text
     }
 
-    /// Each number of a status at both ends of the range: the table is drawn, or the status refused.
+    /// For each number at both ends of its range, the table is printed or the status is refused.
     @Test func anExtremeNumberTrapsNowhere() throws {
         let text = Self.completeJSON
         for number in text.matches(of: /[:,\[](-?[0-9]+)(?=[,\]}])/).map({ $0.1 }) {
@@ -153,7 +153,7 @@ import Text
         _ = try? Self.table(of: #"{"worker":"w","totals":\#(totals)}"#)
     }
 
-    /// `publish --wait` names the workers that may consume its requests.
+    // `publish --wait` names the workers that may consume its requests.
     @Test func workersOfOtherPrefixesOrBrokersAreIgnored() throws {
         let status = Self.status()
         #expect(status.uses(broker: "rabbit:5672", prefix: "push"))
@@ -177,7 +177,7 @@ import Text
         #expect(Endpoint(host: host, port: 9780).isLoopback == isLoopback)
     }
 
-    /// Pushes do not need channel commands.
+    // Pushes do not need channel commands.
     @Test func channelCommandsDoNotAffectReadiness() throws {
         var status = Self.status()
         #expect(try JSONDocument(status.json).root["channel_commands"] == nil)
@@ -305,7 +305,7 @@ import Text
             ])
     }
 
-    /// A queue without consumers and messages.
+    /// The table shows a queue that has no consumers and no messages.
     @Test func anUnusedQueueIsShown() throws {
         let names = ["push.requests", "push.wait.30s.1"]
         let status = Self.status(queues: names.map { .init(name: $0) })
@@ -313,7 +313,7 @@ import Text
             Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS CHECKED", "push.requests 0 0 4s ago"])
     }
 
-    /// The command ends exactly this pause.
+    /// The printed command resumes exactly this pause.
     @Test(arguments: [
         (PauseScope.everything, "martlet resume"), (.key("ABC123DEFG"), "martlet resume --key ABC123DEFG"),
         (.topic("com.example.app"), "martlet resume --topic com.example.app"),
@@ -329,7 +329,7 @@ import Text
         #expect(ElapsedTime.text(seconds: seconds) == text)
     }
 
-    /// Prometheus metrics: gauges of the current status, in addition to counters.
+    /// The worker exports its current status as gauges, in addition to counters.
     @Test func theStatusBecomesGauges() {
         let metrics = MetricsRegistry()
         func write(_ status: WorkerStatus) {

@@ -7,7 +7,7 @@ extension SystemTests {
     @Suite struct APNSOutage {
         enum Outage: CaseIterable {
             case unreachable
-            /// A server at the address of APNs whose certificate the worker does not trust.
+            /// A server at the address of APNs with a certificate that the worker does not trust.
             case untrustedServer
         }
 
@@ -72,7 +72,8 @@ extension SystemTests {
             _ = try await fixture.testClient.getAll(from: "\(prefix).overheard")
             try await fixture.expectNothingLeft()
             let pushes = Pushes(try fixture.recorded() + fixture.recorded(in: "back"))
-            // APNs may have accepted a push that was in flight both before and after the outage.
+            // APNs may have accepted a push twice: before the outage, when the push was in flight, and after the
+            // outage.
             let lost = samples.filter { pushes.acceptedCount(of: $0) == 0 }
             #expect(lost.map(\.id) == [])
             await fixture.testClient.close()

@@ -32,7 +32,7 @@ extension SystemTests {
                 let held = Sample.make(20, from: 100)
                 try await fixture.publish(held)
                 var sentence = ""
-                // The lane also probes the other endpoint, whose breaker logs the same message.
+                // The lane also probes the other endpoint, and its breaker logs the same message.
                 while !sentence.contains(":\(fixture.port)") {
                     sentence = try await worker.waitForLog("breaker opened, pushes held").root["error"]?.string ?? ""
                 }

@@ -30,7 +30,8 @@ extension BrokerFaultTests {
             try await broker.start()
             try await worker.waitForLog("ready")
 
-            // Results whose confirms were lost, and deliveries to this test, are repeated with the same message ID.
+            // Results may arrive again with the same message ID: the worker repeats results whose confirms were lost,
+            // and the broker redelivers unacknowledged results to this test.
             try await fixture.testClient.collected(fixture.queue("results"), ids: samples.count)
             // This request is queued behind all repeated messages.
             samples.append(Sample(samples.count))

@@ -3,7 +3,7 @@ import TestKit
 
 /// A broker that tests may stop and disrupt, and that also accepts TLS.
 ///
-/// `BrokerFaultTests` and `ChangingWorkerTests` each have their own.
+/// `BrokerFaultTests` and `ChangingWorkerTests` each have their own broker.
 struct DisruptableBroker {
     /// The broker of `BrokerFaultTests`.
     static var shared: PrivateBroker {

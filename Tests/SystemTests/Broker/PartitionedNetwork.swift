@@ -3,8 +3,8 @@ import TestKit
 
 /// A network that silently drops packets between the nodes of a cluster.
 ///
-/// The rules are iptables rules in this process's own network namespace. `deploy/trial/cluster` creates the namespace
-/// if the script runs as root.
+/// iptables rules in this process's own network namespace drop the packets. The script `deploy/trial/cluster` creates
+/// the namespace if it runs as root.
 struct PartitionedNetwork {
     /// Whether the process runs in its own network namespace.
     static let isAvailable = Glibc.getenv("MARTLET_OWN_NETWORK") != nil
@@ -14,7 +14,7 @@ struct PartitionedNetwork {
 
     private let ports: String
 
-    /// Adds rules that mark each connection with the nodes at its ends, which are identified by their group IDs.
+    /// Adds rules that mark each connection with the nodes at its ends. The group IDs identify the nodes.
     init(_ cluster: PrivateCluster) async throws {
         ports = cluster.nodes.map { "\($0.distributionPort)" }.joined(separator: ",")
         for node in cluster.nodes.indices {

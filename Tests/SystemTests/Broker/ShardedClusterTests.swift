@@ -191,7 +191,7 @@ extension SystemFixture {
         return try #require(cluster.nodes.firstIndex { $0.nodeName == leader })
     }
 
-    /// Publishes requests until the task is cancelled, and repeats each request until the broker confirms it.
+    /// Publishes requests until the task is canceled, and repeats each request until the broker confirms it.
     ///
     /// - Returns: All published requests, and the IDs of those that were published more than once.
     fileprivate func publishSteadily(

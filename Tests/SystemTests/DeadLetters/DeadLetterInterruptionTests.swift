@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension BrokerFaultTests {
-    /// A redrive that is interrupted at a random moment and then run again to completion.
+    /// A redrive that is interrupted at a random moment, and is then run again to completion.
     @Suite struct DeadLetterInterruption {
         private static let rounds = LongForm.pick(100, short: 6)
         /// The period of broker restarts, in rounds.

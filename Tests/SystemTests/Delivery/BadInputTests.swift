@@ -59,7 +59,7 @@ extension SystemTests {
 
         /// Redelivers a message whose headers fill a frame.
         ///
-        /// The broker adds a header and exceeds the negotiated frame size.
+        /// The broker adds a header, so the redelivered header frame exceeds the negotiated frame size.
         @Test func headersThatFillAFrameCanBeRedelivered() async throws {
             let fixture = try await SystemFixture("full")
             try await fixture.applyTopology()

@@ -11,7 +11,7 @@ struct BadMessage {
     var deadClass: String
     var code: String
     var properties = RawProperties()
-    /// The expected attempt count of the dead letter; not 0 if the message has a valid `push-attempt` header.
+    /// The expected attempt count of the dead letter: the value of a valid `push-attempt` header, or else 0.
     var attempts = 0
     /// Whether the message exceeds the size limit. The worker rejects it, and the broker dead-letters it.
     var isOversized = false
@@ -29,7 +29,8 @@ struct BadMessage {
 
     static let bodyBytesMax = 1 << 20
 
-    /// Returns `count` messages, cycling through all kinds, followed by the large messages and deeply nested headers.
+    /// Returns `count` messages that cycle through all kinds, then the large messages, and then messages whose headers
+    /// are nested to the limit.
     ///
     /// The same seed produces the same messages.
     static func make(_ count: Int, seed: UInt64) throws -> [BadMessage] {

@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     /// Requests whose AMQP `expiration` passes while they are queued at the broker.
     @Suite struct ExpiredRequests {
-        /// Upgrades the topology of an earlier version, which dead-lettered expired requests.
+        /// Upgrades a topology of an earlier version, in which expired requests became dead letters.
         @Test func eachExpiredRequestGetsAResultAndIsNoDeadLetter() async throws {
             let fixture = try await SystemFixture("late")
             try await fixture.applyTopology()

@@ -7,7 +7,8 @@ import Testing
 extension SystemTests {
     /// A request that kills each worker that consumes it. The test itself kills the workers.
     @Suite struct Poison {
-        /// The number of killed workers: three with the request queue, two with the quarantine queue.
+        /// The number of killed workers: three while the request is in the request queue, two while it is in the
+        /// quarantine queue.
         private static let deaths = 5
         private static let otherRequests = 40
 
@@ -43,7 +44,8 @@ extension SystemTests {
             #expect(results[poison].map(\.error) == ["quarantine.redelivered"])
             let unexpected = results.unexpected(samples) { $0.allSatisfy { $0.outcome == "accepted" } }
             #expect(unexpected.map(\.id) == [])
-            // A request that had a result but was unacknowledged when its worker died is reported again.
+            // A request that had a result but was unacknowledged when its worker died is reported again, at most once
+            // for each killed worker.
             let repeated = samples.filter { results[$0].count > 1 + Self.deaths }
             #expect(repeated.map(\.id) == [])
             let letters = try await fixture.testClient.collected(fixture.queue("dead"), atLeast: 1)

@@ -67,9 +67,9 @@ struct Results {
 }
 
 extension SystemFixture {
-    /// Waits until each sample has a result, and returns all results.
+    /// Waits until each sample has a result, except at most `lostMax` samples, and returns all results.
     ///
-    /// The result queues must be collected.
+    /// The test client must already collect from the result queues.
     ///
     /// - Parameters:
     ///   - lostMax: The number of samples whose results the test may have deleted.
@@ -91,7 +91,7 @@ extension SystemFixture {
                 throw ProcessError(
                     "\(missing.count) of \(samples.count) requests have no result, such as \(missing.first ?? "")")
             }
-            // Each result reports one request.
+            // Each result reports one request, so at least as many results must arrive as are missing.
             _ = try await testClient.hasCollected(
                 results.readCount + missing.count - lostMax, from: queues.map { self.queue($0) }, within: left)
         }
@@ -114,7 +114,7 @@ extension SystemFixture {
     ///
     /// Call this function after all workers have exited. Until then, a request with a result may be pushed again.
     ///
-    /// - Parameter queues: The result queues' names without the prefix. Each must be collected.
+    /// - Parameter queues: The result queues' names without the prefix. The test client must collect from each.
     func allResults(in queues: [String] = ["results"]) async throws -> Results {
         var results = Results()
         for queue in queues {

@@ -80,7 +80,8 @@ extension BrokerFaultTests {
             }
         }
 
-        /// Freezes the broker, in the short form for longer than the heartbeat timeout, in the long form for less time.
+        /// Freezes the broker: in the short form for longer than the heartbeat timeout, in the long form for less
+        /// time.
         @Test func aBrokerThatFreezes() async throws {
             try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
                 await load.broker.pause()
@@ -89,7 +90,7 @@ extension BrokerFaultTests {
             }
         }
 
-        /// The state that a disruption works on and may change.
+        /// The state of a run, which a disruption uses and may change.
         private final class Load {
             let fixture: SystemFixture
             let broker: PrivateBroker

@@ -21,7 +21,7 @@ extension SystemTests {
             }
             try await fixture.apns.request("DELETE", "/v1/faults/busy")
 
-            // A breaker that is still open returns some requests to a wait queue.
+            // While a breaker is still open, the worker publishes some requests to a wait queue again.
             var results: Results?
             try await poll(until: "a result of each request", every: .zero) {
                 let last = try await martlet(fixture, "bring-back", "--all").last

@@ -16,6 +16,8 @@ struct SystemFixture {
     private let delays: [String]
     private let brokerURL: String
 
+    /// Starts a simulator and writes the configuration. Does not apply the topology.
+    ///
     /// - Parameters:
     ///   - prefix: The prefix of the topology's names, different for each test.
     ///   - broker: The `amqp` URL that the test itself uses; nil for the shared broker.
@@ -60,7 +62,7 @@ struct SystemFixture {
     /// The port of the simulator's production endpoint.
     var port: UInt16 { UInt16(apns.port) }
 
-    /// Returns the name of a queue or exchange of the topology, such as `results`.
+    /// Returns the name of a queue or exchange with the topology's prefix.
     func queue(_ word: String) -> String { "\(prefix).\(word)" }
 
     /// The names of the wait queues, which are also the names of their exchanges.
@@ -75,7 +77,7 @@ struct SystemFixture {
 
     /// Starts a worker and does not wait until it is ready.
     ///
-    /// - Parameter environment: Arguments of `env`, which change the environment of the tests.
+    /// - Parameter environment: Arguments of `env`, which change the environment that the worker inherits.
     func startWorker(_ environment: [String] = []) async throws -> ChildProcess {
         try await ChildProcess(
             ["/usr/bin/env"] + environment + [Products.executable("martlet"), "worker", "--config", configuration])
@@ -107,7 +109,7 @@ struct SystemFixture {
         return messages
     }
 
-    /// Checks that all queues except the results are empty, and that there are `dead` dead letters.
+    /// Checks that the request, expired, unrouted and wait queues are empty, and that there are `dead` dead letters.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
             let count = try await testClient.getAll(from: queue).count

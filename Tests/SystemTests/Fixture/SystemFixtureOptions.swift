@@ -20,7 +20,7 @@ extension SystemFixture {
         /// Keys in addition to the demonstration key.
         var keys: [FixtureKey] = []
         var certificates: [FixtureCertificate] = []
-        /// The limits of apps of `keys`, in YAML's flow style, by bundle ID.
+        /// The limits of the apps in `keys`, in YAML's flow style, by bundle ID.
         var appLimits: [String: String] = [:]
         /// The retry delays, in the configuration's format.
         var delays = ["1h"]

@@ -46,7 +46,7 @@ extension ToolTests {
             #expect(counters["distinct_ids"]?.int == 1000)
             #expect(counters["requests_abandoned"]?.int == 0)
             #expect(counters["connections"]?.int == 1)
-            // aioapns needs about half a millisecond to write a push, so some hundred pushes are in flight.
+            // aioapns needs about half a millisecond to write a push, so dozens or hundreds of pushes are in flight.
             // Sequential pushes would take 100 seconds.
             let peak = try #require(counters["in_flight_max"]?.int)
             #expect((32...1000).contains(peak), "\(peak) in flight")

@@ -4,12 +4,14 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// The page Incidents: its commands print the documented output during the incident that each section describes.
+    /// The operators' page Incidents. During the incident that a section describes, its commands print the documented
+    /// output.
     @Suite struct IncidentsPage {
         private static let shop = "com.example.shop"
         private static let news = "com.example.news"
 
-        /// A worker of the page's app, with its control socket in the fixture's folder.
+        /// Returns options for a worker that pushes to the apps of a key, with its control socket in the fixture's
+        /// folder.
         private static func options(_ key: FixtureKey) -> SystemFixture.Options {
             SystemFixture.Options(keys: [key], delays: ["10m"], lanes: 2, admin: OperatorHarness.admin)
         }

@@ -2,11 +2,11 @@ import TestKit
 
 /// A command of an operators' page, with its documented output.
 struct PageCommand {
-    /// Empty for a block without a command.
+    /// The command; empty for a block without a command.
     var text = ""
     var output: [String] = []
 
-    /// Returns the blocks of a section that have no language, each with its commands.
+    /// Returns the commands of each code block in a section, except blocks with a language.
     ///
     /// - Parameters:
     ///   - page: The name of an operators' page.
@@ -34,8 +34,8 @@ struct PageCommand {
         return blocks
     }
 
-    /// Runs the command in a folder with the configuration `martlet.yaml`, and returns the lines of both output streams,
-    /// as a terminal shows them, without those about a slow broker.
+    /// Runs the command in a folder with the configuration `martlet.yaml`, and returns the lines of both output
+    /// streams as a terminal shows them. Omits the lines about a slow broker.
     func run(in directory: TemporaryDirectory, status: Int32 = 0) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let command = text.replacing(/\/etc\/martlet\/\w+\.yaml/, with: "martlet.yaml")
@@ -53,7 +53,8 @@ struct PageCommand {
         return output.withoutBrokerNotices
     }
 
-    /// Returns whether an output is the documented one. A line `…` of the page stands for any number of lines.
+    /// Returns whether an output matches the documented output. A line `…` of the page matches any number of
+    /// lines.
     func matches(_ printed: [String]) -> Bool {
         var rest = Self.shape(printed)[...]
         var mayOmit = false
@@ -70,8 +71,8 @@ struct PageCommand {
         return mayOmit || rest.isEmpty
     }
 
-    /// Returns output with the values replaced that differ between two runs: IDs, ages, numbers, hosts, files, and the
-    /// prefix of the topology.
+    /// Returns output in which the values that differ between two runs are replaced: IDs, ages, numbers, hosts,
+    /// files, and the prefix of the topology.
     static func shape(_ output: [String]) -> [String] {
         output.filter { !$0.isEmpty }.map { line in
             line.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")

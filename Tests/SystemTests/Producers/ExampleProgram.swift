@@ -29,7 +29,7 @@ struct ExampleProgram: Sendable, CustomStringConvertible {
         return String(block.1)
     }
 
-    /// Returns the program with other timeouts in seconds.
+    /// Returns the program with other timeouts, in seconds.
     func limited(confirm: Int, result: Int) throws -> ExampleProgram {
         let changed = text.replacing("CONFIRM_SECONDS = 10", with: "CONFIRM_SECONDS = \(confirm)")
             .replacing("RESULT_SECONDS = 30", with: "RESULT_SECONDS = \(result)")
@@ -38,7 +38,7 @@ struct ExampleProgram: Sendable, CustomStringConvertible {
         return ExampleProgram(name: name, text: changed)
     }
 
-    /// Runs the program and returns its exit status and output lines.
+    /// Runs the program and returns its exit status, and the lines of its output and errors.
     func run(
         _ device: String, broker url: String, in directory: TemporaryDirectory
     ) async throws -> (status: ChildExit.Status, output: [String], errors: [String]) {

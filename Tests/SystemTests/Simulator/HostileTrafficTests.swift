@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension ToolTests {
-    /// Hostile clients, together with a well-behaved one.
+    /// Hostile clients, together with a well-behaved client.
     @Suite struct HostileTraffic {
         private static let requestsBefore = 5000
         private static let requests = LongForm.pick(60_000, short: 20_000)
@@ -47,7 +47,7 @@ extension ToolTests {
                 let beside = try await time(Self.requests)
                 #expect(beside <= alone * Self.costMax, "\(beside) beside \(crowd), \(alone) alone")
                 #expect(try await crowd.waits { $0.halfOpen.count == Crowd.halfOpenCount })
-                // Connections in the kernel's accept queue, which the simulator does not accept, are not counted.
+                // Connections that wait in the kernel's accept queue are not counted.
                 #expect(try await crowd.waits { _ in try await open() <= Crowd.slowReaderCount }, "\(crowd)")
                 #expect(try await crowd.waits { $0.floods.allSatisfy(\.isClosed) }, "\(crowd)")
                 let mebibytes = simulator.process.peakResidentBytes >> 20
@@ -64,7 +64,7 @@ extension ToolTests {
     }
 }
 
-/// Hostile clients: thousands of half-open connections, and some that flood the server or never read.
+/// Hostile clients: thousands of half-open connections, and some clients that flood the server or never read.
 private final class Crowd: CustomStringConvertible {
     static let halfOpenCount = 10_000
     private static let connectsPerStep = 50
@@ -140,8 +140,8 @@ private final class Crowd: CustomStringConvertible {
     private static let get =
         HPACKWriter.indexed(2) + HPACKWriter.indexed(7) + HPACKWriter.indexed(4) + HPACKWriter.literal(nameOf: 1, "a")
 
-    /// Requests that are reset immediately, PING frames, oversized header lists, endless CONTINUATION frames, and
-    /// garbage.
+    /// The input of the flooding clients: requests that are reset immediately, PING frames, oversized header lists,
+    /// endless CONTINUATION frames, and garbage.
     private static let floods: [[UInt8]] = [
         (0..<2000).flatMap { number in
             let stream = UInt32(number * 2 + 1)

@@ -36,7 +36,8 @@ extension ChangingWorkerTests {
                     simulator: ["--delay-ms", "1000"], drainDeadlineSeconds: Self.drainDeadlineSeconds,
                     resendsUnknown: false))
             let (summary, counters) = try await Self.drain(fixture, samples: 4000, afterResults: 1) { worker in
-                // The simulator now accepts concurrent pushes. Wait until 500 are unanswered, then kill it.
+                // The simulator now accepts concurrent pushes. Wait until 500 pushes are unanswered, then kill the
+                // simulator.
                 try await fixture.waitForUnansweredRequests(500)
                 fixture.simulator.send(signal: SIGKILL)
             }

@@ -65,7 +65,7 @@ final class OperatorHarness {
         ).root
     }
 
-    /// Returns the status and the body of an HTTP response.
+    /// Sends a GET request to the worker and returns the status and the body of the response.
     func request(_ path: String) async throws -> (Int, String) {
         let (exit, output, errors) = try await ChildProcess.run([
             "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "%{http_code}",

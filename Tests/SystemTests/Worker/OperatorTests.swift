@@ -65,7 +65,7 @@ extension BrokerFaultTests {
                 ])
                 _ = try await old.output.line { $0 == "ACCEPT" }
                 try await harness.publish(5)
-                // The other endpoint is unreachable.
+                // The other endpoint is unreachable, so its breaker opens with another error.
                 let line = try await harness.logs("breaker.opened", with: ":\(harness.fixture.port)")
                 #expect(line["error"]?.string?.contains("no TLS version in common") == true)
                 try await harness.expect(
@@ -110,7 +110,7 @@ extension BrokerFaultTests {
             try await OperatorHarness.with("fulldisk") { harness in
                 // The broker reports the alarm only to connections that publish.
                 #expect(try await harness.martlet("pause", "--socket", harness.socket) == 0)
-                // The consumer is cancelled 50 to 250 ms later (decision 33).
+                // The consumer is canceled 50 to 250 ms later (decision 33).
                 let broker = harness.broker
                 while try await broker.rabbitmqctl("list_consumers", "queue_name").contains("fulldisk.requests") {}
                 try await harness.publish(50)

@@ -238,7 +238,7 @@ extension ChangingWorkerTests {
                 func set(_ word: String, _ app: String) async throws {
                     #expect(try await harness.martlet(word, "--socket", harness.socket, "--topic", app) == 0)
                 }
-                // A user without read permission sees the topology, but its lanes cannot consume.
+                // A user without read permission can check the topology, but the lanes of this user cannot consume.
                 options.url = try await harness.broker.addUser("blind", password: "blind")
                 try await harness.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", "^$")
                 try await set("pause", "com.example.resumed")

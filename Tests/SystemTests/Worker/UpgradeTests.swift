@@ -61,7 +61,7 @@ extension SystemTests {
             let reported = try await fixture.allResults()
 
             try await fixture.expectNothingLeft()
-            // The wait queue of the earlier version.
+            // The wait queue of the earlier version must be empty too.
             #expect(try await fixture.testClient.getAll(from: fixture.queue("retry.1s")).isEmpty)
             #expect(try await fixture.testClient.count(in: fixture.queue("quarantine")) == 0)
             let pushes = try Pushes(await fixture.end())

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The answer is foreign input: only a number of rejected spans counts.
+    // The response is foreign input. Only a positive number of rejected spans counts as a loss.
     @Test(arguments: [
         "", "[]", "no JSON", #"{"partialSuccess":{}}"#, #"{"partialSuccess":{"rejectedSpans":"x"}}"#,
         #"{"partialSuccess":{"rejectedSpans":-1}}"#, #"{"partialSuccess":[1]}"#,
@@ -115,7 +115,8 @@ private final class Harness {
             let harness = try Harness(loop)
             var failure: (any Error)?
             do { try await body(harness) } catch { failure = error }
-            // Closing the connection unblocks the exporter: a running thread would write into the log of another test.
+            // Closing the connection unblocks the exporter's thread, which could otherwise write into the log of
+            // another test.
             harness.collector.close()
             try await loop.wait { harness.exporter.queue.close(withinMilliseconds: 0) }
             if let failure { throw failure }
@@ -146,7 +147,7 @@ private final class Harness {
         OTLPDocument(serviceName: "push", worker: "host.42", version: "1.2.3").json(Self.spans(count))
     }
 
-    /// Checks the events that were logged since the last call, and the text of the first.
+    /// Checks the events that were logged since the last call, and the text of the first event.
     func expectLogged(
         _ events: [String], _ words: String = "", _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -12,7 +12,7 @@ extension ToolTests.Page {
         try await fixture.browser.press(.enter)
         try await fixture.browser.wait(
             until: "document.querySelector('#clock-reading').textContent.includes('1 h 5 min ahead')")
-        // The provider token was issued by this machine's clock.
+        // The provider token has the time of this machine's clock, so the simulator considers it expired.
         #expect(try await fixture.push(payload) == 403)
         try await fixture.tab(to: "#reset")
         try await fixture.browser.press(.enter)

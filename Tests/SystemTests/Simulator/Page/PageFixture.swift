@@ -10,6 +10,8 @@ struct PageFixture {
     let origin: String
     private let directory: TemporaryDirectory
 
+    /// Starts a simulator, and opens its page in a browser.
+    ///
     /// - Parameter options: Additional options of the simulator.
     init(_ options: String...) async throws {
         directory = try TemporaryDirectory("page")
@@ -84,7 +86,7 @@ struct PageFixture {
         #expect(try await simulator.process.terminate().status == .exited(0))
     }
 
-    /// Writes a screenshot to the folder that MARTLET_PICTURES names, if it is set.
+    /// Writes a screenshot to the folder that MARTLET_PICTURES names; does nothing if the variable is not set.
     func writePicture(_ name: String) async throws {
         guard let folder = getenv("MARTLET_PICTURES").map({ String(cString: $0) }) else { return }
         let arrived = "Promise.all(document.getAnimations().map((animation) => animation.finished)).then(() => true)"
