@@ -55,7 +55,7 @@ actor AMQPHarness {
     private var consumerHandlers: [ObjectIdentifier: TestConsumerHandler] = [:]
     private var sessionHandlers: [ObjectIdentifier: TestSessionHandler] = [:]
 
-    /// Returns the handler with which a consumer is started.
+    /// Returns the handler of a consumer. The first call creates the handler.
     func handler(of consumer: Consumer) -> TestConsumerHandler {
         let id = ObjectIdentifier(consumer)
         let handler = consumerHandlers[id] ?? TestConsumerHandler()
@@ -63,7 +63,7 @@ actor AMQPHarness {
         return handler
     }
 
-    /// Returns the handler with which a connection, a publisher or administration is started.
+    /// Returns the handler of a connection, a publisher or an administrator. The first call creates the handler.
     func handler(of session: AnyObject) -> TestSessionHandler {
         let id = ObjectIdentifier(session)
         let handler = sessionHandlers[id] ?? TestSessionHandler()
@@ -145,7 +145,7 @@ actor AMQPHarness {
 
     private var acknowledging: Consumer?
 
-    /// Counts deliveries that are requeued.
+    /// Returns a log that counts requeued deliveries from now on.
     func countReturns() -> EventLog {
         let log = EventLog()
         broker.onRequeue = { _, _ in log.count += 1 }

@@ -35,7 +35,8 @@ import Testing
     private static let exchangeUnbindOK = Peer.method(1, 40, 51)
     private static let missingExchange = close(404, "NOT_FOUND - no exchange 'results' in vhost '/'")
 
-    /// The plugin refuses the arguments. Without the plugin, the broker does not know the type.
+    // With the plugin, the broker refuses the arguments. Without the plugin, the broker does not know the exchange
+    // type.
     @Test(arguments: [
         (close(406, "PRECONDITION_FAILED - hash-header and hash-property are mutually exclusive"), true),
         (close(403, "ACCESS_REFUSED - access to exchange 'hashed' in vhost '/' refused for user 'worker'"), true),
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ first checks the permission for the destination exchange, then the permission for the source exchange.
+    // RabbitMQ first checks the permission for the destination exchange, then the permission for the source exchange.
     @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
     func theRefusedExchangeShowsThePermissionToPublish(refused: String?, mayPublish: Bool) {
         let refusal = Self.close(403, "ACCESS_REFUSED - access to exchange '\(refused ?? "")' in vhost '/' refused")
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    /// The scripted broker ignores the priority.
+    // The scripted broker ignores the priority.
     @Test func aConsumerThatTheBrokerAcceptsEndsWithoutALossOfMessages() {
         AMQPHarness.play { harness in
             try harness.broker.start()

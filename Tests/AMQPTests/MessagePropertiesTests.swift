@@ -24,7 +24,7 @@ import Testing
         + short("user") + short("app") + short("cluster")
 
     @Test func allPropertiesAreRead() {
-        // Bytes precede the list, as in a delivery.
+        // Other bytes precede the property list, as in a delivery.
         let properties = MessageProperties(storage: [1, 2, 3] + Self.all, start: 3)
         #expect(properties.contentType == "application/json")
         #expect(properties.contentEncoding == "utf-8")
@@ -98,7 +98,7 @@ import Testing
         #expect(MessageProperties(storage: [], start: 5).contentType == nil)
     }
 
-    /// An array needs five bytes for each level, and a table also the empty name of its only field.
+    // Each nested array needs five bytes. Each nested table needs a sixth byte for the empty name of its only field.
     @Test(arguments: [[UInt8(ascii: "A")], [0, UInt8(ascii: "F")]])
     func deeplyNestedHeadersAreReadWithABoundedStack(opening: [UInt8]) throws {
         let levels = 130_000 / (opening.count + 4)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// The broker answers unread messages only after the alarm.
+    // During an alarm, the broker reads no messages, so it confirms messages in transit only after the alarm.
     @Test func aLongAlarmDoesNotCloseTheChannel() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// The behavior of RabbitMQ 3.10 while a queue's leader is cut off from the other nodes.
+    // RabbitMQ 3.10 sends no confirms while a queue's leader is cut off from the other nodes.
     @Test func aChannelWithoutConfirmsIsReplacedOnceAConfirmIsLate() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -128,7 +128,7 @@ import Testing
             harness.publish(AMQPHarness.message("before"), publisher)
             await harness.pass(.milliseconds(500))
             harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
-            // The message is sent before the previous message is confirmed.
+            // This message is sent before the first message is confirmed.
             guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else {
                 return fail("the message was confirmed")
             }
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// The behavior of a RabbitMQ 3.10 channel that waits 7 s per message for a node that was cut off.
+    // A RabbitMQ 3.10 channel may wait 7 s for each message, because a node was cut off, and then refuse the message.
     @Test func aChannelThatRefusesSlowlyIsReplacedWithItsConnection() {
         AMQPHarness.play { harness in
             try harness.broker.start()

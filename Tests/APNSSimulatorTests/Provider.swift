@@ -53,7 +53,7 @@ struct Conversation {
     var connection = ConnectionMemory()
     var rates = RateLimit()
     var now = Provider.now
-    /// The provider token of pushes without another token.
+    /// The provider token of each push that sets no other token.
     var token: String
 
     init(_ provider: Provider, options: RuleOptions = RuleOptions()) throws {

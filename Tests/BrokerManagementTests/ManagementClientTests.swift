@@ -10,7 +10,7 @@ import Threads
 
 /// Responses of the management API and of other servers at its address.
 @Suite struct ManagementClientTests {
-    /// Returns the snapshot of a topology from a server with a response for each path.
+    /// Returns the snapshot of a topology, read from a server that answers each path with `answer`.
     private func snapshot(
         onWait: @escaping @Sendable (String) -> Void = { _ in },
         of answer: @escaping @Sendable ([String]) -> AdminResponse
@@ -33,7 +33,7 @@ import Threads
         return String(failure.message.drop { $0 != " " }.dropFirst())
     }
 
-    /// The response of RabbitMQ 3.10 with `management.disable_stats`.
+    // RabbitMQ 3.10 responds like this with `management.disable_stats`.
     @Test func disabledStatisticsAreNotWaitedFor() async throws {
         let notices = Notices()
         let snapshot = try await snapshot(onWait: notices.add) { path in
@@ -100,7 +100,7 @@ import Threads
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
-    /// `@unchecked Sendable`: the lock guards the sentences.
+    /// The recorded notices. The class is `@unchecked Sendable`, because the lock guards the sentences.
     private final class Notices: @unchecked Sendable {
         private let lock = ThreadLock()
         private var sentences: [String] = []

@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TopologyDeclarerTests {
     private static let topology = Topology(waits: [WaitDelay(seconds: 30)])
 
-    /// Passes an administrator that is connected to a broker with nothing but the default exchange.
+    /// Calls `body` with a broker that has nothing but the default exchange, and with an administrator that is
+    /// connected to the broker.
     private func withBroker<Result: Sendable>(
         _ body: @escaping @Sendable (ScriptedBroker, BrokerAdmin) async throws -> Result
     ) async throws -> Result {

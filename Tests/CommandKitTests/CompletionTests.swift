@@ -31,7 +31,7 @@ import Testing
         #expect(try await BashOffers.completing(words[1], of: words[0], by: script, in: folder) == Set(offered))
     }
 
-    /// If documents are options, a program with several commands completes them as the first word.
+    // If documents are options, a program with several commands completes them as the first word.
     @Test(arguments: [("--ma", ["--manual"]), ("--completion ", ["bash", "zsh"]), ("lau", ["launch"])])
     func bashCompletesDocumentOptions(_ line: String, _ offered: [String]) async throws {
         let folder = try TemporaryDirectory("completion")
@@ -41,7 +41,7 @@ import Testing
         #expect(try await BashOffers.completing(line, of: "fleet", by: script, in: folder) == Set(offered))
     }
 
-    /// The line that zsh completes, on a pseudo-terminal (zpty).
+    /// The typed line, and the line to which zsh completes it, on a pseudo-terminal (zpty).
     @Test(arguments: [
         ("fleet lau", "fleet launch"), ("fleet harbor op", "fleet harbor open"),
         ("fleet harbor list --m", "fleet harbor list --map="),

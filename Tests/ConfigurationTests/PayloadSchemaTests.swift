@@ -39,7 +39,7 @@ import Testing
         #expect(try harness.lacks() == "a")
 
         try harness.write("shop.json", #"{"required":["longer"]}"#)
-        // A changing file may be incomplete. The file is read when two checks find it unchanged.
+        // A changing file may be incomplete. The file is read when two consecutive checks find it unchanged.
         #expect(harness.checks(3) == [false, true, false])
         #expect(try harness.lacks() == "longer")
 
@@ -97,7 +97,7 @@ import Testing
         #expect(try harness.lacks() == "new")
     }
 
-    /// Unchanged files are the same file in both releases.
+    // Unchanged files are the same file in both releases.
     @Test func aReleaseOfHardLinksIsWatched() throws {
         let harness = try Harness(
             ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
@@ -137,7 +137,7 @@ import Testing
         #expect(try harness.lacks() == "b")
     }
 
-    /// Time and length may stay the same.
+    // The file's modification time and length may stay the same.
     @Test func changedPermissionsAreAChange() throws {
         let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
         #expect(harness.checks(2) == [false, false])
@@ -261,7 +261,7 @@ private final class Harness {
 
     func checks(_ count: Int) -> [Bool] { (0..<count).map { _ in reloader.check() } }
 
-    /// Changes the file before each check.
+    /// Runs checks, and changes the file before each check. Returns the results of the checks.
     func checks(_ count: Int, whileWriting name: String) throws -> [Bool] {
         try (0..<count).map { count in
             try write(name, "{" + String(repeating: " ", count: 9 + count) + "}")
@@ -290,7 +290,7 @@ private final class Harness {
         return violation.map { String($0.message.dropFirst(#"lacks the property ""#.count).dropLast()) }
     }
 
-    /// Returns the lines since the last call.
+    /// Returns the log lines since the last call.
     func lines() -> [String] { log.lines() }
 
     func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }

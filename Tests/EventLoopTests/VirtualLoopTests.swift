@@ -46,7 +46,7 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    /// Actions that are added meanwhile run after the other actions, and no action is kept.
+    // Actions that are added by other actions run after them, and no action is kept.
     @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
@@ -114,7 +114,7 @@ import Testing
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
 
-    /// A process that creates thousands of virtual loops needs their memory again.
+    // A process that creates thousands of virtual loops needs their memory again.
     @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []

@@ -27,7 +27,8 @@ extension Wire {
         }
     }
 
-    /// Opens a TLS connection with this certificate. Waits for the server's first frame or the end of the connection.
+    /// Opens a TLS connection with this client certificate, or without a certificate if `issued` is nil. Waits for
+    /// the server's first frame or the end of the connection.
     func connect(showing issued: IssuedCertificate?) throws -> FramePeer {
         let identity = issued.map {
             TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)

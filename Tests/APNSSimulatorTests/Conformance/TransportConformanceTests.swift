@@ -130,7 +130,7 @@ import Testing
         let blocks = peer.frames.filter { $0.type == HTTP2Frame.Kind.headers }.map(\.payload)
         #expect(blocks.count == 3)
         if bytes == 0 {
-            // A change of the table's size to 0. References to entries of the table would be unreadable.
+            // 0x20 changes the table's size to 0. The client could not read references to entries of the table.
             #expect(blocks[0].first == 0x20)
         } else {
             #expect(blocks[2].count < blocks[0].count)
@@ -248,6 +248,8 @@ private struct SecuredWire {
     let wire: Wire
     private let authority: String
 
+    /// Creates a simulator with these arguments of the command line.
+    ///
     /// - Parameter arguments: arguments of the command line.
     init(_ arguments: [String] = []) throws {
         wire = try Wire()

@@ -75,7 +75,7 @@ struct Wire {
             ], changes)
     }
 
-    /// Returns header fields with changes.
+    /// Returns the header fields `good` with changes. A nil value removes a field. Additional names are appended.
     static func fields(
         _ good: [(String, String?)], _ changes: KeyValuePairs<String, String?>
     ) -> [(String, String)] {

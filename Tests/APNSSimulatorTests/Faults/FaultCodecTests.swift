@@ -6,7 +6,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultCodecTests {
-    /// The faults are in the form in which the codec writes them.
+    // The faults are in the form in which the codec writes them.
     @Test(arguments: [
         #"{"id":"a","action":"silence"}"#,
         #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"skip_count":4,"count_max":3}"#,
