@@ -3,7 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Operations that test a plugin or a permission of a broker and change nothing. A refusal is the answer.
+/// Operations that test whether a broker has a plugin or grants a permission, without changing anything. A refusal is
+/// an answer, not an error.
 @Suite struct BrokerProbeTests {
     private typealias Peer = HostilePeerTests
 

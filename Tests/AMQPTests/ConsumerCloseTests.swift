@@ -60,7 +60,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
-            // Every second delivery is acknowledged individually.
+            // The test acknowledges only every second delivery, so each acknowledgment is sent individually.
             let count = (UnappliedSettlements.unappliedMax + 1) * 2
             harness.fill((0..<count).map { "\($0)" })
             let consumer = harness.makeConsumer(prefetch: 100)

@@ -5,7 +5,8 @@ import Testing
 
 /// Untrusted input from a broker. Invalid bytes close the connection with an error, and have no other effect.
 @Suite struct HostilePeerTests {
-    /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
+    /// A server that sends the bytes of a session to a client, and records the client's bytes. It sends `later` after
+    /// pauses.
     final class Player: ByteStreamHandler {
         private let record: RecordedSession?
         private var bytes: [UInt8]

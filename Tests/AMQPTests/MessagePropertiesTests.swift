@@ -17,7 +17,7 @@ import Testing
         + short("small") + [UInt8(ascii: "s"), 255, 254]
         + short("when") + [UInt8(ascii: "T"), 0, 0, 0, 0, 0, 0, 1, 0]
 
-    /// All fourteen properties.
+    /// An encoded property list with all fourteen properties.
     private static let all: [UInt8] =
         [0b1111_1111, 0b1111_1100] + short("application/json") + short("utf-8") + long(headers) + [2, 7]
         + short("corr") + short("reply") + short("60000") + short("id-1") + [0, 0, 0, 0, 0, 0, 1, 44] + short("type")
@@ -121,7 +121,7 @@ import Testing
             default: deep = nil
             }
         }
-        #expect(depth == 7, "the nesting within the table of headers has another depth")
+        #expect(depth == 7, "the nesting depth in the table of headers is not 7")
     }
 
     @Test(arguments: 0..<200)

@@ -55,7 +55,8 @@ import Testing
             harness.broker.declareQueue("out")
             let publisher = try await harness.readyPublisher()
             harness.broker.raiseAlarm("low on memory")
-            // The first publish is blocked, and later closes the channel.
+            // The alarm blocks this publish. After the alarm, the publish closes the channel, because its exchange is
+            // missing.
             _ = await publisher.publish(AMQPHarness.message("a", exchange: "missing"))
             await harness.pass(.seconds(5))
             harness.broker.clearAlarm()
@@ -181,7 +182,8 @@ import Testing
 }
 
 extension AMQPHarness {
-    /// Expects another channel on the same connection, where messages are confirmed.
+    /// Expects that the publisher replaces its channel on the same connection, and that messages are confirmed on the
+    /// new channel.
     fileprivate func expectAnotherChannel(of publisher: Publisher, within limit: Duration) async {
         await wait("another channel", limit: limit) { states.contains("publisher waiting: timedOut") }
         #expect(publisher.unconfirmedCount == 0)

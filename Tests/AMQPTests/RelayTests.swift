@@ -3,8 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Relays between queues while connections are cut at random bytes and the broker nacks, returns and crashes. If each
-/// message is acknowledged only after its confirm, no message is lost.
+/// Relays between queues while connections are cut at random bytes, and while the broker refuses messages, returns
+/// messages and crashes. If each message is acknowledged only after its confirm, no message is lost.
 @Suite struct RelayTests {
     private static let messageCount = 300
 

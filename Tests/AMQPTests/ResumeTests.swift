@@ -55,7 +55,7 @@ import Testing
             consumer.acknowledge(harness.deliveries[6].tag)
             await harness.wait("deliveries", limit: .seconds(1)) { harness.deliveries.count == 16 }
             #expect(consumer.unsettledCount == 10)
-            // The last call also decides while the consumer waits.
+            // The last call of `pause` or `resume` also decides while the consumer waits for settlements.
             consumer.pause()
             await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
             consumer.resume()

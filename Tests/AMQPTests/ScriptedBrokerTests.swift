@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// The behavior of RabbitMQ on which the worker relies, as the scripted broker reproduces it.
+/// Behavior of RabbitMQ that the worker relies on, as the scripted broker reproduces it.
 @Suite struct ScriptedBrokerTests {
     @Test func aRetryQueueReturnsMessagesAfterItsDelay() {
         AMQPHarness.play { harness in

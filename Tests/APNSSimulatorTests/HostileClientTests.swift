@@ -27,7 +27,7 @@ import Testing
         let peer = wire.connect(FramePeer.Behavior(greeting: bytes))
         #expect((9...11).contains(secondsUntilClosed(peer, wire)))
         expectAccepted(wire.push(on: beside))
-        // Open connections may be idle.
+        // An established connection may be idle.
         wire.wait(.seconds(3600))
         #expect(!beside.isClosed)
     }

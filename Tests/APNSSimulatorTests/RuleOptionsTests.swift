@@ -60,7 +60,7 @@ import Testing
         #expect(shortened(apns.push(changes)) == after)
     }
 
-    /// Returns status and reason of an answer.
+    /// Returns the status and the reason of an answer.
     private func shortened(_ answer: String) -> String {
         answer.replacing(#"{"reason":""#, with: "").replacing(#""}"#, with: "")
     }

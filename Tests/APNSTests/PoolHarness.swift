@@ -143,7 +143,7 @@ final class PoolHarness {
         loop.enter { owner.assumeIsolated { body($0.pool) } }
     }
 
-    /// Runs until `isDone` returns true, for at most two hours. Returns whether `isDone` returned true.
+    /// Runs until `isDone` returns true, for at most `limit`. Returns whether `isDone` returned true.
     func run(_ limit: Duration = .seconds(7200), until isDone: () -> Bool) -> Bool {
         loop.run(limit: limit, until: isDone) == .done
     }

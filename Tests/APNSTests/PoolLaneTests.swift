@@ -24,8 +24,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    // APNs answers pushes that were sent together at about the same time. A push that is sent in between would wait
-    // for all of these answers.
+    // Pushes that are sent together are also answered together. A push that is sent in between would wait for all of
+    // these answers.
     @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)

@@ -303,8 +303,8 @@ import Testing
         return slot
     }
 
-    /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns the event of the
-    /// end.
+    /// Opens a connection, sends one push for each of `ends`, ends the push in that way, and closes the connection.
+    /// Returns the event of the close.
     private func end(
         _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")

@@ -17,7 +17,7 @@ import Testing
         var at: Int64
     }
 
-    /// Records each token at APNs, and checks its age as Apple documents. Returns a function that returns the uses.
+    /// Records each use of a token at APNs. Returns a function that returns the uses.
     private func observe(_ harness: PoolHarness, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () ->
         [Use]
     {

@@ -20,7 +20,7 @@ import Testing
             TokenSupply(first: try sign(now)) { self.refusals.append($0) }
         }
 
-        /// Returns the number of the token in an `authorization` header.
+        /// Returns the number of the token in an `authorization` header; nil if the signer did not create the token.
         func number(of authorization: String?) -> Int? {
             tokens.firstIndex { String(decoding: $0.authorization, as: UTF8.self) == authorization }.map { $0 + 1 }
         }

@@ -27,7 +27,8 @@ import Threads
         }
     }
 
-    /// Returns the failure if every request gets this response.
+    /// Returns the failure's message, without its first word, if every request gets this response; empty if nothing
+    /// fails.
     private func failure(of answer: AdminResponse) async throws -> String {
         guard case .failure(let failure) = try await snapshot(of: { _ in answer }) else { return "" }
         return String(failure.message.drop { $0 != " " }.dropFirst())

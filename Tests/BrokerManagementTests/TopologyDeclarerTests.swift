@@ -48,7 +48,7 @@ import Testing
         let bindings = Self.topology.bindings.map { "bound \($0.text)" }
         #expect(runs.map(\.failures) == [0, 0])
         #expect(runs[0].lines == objects.map { "created \($0)" } + bindings)
-        // The queue may have had the binding of earlier versions.
+        // The second run removes the binding of earlier versions, because an existing queue may have the binding.
         #expect(runs[1].lines == objects.map { "present \($0)" } + bindings + ["unbound push.dead from push.dlx"])
     }
 

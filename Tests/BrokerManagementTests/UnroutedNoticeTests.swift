@@ -3,7 +3,7 @@ import Testing
 
 @testable import BrokerManagement
 
-/// Warnings of results without a bound queue.
+/// Warnings about results for which no queue is bound.
 @Suite struct UnroutedNoticeTests {
     // Only growth is logged, at most once a minute.
     @Test func theLogWarnsOfUnroutedResultsAsTheirNumberGrows() {

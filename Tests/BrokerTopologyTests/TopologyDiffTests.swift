@@ -130,7 +130,7 @@ import Testing
         #expect(divided.foreignBindings(of: topology) == [bulk, shards])
         let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         #expect(snapshot.staleBindings(of: several) == [every])
-        // The queue's workers may be stopped temporarily.
+        // A queue without consumers is no fault, because its workers may be stopped temporarily.
         #expect(faults(snapshot, topology) == [])
         func advice() -> String? {
             TopologyDiff(topology: topology, snapshot: snapshot, advice: TopologyAdvice(virtualHost: "/"))
@@ -227,7 +227,7 @@ import Testing
             + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
             + "RabbitMQ applies to the queue instead of push-deliveries"
         #expect(faults(snapshot, topology) == [fault])
-        // Another missing part does not hide the fault.
+        // A missing policy does not hide the fault.
         snapshot.policies = [:]
         #expect(faults(snapshot, topology).contains(fault))
         // The argument applies if no policy sets a limit.

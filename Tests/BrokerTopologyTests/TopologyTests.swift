@@ -73,7 +73,7 @@ import Testing
         #expect(topology.exchanges == Topology().exchanges)
     }
 
-    /// The binding of versions that made a dead letter of each expired request.
+    /// The binding of earlier versions, which made a dead letter of each expired request.
     private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
 
     // The old binding exists until the new bindings are complete.

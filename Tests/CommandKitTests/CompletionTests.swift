@@ -6,7 +6,7 @@ import Testing
 
 /// Completion in real shells.
 @Suite(.timeLimit(.minutes(10))) struct CompletionTests {
-    /// The words after the program, the last of which is completed, and the completions that bash offers.
+    /// The command line, whose last word is completed, and the completions that bash offers.
     @Test(arguments: [
         ("fleet l", ["launch", "log"]), ("fleet harbor ", ["list", "open"]), ("fleet harbor op", ["open"]),
         ("fleet --v", ["--version"]), ("fleet help lau", ["launch"]), ("fleet e", []),

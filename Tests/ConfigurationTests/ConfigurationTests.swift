@@ -629,7 +629,7 @@ import Testing
             do {
                 rules = try file(["EMPTY": ""]).requestRules(text: Array(text.utf8))
             } catch {
-                // A mistake ends the command with a reason.
+                // The command may refuse the configuration, but then it reports a reason.
                 #expect(error.mistakes.contains { !$0.message.isEmpty })
                 continue
             }

@@ -74,7 +74,7 @@ import Testing
         try harness.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
         #expect(harness.checks(3) == [false, false, false])
         #expect(harness.errors().count == 1)
-        // The file of an unresolved reference is created.
+        // Create the file that the unresolved reference names.
         try harness.write("sub/leaf.json", #"{"required":["leaf"]}"#)
         #expect(harness.checks(2) == [false, true])
         #expect(try harness.lacks() == "leaf")
@@ -204,7 +204,8 @@ import Testing
         #expect(texts[1].contains(":12:3: no app in apps matches this pattern"))
         #expect(texts[2].contains("none.json: cannot read the file: no such file"))
 
-        // The pattern is reported despite other mistakes. If the apps are unknown, their names are not checked.
+        // Mistakes of payload schemas are reported despite other mistakes. If the apps are unknown, patterns are not
+        // compared with the apps.
         for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
             let worse = bad.replacing(written, with: instead)
             let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
@@ -269,7 +270,7 @@ private final class Harness {
         }
     }
 
-    /// Changes the mode until the time of the file differs, because the file system's clock is coarse.
+    /// Changes the mode until the file's change time (ctime) differs, because the file system's clock is coarse.
     func changeMode(_ name: String) {
         func changed() -> timespec {
             var status = stat()

@@ -144,7 +144,7 @@ import Threads
         #expect(seen.userTimeout == 60_000 && seen.keepalive == 1)
         #expect(seen.keepaliveIdle == plain.keepaliveIdle && seen.keepaliveInterval == plain.keepaliveInterval)
         #expect(seen.typeOfService == 0 && seen.localHost == [127, 0, 0, 1])
-        // A fixed size would be doubled, and not adapted.
+        // Without a fixed size, the kernel adapts the buffers and does not double a size.
         #expect(seen.sendBuffer >= plain.sendBuffer && seen.receiveBuffer >= plain.receiveBuffer)
     }
 

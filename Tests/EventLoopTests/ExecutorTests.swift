@@ -14,7 +14,7 @@ private actor Owner {
         self.loop = loop
     }
 
-    /// Waits twice for a resumption by the loop, like a delivery.
+    /// Waits twice until the loop resumes it, as the handling of a delivery does.
     func handle() async {
         await waitForLoop()
         await waitForLoop()

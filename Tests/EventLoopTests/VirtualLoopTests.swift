@@ -3,7 +3,8 @@ import Testing
 @testable import EventLoop
 
 @Suite struct VirtualLoopTests {
-    /// A handler that greets, counts received bytes, and answers each piece with its length until it is stopped.
+    /// A handler that counts received bytes. It sends a piece when it is connected and after each received piece, and
+    /// closes the transport after `rounds` pieces.
     private final class Talker: ByteStreamHandler {
         var transport: ByteTransport?
         var received = 0

@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 import Testing
 
-/// Damaged input, after which both sides survive and each stream ends exactly once.
+/// Damaged input. Both sides survive it, and each stream ends exactly once.
 @Suite struct FuzzTests {
     @Test(arguments: 0..<60 as Range<UInt64>) func damagedBytes(seed: UInt64) throws {
         var generator = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)

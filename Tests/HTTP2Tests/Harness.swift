@@ -57,7 +57,7 @@ final class Harness {
     /// Runs until the peer's settings have arrived. Returns whether they have arrived.
     func open() -> Bool { run(until: { !client.settings.isEmpty }) == .done }
 
-    /// Runs until no events remain.
+    /// Runs until no events remain, for at most ten minutes of virtual time.
     func settle() { _ = run(until: { false }) }
 
     @discardableResult

@@ -22,7 +22,7 @@ import Testing
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// RFC 7541, C.2.1, C.2.3 and C.2.4.
+    /// The examples of RFC 7541, C.2.1, C.2.3 and C.2.4.
     @Test func fieldsAreWrittenAsInTheStandard() {
         var encoder = HeaderEncoder()
         #expect(

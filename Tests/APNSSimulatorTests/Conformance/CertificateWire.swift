@@ -12,8 +12,8 @@ extension Wire.Place {
 }
 
 extension Wire {
-    /// Makes the sandbox also listen with TLS, and sets the simulator's clock within the validity of the test
-    /// certificates.
+    /// Makes the sandbox also listen with TLS, and sets the simulator's clock to a time within the validity of the
+    /// test certificates.
     func listenWithinTLS() throws {
         let server = try AppleAuthority.authority.issueServer(dnsNames: [Place.sandboxWithinTLS.host])
         var configuration = TLSServerConfiguration(

@@ -58,7 +58,7 @@ import Testing
         #expect(try lastHeader(1).value != nil)
     }
 
-    // A peer's value cannot cause repeated searches.
+    // A value that contains messages of the library must not cause repeated searches.
     @Test func libraryMessagesInValuesTakeNoTime() throws {
         let value = "\n" + String(repeating: ", name: [", count: 1500) + "\n"
         let nanoseconds = ProcessorClock.nanoseconds {
@@ -68,7 +68,7 @@ import Testing
         #expect(logged.map(\.malformedField) == ["X-A", "X-A", "X-A"])
     }
 
-    /// Returns the last header of a logged request.
+    /// Returns the name and the value of the last header of a logged request.
     private func lastHeader(_ index: Int) throws -> (name: String?, value: String?) {
         var json = JSONWriter()
         logged[index].write(to: &json, .full)

@@ -25,7 +25,7 @@ import Testing
         let secured = try SecuredWire()
         let peer = secured.connect(ClientHello.record(version: 0x0302, cipherSuite: 0xC009))
         #expect(secured.wire.run { peer.isClosed })
-        // A record of type alert: fatal, protocol_version.
+        // The record is a TLS alert: fatal, protocol_version.
         #expect(peer.received.first == 21)
         #expect(peer.received.suffix(4) == [0, 2, 2, 70])
     }
@@ -248,9 +248,7 @@ private struct SecuredWire {
     let wire: Wire
     private let authority: String
 
-    /// Creates a simulator with these arguments of the command line.
-    ///
-    /// - Parameter arguments: arguments of the command line.
+    /// Creates a simulator that is configured by arguments of the command line.
     init(_ arguments: [String] = []) throws {
         wire = try Wire()
         let startup = try StartupData(Options(arguments), nowMilliseconds: 0)

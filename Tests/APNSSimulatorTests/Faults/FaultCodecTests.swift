@@ -121,7 +121,7 @@ import Testing
     private func read(_ text: String) throws -> Fault { try fault(text) }
 }
 
-/// Reads a fault from JSON. Its ID is `made` if the text has none.
+/// Reads a fault from JSON. The fault's ID is `made` if the text has none.
 func fault(_ text: String) throws -> Fault {
     var fault = try Fault.codec.read(try JSONDocument(text).root, "a fault")
     if fault.id.isEmpty { fault.id = "made" }

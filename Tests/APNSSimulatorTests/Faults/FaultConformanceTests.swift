@@ -330,7 +330,7 @@ import Testing
         return answer
     }
 
-    /// Returns a connection with this number of unanswered requests.
+    /// Returns a simulator, a connection with this number of unanswered requests, and the streams of the requests.
     private func inFlight(_ count: Int) throws -> (Wire, FramePeer, [UInt32]) {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .milliseconds(500) }
         let peer = wire.connect()
