@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Clients of each kind and a scripted broker on virtual time.
+/// A test harness on virtual time: clients of each kind, and a scripted broker.
 actor AMQPHarness {
     nonisolated let loop: VirtualLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -55,7 +55,7 @@ actor AMQPHarness {
     private var consumerHandlers: [ObjectIdentifier: TestConsumerHandler] = [:]
     private var sessionHandlers: [ObjectIdentifier: TestSessionHandler] = [:]
 
-    /// Returns the handler with which a consumer is started.
+    /// Returns the handler of a consumer. The first call creates the handler.
     func handler(of consumer: Consumer) -> TestConsumerHandler {
         let id = ObjectIdentifier(consumer)
         let handler = consumerHandlers[id] ?? TestConsumerHandler()
@@ -63,7 +63,7 @@ actor AMQPHarness {
         return handler
     }
 
-    /// Returns the handler with which a connection, a publisher or administration is started.
+    /// Returns the handler of a connection, a publisher or an administrator. The first call creates the handler.
     func handler(of session: AnyObject) -> TestSessionHandler {
         let id = ObjectIdentifier(session)
         let handler = sessionHandlers[id] ?? TestSessionHandler()
@@ -145,7 +145,7 @@ actor AMQPHarness {
 
     private var acknowledging: Consumer?
 
-    /// Counts deliveries that are requeued.
+    /// Returns a log that counts requeued deliveries from now on.
     func countReturns() -> EventLog {
         let log = EventLog()
         broker.onRequeue = { _, _ in log.count += 1 }
@@ -188,7 +188,7 @@ actor AMQPHarness {
         return admin
     }
 
-    /// Starts the connection of a channel and records its failures.
+    /// Starts the connection of a channel, and records the failures of the connection.
     private func start(_ connection: BrokerConnection, _ name: String) {
         opened.append(connection)
         let handler: TestSessionHandler = handler(of: connection)
@@ -241,7 +241,8 @@ actor AMQPHarness {
         await loop.sleep(for: duration)
     }
 
-    /// Lets virtual time pass until `condition` holds.
+    /// Lets virtual time pass until `condition` holds. Records an issue if the condition does not hold within
+    /// `limit`.
     func wait(
         _ what: Comment, limit: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
         until condition: () -> Bool
@@ -271,7 +272,8 @@ actor AMQPHarness {
         await closing?.close()
     }
 
-    /// Publishes each delivery to the queue "out" until the publish is confirmed, and then acknowledges the delivery.
+    /// Publishes each delivery to the queue "out" until the publish is confirmed. Acknowledges the delivery after the
+    /// confirm, or before the publish if `acknowledgesFirst` is true.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
         handler(of: consumer).onDelivery = { [unowned self] delivery in
@@ -293,7 +295,7 @@ actor AMQPHarness {
         }
     }
 
-    /// Publishes without waiting. `outcomes` contains the outcome afterward.
+    /// Publishes without waiting. Stores the outcome in `outcomes` as soon as it is known.
     func publish(_ message: OutgoingMessage, _ publisher: Publisher, as name: String? = nil) {
         let id = name ?? message.messageID
         Task(executorPreference: loop) { await self.publishAndRecord(message, id) }

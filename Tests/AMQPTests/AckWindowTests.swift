@@ -34,7 +34,7 @@ import Testing
         #expect(window.unacknowledgedCount(from: 2) == 1)
     }
 
-    /// The window has more deliveries than slots.
+    // The window has fewer slots than deliveries.
     @Test func deliveriesWithoutASlotAreCounted() {
         var window = Self.window(1000, expected: 1)
         #expect(window.unacknowledgedCount == 1000)
@@ -62,7 +62,7 @@ import Testing
         expect(window.acknowledge(2, now: Self.time(10)))
         #expect(Self.decide(&window, at: 10) == [])
         #expect(window.deadline == Self.time(260))
-        // Later deliveries do not extend the wait of delivery 2.
+        // The acknowledgment of delivery 3 does not extend the wait of delivery 2.
         expect(window.acknowledge(3, now: Self.time(200)))
         #expect(window.deadline == Self.time(260))
         #expect(Self.decide(&window, at: 259) == [])
@@ -70,7 +70,8 @@ import Testing
         #expect(window.deadline == nil)
         expect(window.acknowledge(1, now: Self.time(300)))
         expect(window.acknowledge(4, now: Self.time(300)))
-        // 2 is acknowledged. A `multiple` acknowledgement of 4 covers 1 and is valid, because 4 is open at the broker.
+        // Delivery 2 is already acknowledged. A `multiple` acknowledgment of delivery 4 also covers delivery 1. It is
+        // valid, because delivery 4 is unacknowledged at the broker.
         #expect(Self.decide(&window, at: 300) == [.init(tag: 4, multiple: true)])
     }
 
@@ -103,7 +104,7 @@ import Testing
         expect(!window.acknowledge(0, now: Self.time(0)))
     }
 
-    /// With 512 deliveries, every slot is in use.
+    // With 512 deliveries, every slot is in use.
     @Test(arguments: [3, 512]) func undeliveredTagsAreRefused(count: UInt64) {
         var window = Self.window(count)
         for tag in count + 1...5000 {
@@ -137,7 +138,7 @@ import Testing
         #expect(window.openCount == 0)
     }
 
-    /// Compares the window with a model of the broker, which closes the channel on an invalid acknowledgement.
+    /// Compares the window with a model of the broker, which closes the channel on an invalid acknowledgment.
     @Test(arguments: 0..<50)
     func deliveriesAreAcknowledgedOnceInAnyOrder(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -148,7 +149,7 @@ import Testing
         var now = 0
         func apply(_ acks: [AckWindow.Ack]) {
             for ack in acks {
-                #expect(openAtBroker.contains(ack.tag), "an acknowledgement has an unknown delivery tag (406)")
+                #expect(openAtBroker.contains(ack.tag), "an acknowledgment has an unknown delivery tag (406)")
                 let acknowledged = openAtBroker.filter { ack.multiple ? $0 <= ack.tag : $0 == ack.tag }
                 for tag in acknowledged { #expect(!held.contains(tag), "a delivery was acknowledged while unsettled") }
                 openAtBroker.removeAll { acknowledged.contains($0) }
@@ -163,7 +164,7 @@ import Testing
                 held.append(next)
                 next += 1
             case 5..<8 where !held.isEmpty:
-                // The oldest delivery is seldom settled.
+                // Choose the oldest delivery a little more often than the other deliveries.
                 let index = random.chance(percent: 5) ? 0 : random.below(held.count)
                 expect(window.acknowledge(held.remove(at: index), now: Self.time(now)))
             case 8 where !held.isEmpty:
@@ -191,7 +192,8 @@ import Testing
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
         _ = Self.decide(&window)
         #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
-        // The third delivery moves to the list when its slot is needed.
+        // Delivery 3 moves from its slot to the list of deliveries without a slot when a later delivery needs the
+        // slot.
         for tag in UInt64(4)...5000 {
             expect(window.delivered(tag))
             expect(window.acknowledge(tag, now: Self.time(0)))

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// The rest of the frame has 28 bytes.
+    // Everything in the frame except the argument's text takes 28 bytes.
     @Test func argumentsMayFillAFrameCompletely() {
         AMQPHarness.play { harness in
             let most = 8192

@@ -3,7 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Operations that test a plugin or a permission of a broker and change nothing. A refusal is the answer.
+/// Operations that test whether a broker has a plugin or grants a permission, without changing anything. A refusal is
+/// an answer, not an error.
 @Suite struct BrokerProbeTests {
     private typealias Peer = HostilePeerTests
 
@@ -35,7 +36,8 @@ import Testing
     private static let exchangeUnbindOK = Peer.method(1, 40, 51)
     private static let missingExchange = close(404, "NOT_FOUND - no exchange 'results' in vhost '/'")
 
-    /// The plugin refuses the arguments. Without the plugin, the broker does not know the type.
+    // With the plugin, the broker refuses the arguments. Without the plugin, the broker does not know the exchange
+    // type.
     @Test(arguments: [
         (close(406, "PRECONDITION_FAILED - hash-header and hash-property are mutually exclusive"), true),
         (close(403, "ACCESS_REFUSED - access to exchange 'hashed' in vhost '/' refused for user 'worker'"), true),
@@ -56,7 +58,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ first checks the permission for the destination exchange, then the permission for the source exchange.
+    // RabbitMQ first checks the permission for the destination exchange, then the permission for the source exchange.
     @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
     func theRefusedExchangeShowsThePermissionToPublish(refused: String?, mayPublish: Bool) {
         let refusal = Self.close(403, "ACCESS_REFUSED - access to exchange '\(refused ?? "")' in vhost '/' refused")
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    /// The scripted broker ignores the priority.
+    // The scripted broker ignores the priority.
     @Test func aConsumerThatTheBrokerAcceptsEndsWithoutALossOfMessages() {
         AMQPHarness.play { harness in
             try harness.broker.start()

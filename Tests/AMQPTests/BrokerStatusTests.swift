@@ -31,7 +31,7 @@ import Testing
             (.idle, .idle, .idle), (.idle, .connecting(Self.endpoint), .idle), (.detached, waiting, .disconnected),
             (.detached, .connecting(Self.endpoint), .disconnected), (.opening, open, connecting),
             (.settingUp, blocked, connecting), (.open, open, .ready), (.open, blocked, .blocked(reason: "alarm")),
-            // The channel's own failure has precedence.
+            // The channel's own failure has precedence over the state of the connection.
             (.interrupted(Self.retry), blocked, Self.waiting), (.reopening(Self.retry), open, Self.waiting),
             (.refused(Self.error), open, .waiting(Self.error, delay: .zero)),
             (.closing(then: .after(Self.retry)), open, Self.waiting), (.closing(then: .atOnce), open, connecting),

@@ -18,12 +18,12 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Returns the retry 100 ms, the least delay, after a failure at `milliseconds`.
+    /// Returns the retry that follows a failure at `milliseconds`, after the minimum delay of 100 ms.
     private static func retry(_ error: AMQPError, at milliseconds: Int64 = 0) -> Retry {
         Retry(error: error, delay: .milliseconds(100), at: time(milliseconds + 100))
     }
 
-    /// A machine with a clock. Its random numbers are 0, so each delay is the least.
+    /// A machine with a clock. Its random numbers are 0, so each retry delay is the minimum.
     private struct Script {
         var machine: ChannelMachine
         var now = MonotonicTime(nanoseconds: 0)
@@ -138,7 +138,7 @@ import Testing
         script.expect(.closeAnswered, Self.opening, .opening)
     }
 
-    /// The case of a consumer whose queue was deleted.
+    // The consumer's queue was deleted.
     @Test func anInterruptedChannelStaysOpen() {
         var script = Script()
         script.open()
@@ -199,7 +199,7 @@ import Testing
         script.expect(.closeAnswered, Self.end, .closed)
     }
 
-    /// The channel number is released only after the broker's answer.
+    // The channel number is released only after the broker's answer.
     @Test func aCloseWithoutAnAnswerEndsForTheUser() {
         var script = Script()
         script.open()
@@ -244,8 +244,8 @@ import Testing
         }
     }
 
-    /// With events in any order, a channel always has a timer or an answer to wait for. It reports each loss once, and
-    /// its own end once.
+    // With events in any order, a channel always has a timer or an answer to wait for. It reports each loss once, and
+    // its own end once.
     @Test(arguments: UInt64(0)..<200) func everyStateHasAnEventToWaitFor(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var script = Script()

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// No change of the configuration is necessary.
+    // The channel reopens without a change of the configuration.
     @Test func aChannelClosedForALateAcknowledgementReopensSoon() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -270,7 +270,8 @@ import Testing
             let consumer = harness.makeConsumer("in", on: connection)
             for login in 1...2 {
                 await harness.wait("login") { harness.broker.logins == login }
-                // The answer to the close is in flight. The answer to the channel's opening never arrives.
+                // The broker's last answer to the login is in flight. The answer to the channel's opening never
+                // arrives.
                 await harness.pass(.milliseconds(100))
                 harness.broker.setSilent(true)
                 await harness.wait("the opening") { if case .connecting = consumer.status { true } else { false } }
@@ -328,7 +329,7 @@ import Testing
             let consumer = harness.makeConsumer("in", prefetch: 5, on: connection)
             let other = harness.makeConsumer("other", on: connection)
             await harness.wait("deliveries") { harness.deliveries.count == 5 }
-            // The broker sends as many new deliveries before it reads the close.
+            // The acknowledgments let the broker send five more deliveries before it reads the close.
             for delivery in harness.deliveries { consumer.acknowledge(delivery.tag) }
             await consumer.close()
             #expect(harness.texts(in: "in") == (5..<20).map { "\($0)" })

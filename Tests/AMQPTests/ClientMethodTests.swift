@@ -15,7 +15,7 @@ import Testing
 
     private static let table: FieldTable = ["x-queue-type": "quorum", "x-delivery-limit": 20]
 
-    /// Each method with its class, number and arguments.
+    /// Each method with its class ID, method ID and arguments.
     private static let methods: [(method: ClientMethod, classID: UInt16, id: UInt16, arguments: [UInt8])] = [
         (
             .connectionStartOK(clientProperties: table, mechanism: .external, response: [1, 2]), 10, 11,
@@ -108,7 +108,7 @@ import Testing
         (.confirmSelect, 85, 10, [0]),
     ]
 
-    /// Returns a ticket, which RabbitMQ ignores, and three names.
+    /// Returns the encoded arguments of a bind or an unbind: a ticket, which RabbitMQ ignores, and `names`.
     private static func binding(_ names: String...) -> [[UInt8]] {
         [[0, 0]] + names.map { [UInt8($0.utf8.count)] + Array($0.utf8) }
     }
@@ -171,12 +171,13 @@ import Testing
             return Self.frame { $0.write(.queueDeclare("q", isPassive: false, arguments: arguments), channel: 5) }
                 .isWritten
         }
-        // Frame, method number, ticket, name, flags, and the table up to its text.
+        // Subtract the frame overhead, the class and method IDs, the ticket, the name, the flags, and the table up to
+        // its text.
         #expect(fitting.last == Int(Handshake.frameBytesMin) - Frame.overheadBytes - 4 - 2 - 2 - 1 - 4 - 2 - 1 - 4)
         #expect(fitting == Array(3900...(fitting.last ?? 0)))
     }
 
-    /// A method that could not be written does not affect the next method.
+    // A method that could not be written does not affect the next method.
     @Test func aMethodAfterARefusedOneIsComplete() {
         let written = Self.frame { writer in
             expect(

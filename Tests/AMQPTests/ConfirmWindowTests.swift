@@ -61,7 +61,7 @@ import Testing
         #expect(transcript.outcomes.count == 4)
     }
 
-    /// The ring buffer grows while publishes are in flight at any position.
+    // The ring buffer grows while publishes are in flight at any position.
     @Test func theWindowHoldsTheLargestNumberInFlight() {
         var transcript = Transcript(countMax: 1000, bytesMax: .max)
         var open: [UInt64: String] = [:]
@@ -109,12 +109,12 @@ import Testing
         #expect(transcript.outcomes["dead again"] == .returned(code: 312, text: "NO_ROUTE"))
     }
 
-    /// Duplicates of a request have results with the same ID, and wait with the same ID.
+    // Duplicates of a request have the same message ID, both in their results and in wait queues.
     @Test(arguments: [true, false])
     func returnsWithTheSameIDAndRouteAreMatchedByContent(inHeaders: Bool) {
         var transcript = Transcript()
         func message(_ name: String) -> MessageFingerprint {
-            // The fingerprints cover more than sixteen bytes and differ in the first bytes.
+            // More than sixteen bytes are hashed, and only the first of them differ.
             MessageFingerprint(
                 exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
                 body: ArraySlice((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))
@@ -128,8 +128,8 @@ import Testing
         #expect(transcript.outcomes == ["a": returned, "b": .confirmed, "c": returned])
     }
 
-    /// A message whose confirm is late is published again unchanged. If the broker refuses the first publish and
-    /// returns the second publish, the message is in no queue.
+    // A message whose confirm is late is published again unchanged. If the broker refuses the first publish and
+    // returns the second publish, the message is in no queue.
     @Test func aReturnBelongsToTheRepeatedPublishAfterALateConfirm() {
         var transcript = Transcript()
         let message = MessageFingerprint(exchange: "x", routingKey: "k", messageID: "1", body: [1])
@@ -226,7 +226,7 @@ import Testing
         #expect(transcript.outcomes == ["after": .confirmed])
     }
 
-    /// A notified waiter may no longer exist.
+    // A waiter that was already notified of a late confirm may no longer exist.
     @Test func waitersOfLateConfirmsAreNotAnnounced() {
         var transcript = Transcript()
         for name in ["a", "b", "c"] { _ = transcript.send(name) }

@@ -8,7 +8,7 @@ import Testing
     @Test func connectingDoesNotShortenTheTimeoutOfTheLogin() {
         AMQPHarness.play { harness in
             try harness.broker.start()
-            // 2.4 s to connect and 14.4 s to log in, which needs three round trips.
+            // Connecting takes 2.4 s. The login takes 14.4 s, because it needs three round trips.
             harness.loop.network.latencyMicroseconds = 2_400_000...2_400_000
             let connection = harness.makeConnection()
             await harness.pass(.seconds(17))

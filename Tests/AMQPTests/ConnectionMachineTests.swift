@@ -17,7 +17,7 @@ import Testing
         return configuration
     }
 
-    /// A machine with a clock. Its random numbers are 0, so each delay is the least.
+    /// A machine with a clock. Its random numbers are 0, so each retry delay is the minimum.
     private struct Script {
         var machine: ConnectionMachine
         var now = MonotonicTime(nanoseconds: 0)
@@ -188,7 +188,7 @@ import Testing
         script.expect(.close(deadlineSeconds: 5), [.cancelTimers, .release], "closed")
     }
 
-    /// The error of a failed connection, by its phase.
+    /// The error of a failed connection, for each phase in which the connection can fail.
     @Test(arguments: [
         (0, "broker:15672: refused", "cannotConnect", "cannot connect to broker:15672: refused"),
         (
@@ -222,7 +222,7 @@ import Testing
                 == "cannot log in at one:5672 by certificate: late")
     }
 
-    /// With events in any order, a connection always has a timer or an event to wait for, and ends once.
+    // With events in any order, a connection always has a timer or an event to wait for, and ends once.
     @Test(arguments: UInt64(0)..<200) func everyStateHasAnEventToWaitFor(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var machine = ConnectionMachine(configuration: Self.configuration, endpoints: [Self.one, Self.two])

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The bodies are larger than one read, so the limit stops the connection exactly.
+    // The bodies are larger than one read, so reading stops exactly at the limit.
     @Test func readingResumesAtThreeQuartersOfTheLimit() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -55,18 +55,18 @@ import Testing
         }
     }
 
-    /// The answer to `basic.cancel` does not cover settlements that were sent after the method.
+    // The answer to `basic.cancel` does not prove that settlements sent after `basic.cancel` are applied.
     @Test func waitingCoversSettlementsAfterTheCancel() {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
-            // Every second delivery is acknowledged individually.
+            // The test acknowledges only every second delivery, so each acknowledgment is sent individually.
             let count = (UnappliedSettlements.unappliedMax + 1) * 2
             harness.fill((0..<count).map { "\($0)" })
             let consumer = harness.makeConsumer(prefetch: 100)
             await harness.wait("deliveries") { harness.deliveries.count == count }
             let start = harness.loop.now.monotonic
-            // Settlements are withheld before the cancellation.
+            // Until the consumer sends `basic.cancel`, it withholds settlements.
             _ = harness.loop.schedule(after: .milliseconds(10)) {
                 for index in stride(from: 1, to: count, by: 2) { consumer.acknowledge(harness.deliveries[index].tag) }
             }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// In a regression, settlements of one event-loop iteration waited for the next delivery.
+    // In a past regression, the settlements of an event-loop iteration waited for the next delivery.
     @Test func aClosedConsumerIsReleasedImmediately() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Before it closes the channel, a caller needs to know whether all acknowledgements are applied.
+    // Before it closes the channel, a caller needs to know whether all acknowledgments are applied.
     @Test(arguments: ["answers", "is silent", "closes the connection"], [false, true])
     func theCallerLearnsWhetherAcknowledgementsAreApplied(theBroker: String, wasStopped: Bool) {
         AMQPHarness.play { harness in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// After many settlements, RabbitMQ holds further settlements until the earlier settlements are applied.
+    // After many settlements, RabbitMQ holds further settlements until the earlier settlements are applied.
     @Test(arguments: ["reject", "requeue"]) func manySettlementsNeedTimeToBeApplied(how: String) {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -139,7 +139,7 @@ import Testing
             harness.loop.network.connections[0].cut()
             await harness.wait("redeliveries") { harness.deliveries.count >= 4 }
             #expect(harness.deliveredTexts == ["a", "b", "a", "b"], "the broker did not redeliver both messages")
-            // The first deliveries of both connections have the same number.
+            // The first deliveries on both connections have the same delivery tag.
             consumer.acknowledge(harness.deliveries[1].tag)
             consumer.reject(harness.deliveries[1].tag, requeue: false)
             consumer.requeue(harness.deliveries[1].tag)

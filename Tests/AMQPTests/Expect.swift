@@ -5,7 +5,7 @@ func expect(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: Source
     #expect(condition, comment, sourceLocation: sourceLocation)
 }
 
-/// Records a failure. Returns `Void`, so that a script can return its result.
+/// Records a failure. Returns `Void`, so that a script can write `return fail(…)`.
 func fail(_ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation) {
     Issue.record(comment, sourceLocation: sourceLocation)
 }

@@ -50,7 +50,7 @@ import Testing
     @Test func wrongTypeOrEndIsRefused() {
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(4, 0, [])]) }
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(1, 0, [1], end: 0xCD)]) }
-        // The answer of a broker with another protocol version.
+        // A broker that speaks another protocol version answers with the header of its version.
         let error = #expect(throws: AMQPError.self) { try Self.split([Array("AMQP".utf8) + [0, 1, 0, 0]]) }
         #expect(error?.isRetriable == false, "another protocol version counted as retriable")
     }

@@ -5,7 +5,8 @@ import Testing
 
 /// Untrusted input from a broker. Invalid bytes close the connection with an error, and have no other effect.
 @Suite struct HostilePeerTests {
-    /// A server that sends the bytes of a session to a client, some of them later, and records the client's bytes.
+    /// A server that sends the bytes of a session to a client, and records the client's bytes. It sends `later` after
+    /// pauses.
     final class Player: ByteStreamHandler {
         private let record: RecordedSession?
         private var bytes: [UInt8]
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    /// The bytes of a broker from the first byte until a message was delivered.
+    /// The bytes that a broker sends, from the first byte until a message is delivered.
     static let session: [[UInt8]] = [
         method(0, 10, 10) { writer in
             writer.octet(0)
@@ -114,7 +115,8 @@ import Testing
         frame(3, 1) { $0.raw(Array("world".utf8)) },
     ]
 
-    /// Connects a consumer to a broker that sends `bytes`. Returns the deliveries and the states of the consumer.
+    /// Connects a consumer to a broker that sends `bytes`. Returns the bytes that the client sent, the deliveries,
+    /// and the states of the consumer.
     private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> RecordedSession {
         let record = RecordedSession()
         AMQPHarness.play(seed: seed) { harness in
@@ -164,7 +166,8 @@ import Testing
         }
     }
 
-    /// The behavior of RabbitMQ's management API, which waits for the rest of a request.
+    // RabbitMQ's management API behaves like this: it waits for the rest of a request, and then closes the
+    // connection.
     @Test func aPortThatClosesWithoutAnAnswerIsToBeChecked() {
         AMQPHarness.play { harness in
             let endpoint = Endpoint(host: "broker", port: 15672)
@@ -193,7 +196,7 @@ import Testing
         #expect(record.bytes == Self.answers.flatMap { $0 })
     }
 
-    /// The bytes of the consumer from the first byte until it has closed the connection.
+    /// The bytes that the consumer sends, from the first byte until it has closed the connection.
     private static let answers: [[UInt8]] = [
         Array("AMQP".utf8) + [0, 0, 9, 1],
         method(0, 10, 11) { writer in
@@ -297,7 +300,7 @@ import Testing
         }
     }
 
-    /// A publisher has no consumer. The content of the delivery never arrives.
+    // A publisher has no consumer. The content of the delivery never arrives.
     @Test func aDeliveryToAPublisherEndsTheConnection() {
         AMQPHarness.play { harness in
             let login = Self.session[..<4].flatMap { $0 } + Self.method(1, 85, 11)
@@ -311,7 +314,7 @@ import Testing
         }
     }
 
-    /// If the return were attributed to another message, the returned message would count as confirmed.
+    // If the return were attributed to another message, the returned message would count as confirmed.
     @Test(arguments: [nil, "other"] as [String?]) func aReturnOfAnUnknownMessageEndsTheConnection(messageID: String?) {
         AMQPHarness.play { harness in
             let returned =
@@ -481,7 +484,7 @@ import Testing
             + frame(2, 1) { $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
     }
 
-    /// On a slow link, the answer to `basic.cancel` follows all deliveries in transit.
+    // On a slow link, the answer to `basic.cancel` follows all deliveries in transit.
     @Test func theClientWaitsForAnAnswerBehindDeliveries() {
         AMQPHarness.play { harness in
             let login = Self.session[..<6].flatMap { $0 }

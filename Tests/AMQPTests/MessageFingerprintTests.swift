@@ -24,12 +24,12 @@ struct MessageFingerprintTests {
         }
     }
 
-    /// Bytes moved from one part to the next change the fingerprint.
+    // Moving bytes from one part to the next changes the fingerprint.
     @Test func partsAreHashedSeparately() {
         #expect(Self.of(exchange: "ab", routingKey: "c") != Self.of(exchange: "a", routingKey: "bc"))
     }
 
-    /// A value of an unknown type is written as void, at any depth.
+    // A header value of an unknown type is written as void, at any depth.
     @Test func headersAreHashedAsAPeerReadsThem() {
         let sent: FieldTable = ["list": .array([.unreadable, .table(["in": .unreadable])]), "a": .unreadable]
         let back: FieldTable = ["list": .array([.void, .table(["in": .void])]), "a": .void]

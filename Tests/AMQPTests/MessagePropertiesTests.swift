@@ -17,14 +17,14 @@ import Testing
         + short("small") + [UInt8(ascii: "s"), 255, 254]
         + short("when") + [UInt8(ascii: "T"), 0, 0, 0, 0, 0, 0, 1, 0]
 
-    /// All fourteen properties.
+    /// An encoded property list with all fourteen properties.
     private static let all: [UInt8] =
         [0b1111_1111, 0b1111_1100] + short("application/json") + short("utf-8") + long(headers) + [2, 7]
         + short("corr") + short("reply") + short("60000") + short("id-1") + [0, 0, 0, 0, 0, 0, 1, 44] + short("type")
         + short("user") + short("app") + short("cluster")
 
     @Test func allPropertiesAreRead() {
-        // Bytes precede the list, as in a delivery.
+        // Other bytes precede the property list, as in a delivery.
         let properties = MessageProperties(storage: [1, 2, 3] + Self.all, start: 3)
         #expect(properties.contentType == "application/json")
         #expect(properties.contentEncoding == "utf-8")
@@ -98,7 +98,7 @@ import Testing
         #expect(MessageProperties(storage: [], start: 5).contentType == nil)
     }
 
-    /// An array needs five bytes for each level, and a table also the empty name of its only field.
+    // Each nested array needs five bytes. Each nested table needs a sixth byte for the empty name of its only field.
     @Test(arguments: [[UInt8(ascii: "A")], [0, UInt8(ascii: "F")]])
     func deeplyNestedHeadersAreReadWithABoundedStack(opening: [UInt8]) throws {
         let levels = 130_000 / (opening.count + 4)
@@ -121,7 +121,7 @@ import Testing
             default: deep = nil
             }
         }
-        #expect(depth == 7, "the nesting within the table of headers has another depth")
+        #expect(depth == 7, "the nesting depth in the table of headers is not 7")
     }
 
     @Test(arguments: 0..<200)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AMQP
 
-/// Publishes to a missing exchange, and to others at the same time.
+/// Publishes to a missing exchange and, at the same time, to other exchanges.
 @Suite struct MissingExchangesTests {
     @Test func aMissingExchangeMakesOnlyMessagesInFlightUnknown() {
         AMQPHarness.play { harness in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Each publish to the missing exchange closes the channel. Other messages must not lose their confirms repeatedly.
+    // Each publish to the missing exchange closes the channel. Other messages must not lose their confirms repeatedly.
     @Test(arguments: 1...5) func messagesToOtherExchangesArriveOnce(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in
             try harness.broker.start()

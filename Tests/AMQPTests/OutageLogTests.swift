@@ -7,7 +7,7 @@ import Testing
     private static let refused = BrokerStatus.waiting(AMQPError(.cannotConnect, "refused"), delay: .seconds(1))
     private static let connecting = BrokerStatus.connecting(endpoint)
 
-    /// Returns the lines that are logged for states at these seconds.
+    /// Returns the lines that are logged for `states`, each of which begins at its second.
     private static func transcript(_ states: [(second: Int, state: BrokerStatus)]) -> [String] {
         var log = OutageLog()
         return states.compactMap { second, state in
@@ -43,7 +43,7 @@ import Testing
             ])
     }
 
-    /// Outages beyond the limit are logged only if they last until the limit allows another line.
+    // Outages beyond the limit are logged only if they last until the limit allows another line.
     @Test func aFloodOfOutagesIsLimited() {
         let flood = (0..<20).flatMap { [(2 * $0, Self.refused), (2 * $0 + 1, BrokerStatus.ready)] }
         let logged = (0..<Outage.linesPerMinuteMax).flatMap {

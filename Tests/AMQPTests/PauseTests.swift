@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The answer to `basic.consume` is in transit when the consumer is paused.
+    // The answer to `basic.consume` is in transit when the consumer is paused.
     @Test func aConsumerPausedWhileItStartsConsumesNothing() {
         AMQPHarness.play { harness in
             harness.loop.network.latencyMicroseconds = 100_000...100_000
@@ -77,7 +77,7 @@ import Testing
             let consumer = harness.makeConsumer(prefetch: 4)
             await harness.wait("deliveries") { harness.deliveries.count == 4 }
             harness.broker.deleteQueue("in")
-            // The consumer resumes once most deliveries are settled.
+            // The consumer consumes again only after most deliveries are settled.
             await harness.pass(.seconds(60))
             consumer.pause()
             #expect(consumer.status == .ready)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// The last call decides, for any times between the calls.
+    // The last call of `pause` or `resume` decides, whatever the times between the calls.
     @Test(arguments: UInt64(1)...40)
     func theLastCallDecides(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// The consumer is paused while it waits for settlements to consume again.
+    // The consumer is paused while it waits for most deliveries to be settled, before it consumes again.
     @Test func aPauseEndsTheErrorOfACanceledConsumer() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import AMQP
 
-/// Receivers of outcomes, without waiting tasks.
+/// Receivers that are notified of outcomes, without waiting tasks.
 struct PublishReceiverTests {
     private static let count = 100
 
-    /// A receiver that publishes another message after each outcome, up to a number.
+    /// A receiver that publishes another message after each outcome, up to `count` messages.
     private final class Repeater: PublishReceiver {
         private let publisher: Publisher
         private(set) var outcomes: [PublishOutcome] = []
@@ -46,7 +46,7 @@ struct PublishReceiverTests {
         }
     }
 
-    /// One confirm may cover many messages. With nested calls, the stack would grow with each message.
+    // One confirm may cover many messages. With nested calls, the stack would grow with each message.
     @Test func receiversOfOneConfirmAreNotNested() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -62,12 +62,12 @@ struct PublishReceiverTests {
         }
     }
 
-    /// The end of a channel with ten unconfirmed messages.
+    /// The cause of the end of a channel with ten unconfirmed messages.
     enum ChannelEnd: CaseIterable {
         case crash, closedByBroker, lateConfirms
     }
 
-    /// The new messages wait for the next channel.
+    // The new messages wait for the next channel.
     @Test(arguments: ChannelEnd.allCases) func aReceiverOfALostChannelMayPublish(end: ChannelEnd) {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -94,7 +94,7 @@ struct PublishReceiverTests {
         }
     }
 
-    /// After the close, nothing is sent, and each publish has its outcome immediately.
+    // After the close, nothing is sent, and each publish has its outcome immediately.
     @Test func aReceiverOfAClosedPublisherMayPublish() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -2,16 +2,16 @@ import AMQP
 import TestKit
 import Testing
 
-/// Bursts that exceed the size of one write in an event-loop iteration.
+/// Bursts of messages, published in one event-loop iteration, that exceed the size of one write.
 struct PublisherBurstTests {
-    /// A burst of several times the size of one write.
+    /// A burst several times as large as one write.
     private static let burst = (0..<400).map { number in
         OutgoingMessage(
             exchange: "", routingKey: "out", body: Array("\(number) ".utf8) + Array(repeating: 0x78, count: 1000),
             messageID: "\(number)")
     }
 
-    /// The broker reads everything immediately, or nothing for a while.
+    // The broker reads everything immediately, or nothing for a while.
     @Test(arguments: [false, true])
     func aBurstArrivesCompletelyAndInOrder(isDelayed: Bool) {
         AMQPHarness.play { harness in
@@ -30,7 +30,7 @@ struct PublisherBurstTests {
         }
     }
 
-    /// Each message has one outcome, whether it was written or not.
+    // Each message has one outcome, whether it was written or not.
     @Test func aBurstOnALostConnectionIsUnknown() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -83,7 +83,8 @@ import Testing
         }
     }
 
-    /// Reserved fields of AMQP 0-9-1 are zero. RabbitMQ accepts no other weight in the second frame.
+    // Reserved fields of AMQP 0-9-1 are zero. One of them is the weight in the second frame, the content header:
+    // RabbitMQ accepts no other value.
     @Test func aMessageIsThreeFrames() throws {
         var writer = FrameWriter(outputBytesMax: 1000)
         let size = try writer.publish(
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    /// The messages differ only in their content, and a return has no number.
+    // The messages differ only in their content, and a return carries no delivery tag.
     @Test(arguments: 1...5) func returnsReachTheirPublishesAmongMessagesWithOneID(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in
             try harness.broker.start()
@@ -151,7 +152,7 @@ import Testing
         }
     }
 
-    /// A new channel may work where a channel that was opened while a node died does not.
+    // A channel that was opened while a node died may refuse every message, but a new channel may work.
     @Test func aChannelThatRefusesEverythingIsReplaced() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -255,7 +256,7 @@ import Testing
         }
     }
 
-    /// Absent properties need no space. The other frame of a message without a body has 19 bytes.
+    // Absent properties take no space. Without a body, the only other frame is the method frame of 19 bytes.
     @Test func headersMayFillAFrameCompletely() {
         var writer = FrameWriter(outputBytesMax: 1000)
         var message = OutgoingMessage(exchange: "x", routingKey: "k", body: [], messageID: "i", contentType: nil)

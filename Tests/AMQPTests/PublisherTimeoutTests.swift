@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// The broker answers unread messages only after the alarm.
+    // During an alarm, the broker reads no messages, so it confirms messages in transit only after the alarm.
     @Test func aLongAlarmDoesNotCloseTheChannel() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -55,7 +55,8 @@ import Testing
             harness.broker.declareQueue("out")
             let publisher = try await harness.readyPublisher()
             harness.broker.raiseAlarm("low on memory")
-            // The first publish is blocked, and later closes the channel.
+            // The alarm blocks this publish. After the alarm, the publish closes the channel, because its exchange is
+            // missing.
             _ = await publisher.publish(AMQPHarness.message("a", exchange: "missing"))
             await harness.pass(.seconds(5))
             harness.broker.clearAlarm()
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    /// The behavior of RabbitMQ 3.10 while a queue's leader is cut off from the other nodes.
+    // RabbitMQ 3.10 sends no confirms while a queue's leader is cut off from the other nodes.
     @Test func aChannelWithoutConfirmsIsReplacedOnceAConfirmIsLate() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -128,7 +129,7 @@ import Testing
             harness.publish(AMQPHarness.message("before"), publisher)
             await harness.pass(.milliseconds(500))
             harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
-            // The message is sent before the previous message is confirmed.
+            // This message is sent before the first message is confirmed.
             guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else {
                 return fail("the message was confirmed")
             }
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    /// The behavior of a RabbitMQ 3.10 channel that waits 7 s per message for a node that was cut off.
+    // A RabbitMQ 3.10 channel may wait 7 s for each message, because a node was cut off, and then refuse the message.
     @Test func aChannelThatRefusesSlowlyIsReplacedWithItsConnection() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -181,7 +182,8 @@ import Testing
 }
 
 extension AMQPHarness {
-    /// Expects another channel on the same connection, where messages are confirmed.
+    /// Expects that the publisher replaces its channel on the same connection, and that messages are confirmed on the
+    /// new channel.
     fileprivate func expectAnotherChannel(of publisher: Publisher, within limit: Duration) async {
         await wait("another channel", limit: limit) { states.contains("publisher waiting: timedOut") }
         #expect(publisher.unconfirmedCount == 0)

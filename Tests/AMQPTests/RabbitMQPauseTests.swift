@@ -5,7 +5,8 @@ import Testing
 
 /// A consumer that pauses and resumes at a real RabbitMQ.
 @Suite struct RabbitMQPauseTests {
-    /// RabbitMQ 3.10 crashed the channel if a consumer tag was reused in the meantime (rabbitmq-server#5927).
+    // RabbitMQ 3.10 crashed the channel if a consumer tag was reused while deliveries of its earlier use were
+    // unacknowledged (rabbitmq-server#5927).
     @Test func resumingWithUnsettledDeliveriesKeepsTheChannel() async throws {
         try await RabbitMQTests.play { bench in
             let admin = bench.makeAdmin()
@@ -47,7 +48,7 @@ import Testing
         }
     }
 
-    /// A delivery in transit at a `basic.cancel` is requeued and counts as failed.
+    // A delivery in transit at a `basic.cancel` is requeued and counts as failed.
     @Test(arguments: [false, true]) func aPauseUnderLoadRaisesNoDeliveryCount(isDrain: Bool) async throws {
         try await RabbitMQTests.play { bench in
             let queue = "amqp.load.\(isDrain)"
@@ -75,8 +76,8 @@ import Testing
             }
             await bench.wait("all") { Set(bench.deliveries.map(\.properties.messageID)).count == count }
             #expect(pauses >= 3)
-            // A broker that is busy for longer than a quiescence may have some deliveries in transit. Without
-            // quiescence, each pause counted hundreds of failed deliveries.
+            // A broker that is busy for longer than the quiescence period may have some deliveries in transit.
+            // Without quiescence, each pause counted hundreds of failed deliveries.
             #expect(bench.deliveries.count { $0.deliveryCount > 0 } <= count / 100)
             #expect(bench.deliveries.count == count)
             await consumer.close()

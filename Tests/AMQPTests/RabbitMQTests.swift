@@ -124,7 +124,8 @@ import Threads
             }
         }
 
-        /// Waits until the queue's depth is `count`. The broker updates the depth after its answer.
+        /// Waits until the queue's depth is `count`. The broker may answer a settlement or a publish before it
+        /// updates the depth.
         func wait(_ what: String, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
             try await poll(until: what) { try await admin.status(ofQueue: queue).messages == count }
         }
@@ -273,8 +274,8 @@ import Threads
         }
     }
 
-    /// The quorum queue's client in the broker holds settlements that follow 32 unapplied settlements, and loses them
-    /// with the channel.
+    // The quorum queue's client in the broker holds settlements that follow 32 unapplied settlements, and loses them
+    // with the channel.
     @Test func theLastAcknowledgedMessagesAreNotRedelivered() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()

@@ -3,8 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-/// Relays between queues while connections are cut at random bytes and the broker nacks, returns and crashes. If each
-/// message is acknowledged only after its confirm, no message is lost.
+/// Relays between queues while connections are cut at random bytes, and while the broker refuses messages, returns
+/// messages and crashes. If each message is acknowledged only after its confirm, no message is lost.
 @Suite struct RelayTests {
     private static let messageCount = 300
 
@@ -19,7 +19,7 @@ import Testing
         #expect(Self.relay(seed: 8, acknowledgesFirst: false).history != histories[0])
     }
 
-    /// The check detects losses. With acknowledgements before the confirms, messages are lost.
+    // The test of the relay detects losses: with acknowledgments before the confirms, messages are lost.
     @Test func earlyAcknowledgementsLoseMessages() {
         let lost = (UInt64(1)...10).map { Self.relay(seed: $0, acknowledgesFirst: true).lost }
         #expect(lost.contains { $0 > 0 })

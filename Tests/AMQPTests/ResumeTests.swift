@@ -5,7 +5,8 @@ import Testing
 
 /// A consumer that resumes while deliveries from before the pause are unsettled.
 @Suite struct ResumeTests {
-    /// RabbitMQ 3.10 crashes the channel if a tag is reused in the meantime.
+    // RabbitMQ 3.10 crashes the channel if a consumer tag is reused while deliveries of its earlier use are
+    // unacknowledged.
     @Test func eachConsumeHasANewTag() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -54,7 +55,7 @@ import Testing
             consumer.acknowledge(harness.deliveries[6].tag)
             await harness.wait("deliveries", limit: .seconds(1)) { harness.deliveries.count == 16 }
             #expect(consumer.unsettledCount == 10)
-            // The last call also decides while the consumer waits.
+            // The last call of `pause` or `resume` also decides while the consumer waits for settlements.
             consumer.pause()
             await harness.wait("cancel") { harness.broker.queue("in")?.consumerCount == 0 }
             consumer.resume()
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    /// The broker cancels the consumer while deliveries are unsettled.
+    // The broker cancels the consumer while deliveries are unsettled.
     @Test func theConsumerAlsoWaitsAfterTheBrokersCancel() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -87,8 +88,8 @@ import Testing
         }
     }
 
-    /// For any settlements and pauses, the channel stays open, no message is lost, and at most one and a quarter
-    /// prefetches are unsettled.
+    // For any settlements and pauses, the channel stays open, no message is lost, and at most one and a quarter
+    // prefetches are unsettled.
     @Test(arguments: UInt64(1)...40) func unsettledDeliveriesAreBounded(seed: UInt64) {
         AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)

@@ -3,7 +3,7 @@ import EventLoop
 import TestKit
 import Testing
 
-/// The behavior of RabbitMQ on which the worker relies, as the scripted broker reproduces it.
+/// Behavior of RabbitMQ that the worker relies on, as the scripted broker reproduces it.
 @Suite struct ScriptedBrokerTests {
     @Test func aRetryQueueReturnsMessagesAfterItsDelay() {
         AMQPHarness.play { harness in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A message expires only at the head of its queue, and not again in the next queue.
+    // A message expires only at the head of its queue, and not again in the next queue.
     @Test func aMessageMayExpireBeforeTheLimitOfItsQueue() {
         AMQPHarness.play { harness in
             try harness.broker.start()
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ's quorum queues requeue these deliveries in front of all waiting messages.
+    // RabbitMQ's quorum queues requeue deliveries in transit in front of all waiting messages.
     @Test func deliveriesInTransitToACanceledConsumerAreRequeuedAndCounted() {
         AMQPHarness.play { harness in
             try harness.broker.start()

@@ -14,7 +14,7 @@ import Testing
         return writer.bytes
     }
 
-    /// Each method with arguments, and the text of the arguments that are read.
+    /// Each method with its arguments, and a text of the arguments that the client reads.
     private static let methods: [(payload: [UInt8], text: String)] = [
         (
             payload(10, 10) { writer in
@@ -125,7 +125,7 @@ import Testing
 
     @Test func aTruncatedMethodIsNotRead() {
         for method in Self.methods {
-            // In connection.start, fields behind the mechanisms are not read.
+            // In connection.start, fields after the mechanisms are not read.
             let needed = method.text.hasPrefix("start") ? method.payload.count - 9 : method.payload.count
             for count in 0..<needed {
                 #expect(Self.text(Array(method.payload[..<count])) == nil, "\(method.text), \(count)")
@@ -150,8 +150,8 @@ import Testing
         #expect(Self.text(deliver) == nil, "a delivery was read as another method")
     }
 
-    /// The arguments include `basic.publish` of a client, and `basic.recover-ok` of a broker, which Martlet never
-    /// requests.
+    // Among the arguments are `basic.publish`, which only clients send, and `basic.recover-ok`, which answers a
+    // method that Martlet never sends.
     @Test(arguments: [(60, 40), (60, 111), (50, 10), (0, 0), (90, 31)] as [(UInt16, UInt16)])
     func aMethodThatNoBrokerSendsIsNotRead(classID: UInt16, id: UInt16) {
         #expect(Self.text(Self.payload(classID, id) { $0.raw(Array(repeating: 0, count: 100)) }) == nil)

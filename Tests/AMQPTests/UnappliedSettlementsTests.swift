@@ -6,7 +6,7 @@ import Testing
 @Suite struct UnappliedSettlementsTests {
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    /// The clock may have started with the channel.
+    // With `begin` 0, the clock started together with the channel.
     @Test(arguments: [0, 3000, 10_000]) func onlyManySettlementsNeedTwoSeconds(begin: Int64) {
         var recent = UnappliedSettlements()
         recent.sent(32, at: time(begin))
@@ -24,7 +24,7 @@ import Testing
         recent.sent(1, at: time(14_200))
         #expect(recent.safeAt == nil)
         recent.sent(31, at: time(16_000))
-        // The settlements of 14.2 s are four seconds old, and the other settlements at least two seconds.
+        // The settlement of 14.2 s is four seconds old, and the settlements of 16 s are more than two seconds old.
         recent.sent(2, at: time(18_200))
         #expect(recent.safeAt == nil)
     }

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// A command has no lane that would publish again.
+    // Commands have no lane that would publish a refused message again, so the publisher repeats the message.
     @Test func messagesAfterARefusalCarryNoUserID() {
         AMQPHarness.play { harness in
             harness.broker.behaviour.knownUser = "CN=worker"
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// The broker derives the user from the certificate and does not report the user.
+    // The broker derives the user from the certificate and does not report the user.
     @Test func withACertificateNoUserIDIsSent() {
         AMQPHarness.play { harness in
             harness.broker.behaviour.mechanisms = "PLAIN EXTERNAL"

@@ -82,7 +82,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
     }
 
-    /// The table contains all reasons that affect more than the request.
+    // The table contains each reason that affects more than its request.
     @Test func scopesBeyondTheRequest() {
         let scopes: [AnswerVerdict.Scope: [Reason]] = [
             .target: [

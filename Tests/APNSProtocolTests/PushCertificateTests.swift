@@ -23,7 +23,7 @@ import Testing
         #expect(none.environments == [.sandbox, .production])
     }
 
-    /// The form of the list in Apple's certificates: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
+    // In Apple's certificates, the list has this form: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
     @Test func theListOfTopicsIsASequenceOfTextsAndSequences() {
         let list = DERSequence.sequence(
             DERSequence.text("a.b") + DERSequence.sequence(DERSequence.text("app")) + [0x16, 1, 0x63])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Tests of the consequences of refusals.
+/// Tests of the limits of refused requests on a connection.
 @Suite struct ErrorLimitTests {
     private var limit = ErrorLimit()
     private var options = RuleOptions()

@@ -63,7 +63,7 @@ import Testing
         #expect(self.rows("## State file", "| Member | Meaning |") == rows(codec.document.help, ""))
     }
 
-    /// The table of switches includes defaults and other values.
+    // The table of switches includes defaults and other values.
     @Test func switches() throws {
         var json = JSONWriter()
         RuleOptions.codec.write(RuleOptions(), to: &json)

@@ -27,7 +27,7 @@ import Testing
         let peer = wire.connect(FramePeer.Behavior(greeting: bytes))
         #expect((9...11).contains(secondsUntilClosed(peer, wire)))
         expectAccepted(wire.push(on: beside))
-        // Open connections may be idle.
+        // An established connection may be idle.
         wire.wait(.seconds(3600))
         #expect(!beside.isClosed)
     }
@@ -55,7 +55,7 @@ import Testing
         expectAccepted(wire.exchange(wire.fields(), body: Array(Wire.alert.utf8), on: peer, stream: 3))
     }
 
-    /// The timeout applies to the client, not to delayed answers.
+    // The timeout applies to the client, not to delayed answers.
     @Test func delayedAnswersDoNotTimeOut() throws {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .seconds(300) }
         let peer = wire.connect()
@@ -210,7 +210,7 @@ import Testing
         #expect(wire.apns.server.counters.connectionsOpen == 2)
     }
 
-    /// At the limit, a new connection replaces an unauthenticated one.
+    // At the limit, a new connection replaces an unauthenticated one.
     @Test func authenticatedConnectionsAreKept() throws {
         let wire = try Wire { configuration, _ in configuration.connectionsMax = 4 }
         let good = [wire.connect(), wire.connect()]

@@ -5,7 +5,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// In a directory that others can write to, a symbolic link may point to one of the user's files.
+/// Tests that a record does not follow a symbolic link. In a directory that others can write to, a symbolic link may
+/// point to one of the user's files.
 @Suite struct LinkedFileTests {
     @Test func `A record follows no link`() async throws {
         let directory = try TemporaryDirectory("link")
@@ -18,7 +19,7 @@ import Testing
         #expect(try directory.read("file") == "kept")
     }
 
-    /// All users can write to `/dev/shm`.
+    // All users can write to `/dev/shm`.
     @Test func `A record follows no link in shared memory`() async throws {
         let directory = try TemporaryDirectory("link")
         let file = try directory.write("file", "kept")

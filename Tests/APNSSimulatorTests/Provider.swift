@@ -31,7 +31,7 @@ struct Provider {
         return state
     }
 
-    /// Returns a provider token. Each part can be replaced.
+    /// Returns a provider token that was issued `ageSeconds` ago. Each part can be replaced.
     func token(
         header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 60, signature: [UInt8]? = nil,
         signedBy signer: ES256PrivateKey? = nil
@@ -45,7 +45,7 @@ struct Provider {
     }
 }
 
-/// One connection to the rules. Requests are lists of headers.
+/// A connection whose requests, as lists of headers, are passed directly to the simulator's rules.
 struct Conversation {
     private let rules = SimulatorRules()
     private var random = SeededRandom(seed: 1)
@@ -53,7 +53,7 @@ struct Conversation {
     var connection = ConnectionMemory()
     var rates = RateLimit()
     var now = Provider.now
-    /// The provider token of pushes without another token.
+    /// The provider token of each push that sets no other token.
     var token: String
 
     init(_ provider: Provider, options: RuleOptions = RuleOptions()) throws {
@@ -89,7 +89,7 @@ struct Conversation {
         ).answer
     }
 
-    /// Returns status and body of an answer.
+    /// Returns the status and the body of an answer.
     func text(of answer: Answer) -> String {
         let body = String(decoding: answer.bodyBytes, as: UTF8.self)
         return body.isEmpty ? "\(answer.status)" : "\(answer.status) \(body)"

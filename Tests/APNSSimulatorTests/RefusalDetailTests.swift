@@ -29,7 +29,7 @@ import Testing
         #expect(Set(RefusedRequest.detailed.map(\.detail)) == Set(RefusalDetail.allCases.map(\.rawValue)))
     }
 
-    /// The acceptance of unchanged requests shows that the changes of the other tests cause the details.
+    // The acceptance of unchanged requests shows that the changes of the other tests cause the details.
     @Test func unchangedRequestsAreAccepted() throws {
         let stage = try RefusalStage()
         let certified = try stage.connect(showing: AppleAuthority.single)

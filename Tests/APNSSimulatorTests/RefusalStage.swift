@@ -9,7 +9,7 @@ import Testing
 /// A simulator whose state allows every detail of a refusal: two teams with their apps, keys of several kinds, and
 /// channels of two apps and both environments.
 struct RefusalStage {
-    /// Channels by their properties.
+    /// The IDs of channels, named after the properties of the channels.
     enum ChannelID {
         static let stored = "c3RvcmVkY2hhbm5lbA=="
         static let unstored = "bm90IHN0b3JlZCBhdCA="
@@ -72,14 +72,15 @@ struct RefusalStage {
         wire.push(["authorization": "bearer \(try wire.token(of: provider))", "apns-topic": topic], on: peer)
     }
 
-    /// Opens a connection and binds the connection to a provider; nil for the wire's own provider.
+    /// Opens a connection, and binds it to `provider`, or to the wire's own provider if `provider` is nil.
     func bound(by provider: Provider? = nil) throws -> FramePeer {
         let peer = wire.connect()
         #expect(try push(by: provider ?? wire.apns.provider, on: peer).line == "200")
         return peer
     }
 
-    /// Opens a TLS connection with this certificate.
+    /// Opens a TLS connection with this client certificate. If `isRegistered` is true, registers the certificate for
+    /// the team first.
     func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
         try wire.listenWithinTLS()
         if isRegistered {

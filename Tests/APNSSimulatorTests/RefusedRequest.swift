@@ -15,6 +15,8 @@ struct RefusedRequest: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let send: @Sendable (RefusalStage) throws -> WireAnswer
 
+    /// Creates a request that is to be refused.
+    ///
     /// - Parameter answer: the expected status and reason.
     init(
         _ detail: String?, _ answer: String, _ what: String,

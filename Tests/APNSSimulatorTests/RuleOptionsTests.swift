@@ -60,7 +60,7 @@ import Testing
         #expect(shortened(apns.push(changes)) == after)
     }
 
-    /// Returns status and reason of an answer.
+    /// Returns the status and the reason of an answer.
     private func shortened(_ answer: String) -> String {
         answer.replacing(#"{"reason":""#, with: "").replacing(#""}"#, with: "")
     }
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// Each of two related keys has a new token within 20 minutes.
+    // Each of two related keys has a new token within 20 minutes.
     @Test func updatesOfRelatedKeys() throws {
         for (rules, last) in [("{}", "429 TooManyProviderTokenUpdates"), (#"{"token_updates_per_key":true}"#, "200")] {
             var apns = try Conversation(provider)

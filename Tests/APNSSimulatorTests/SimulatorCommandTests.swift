@@ -83,7 +83,7 @@ import Threads
         #expect(throws: ProcessError.self) { try directory.read("ready") }
     }
 
-    /// With a state file, `--write-demo` writes only the certificates.
+    // With a state file, `--write-demo` writes only the certificates.
     @Test func theDemonstrationDoesNotOverwriteAState() async throws {
         let directory = try TemporaryDirectory("simulator")
         let demo = directory.file("demo")

@@ -80,7 +80,7 @@ import Testing
 
         """
 
-    /// The package's example file loads, and has the documented effects.
+    // The package's example file loads, and has the documented effects.
     @Test func theExample() throws {
         let path = Products.file("deploy/debian/apns-simulator.state.yaml")
         let document = try StateFile(path: path, sinceMilliseconds: 5).read()
@@ -138,7 +138,7 @@ import Testing
         #expect(rules.futureTokenSecondsMax == 60 && rules.servesWithoutToken)
     }
 
-    /// A state from a file is written as JSON without file names. Reading the JSON gives the same state.
+    // A state from a file is written as JSON without file names. Reading the JSON gives the same state.
     @Test func writtenStatesReadBackUnchanged() throws {
         for text in [Self.wholeFile, "{}"] {
             let written = Self.text(of: try read(text))

@@ -52,7 +52,7 @@ final class VirtualAPNS {
     /// The logged requests.
     var requests: [LoggedRequest] { loop.enter { server.memory.requests().requests } }
 
-    /// Runs the loop until it is idle.
+    /// Runs the loop until it is idle, for at most an hour of virtual time.
     func settle() { _ = loop.run(limit: .seconds(3600), until: { false }) }
 
     func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(3600), until: isDone) == .done }

@@ -26,7 +26,7 @@ import Testing
         #expect((0..<300).allSatisfy { harness.isAccepted($0) })
     }
 
-    /// APNs refuses a certificate of the other environment with a GOAWAY.
+    // APNs refuses a certificate of the other environment with a GOAWAY.
     @Test func unprocessedPushesAreReportedOnceAndNotSentAgain() {
         harness.apns.onRequest = { connection, _ in
             guard connection.requests.count >= 100 else { return }

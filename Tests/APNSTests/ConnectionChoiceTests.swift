@@ -36,7 +36,7 @@ import Testing
     @Test func pushesOfAnIterationStayOnOneConnectionUntilAnotherHasFarFewer() {
         #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
-        // With few streams, the lead is an eighth of the limit.
+        // With a low stream limit, the lead is an eighth of the limit.
         #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
         #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
         #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)

@@ -90,7 +90,7 @@ import Testing
         #expect(!connection.hasClosed)
     }
 
-    /// No timer of a later connect or of waiting pushes remains.
+    // No timer of a later connect or of waiting pushes remains.
     @Test func noTimersRemainWithoutAConnection() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }

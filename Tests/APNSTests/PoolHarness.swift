@@ -19,9 +19,9 @@ final class PoolHarness {
         nonisolated let loop: VirtualLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
         let pool: APNSPool
-        /// Outcomes by the number of the push, in the order of sending.
+        /// Outcomes by the number of the push. Pushes are numbered in the order of sending.
         var outcomes: [Int: PushOutcome] = [:]
-        /// Numbers in the order of completion.
+        /// Numbers of the completed pushes, in the order of completion.
         var ended: [Int] = []
         var events: [PoolEvent] = []
 
@@ -132,7 +132,7 @@ final class PoolHarness {
         guard !loop.isOnLoop else { return owner.assumeIsolated { $0.events } }
         return loop.enter { owner.assumeIsolated { $0.events } }
     }
-    /// Numbers in the order of completion.
+    /// Numbers of the completed pushes, in the order of completion.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }
     /// Number of resends.
@@ -143,12 +143,13 @@ final class PoolHarness {
         loop.enter { owner.assumeIsolated { body($0.pool) } }
     }
 
-    /// Runs until `isDone` returns true, for at most two hours. Returns whether `isDone` returned true.
+    /// Runs until `isDone` returns true, for at most `limit`. Returns whether `isDone` returned true.
     func run(_ limit: Duration = .seconds(7200), until isDone: () -> Bool) -> Bool {
         loop.run(limit: limit, until: isDone) == .done
     }
 
-    /// Runs until `count` pushes have completed. Returns false after two hours without this number.
+    /// Runs until the number of completed pushes is `count`, for at most two hours. Returns whether it reached
+    /// `count`.
     func runUntilEnded(_ count: Int) -> Bool {
         loop.run(limit: .seconds(7200)) { owner.assumeIsolated { $0.outcomes.count } == count } == .done
     }

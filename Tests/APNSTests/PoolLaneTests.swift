@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNS
 
-/// Tests of the services of pools for lanes: order, fresh connections, probing, and events.
+/// Tests of the functions that pools provide to lanes: order, fresh connections, probing, and events.
 @Suite struct PoolLaneTests {
     @Test func theLowestPriorityNumberIsSentFirst() throws {
         let harness = try PoolHarness { $0.streamsMax = 1 }
@@ -24,8 +24,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
-    /// APNs answers pushes that were sent together at about the same time. A push that is sent in between would wait
-    /// for all of these answers.
+    // Pushes that are sent together are also answered together. A push that is sent in between would wait for all of
+    // these answers.
     @Test func lessUrgentPushesLeaveStreamsFree() throws {
         let harness = try PoolHarness { $0.streamsMax = 20 }
         harness.send(1, priority: 1)
@@ -66,8 +66,8 @@ import Testing
         #expect(harness.apns.requests.map(\.number) == [0, 2, 3])
     }
 
-    /// The bound also applies without a connection and behind other pushes, because an expired push would take space
-    /// in the queue.
+    // The limit of the wait also applies without a connection and behind other pushes, because an expired push would
+    // take space in the queue.
     @Test func aPushWaitsNoLongerThanUntilItsExpiration() throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
@@ -92,7 +92,7 @@ import Testing
         #expect(harness.withPool { $0.waitingCount } == 0)
     }
 
-    /// A push that has expired while waiting does not delay the pushes behind it.
+    // A push that has expired while waiting does not delay the pushes behind it.
     @Test(arguments: [false, true]) func anExpiredPushLeavesTheQueue(onFreshConnection: Bool) throws {
         let harness = try PoolHarness()
         harness.loop.enter { harness.apns.stop() }
@@ -120,7 +120,7 @@ import Testing
         #expect(harness.apns.connections.count == 2)
     }
 
-    /// APNs has bound the connection to the topic of its first push.
+    // APNs has bound the connection to the topic of its first push.
     @Test(arguments: [Credential.key(PoolHarness.key), .certificate("com.example.app")])
     func newSettingsPutNoOtherPushOnAFreshConnection(_ credential: Credential) throws {
         let harness = try PoolHarness { $0.credential = credential }
@@ -137,7 +137,7 @@ import Testing
         #expect(harness.answers.map(\.connection).sorted() == [1, 2])
     }
 
-    /// New settings put no shared push on a fresh connection either.
+    // New settings put no shared push on a fresh connection either.
     @Test func newSettingsKeepAFreshConnectionReserved() throws {
         let harness = try PoolHarness { $0.credential = .certificate("com.example.app") }
         harness.apns.onRequest = { _, _ in }

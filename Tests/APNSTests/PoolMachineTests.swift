@@ -22,7 +22,7 @@ import Testing
             ReconnectPolicy.Configuration())
     }
 
-    /// Returns a machine with one connection that has answered, in slot 0.
+    /// Returns a machine whose only connection, in slot 0, has answered.
     private func opened(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
         var machine = machine(connectionsMax: connectionsMax, streamsMax: streamsMax)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
@@ -79,7 +79,7 @@ import Testing
         machine.streamEnded(1, .authenticated, at(77))
         #expect(
             machine.nextShrinking(at(76 + wait)) { random } == .drain(slot: 0),
-            "another connection than the oldest was drained")
+            "a connection other than the oldest was drained")
         machine.drain(0)
         #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
     }
@@ -111,7 +111,7 @@ import Testing
         #expect(machine.nextShrinking(at(302)) { 0 } == .drain(slot: 3), "a reserved connection was drained")
     }
 
-    /// With few streams, one request at a time does not justify another connection.
+    // With few streams, one request at a time does not justify another connection.
     @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoUnneededConnection(streamsMax: Int) {
         var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
         let growthRequests = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
@@ -209,7 +209,8 @@ import Testing
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "the next fresh push got no connection")
     }
 
-    /// Many refused topics may repeatedly require new connections, and connects per minute are limited.
+    // Refused topics may repeatedly need reserved connections. If these came first, the limit of connects per minute
+    // could delay the shared connection.
     @Test func aSharedConnectionPrecedesAReservedOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
@@ -228,7 +229,7 @@ import Testing
         #expect(machine.choose(priority: 0, at(30)) == 0)
     }
 
-    /// Without the drain, the fresh push could not be sent while both connections are up.
+    // Without the drain, the fresh push could not be sent while both connections are up.
     @Test func aFreshPushDrainsAConnectionAtTheLimit() {
         var machine = opened()
         #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
@@ -238,7 +239,7 @@ import Testing
         #expect(machine.nextOpening(nothing, at(2)) == .none)
         #expect(
             machine.nextOpening(fresh, at(2)) == .drain(slot: 1),
-            "another connection than the less busy one was drained")
+            "a connection other than the less busy one was drained")
         machine.drain(1)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
         #expect(machine.nextOpening(fresh, at(2)) == .none)
@@ -272,7 +273,7 @@ import Testing
             machine.closed(0, refused, now, random: { 0 }) == .cannotConnect(refused, failures: 1, since: now))
     }
 
-    /// A peer that refuses the certificate is reachable, so later failures are another outage.
+    // A peer that refuses the certificate is reachable, so later failures are another outage.
     @Test func aRefusedCertificateResetsTheFailureCount() {
         var machine = machine()
         let errors = [refused, TransportError(.certificateRefused, "revoked"), refused]
@@ -302,8 +303,8 @@ import Testing
         return slot
     }
 
-    /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns the event of the
-    /// end.
+    /// Opens a connection, sends one push for each of `ends`, ends the push in that way, and closes the connection.
+    /// Returns the event of the close.
     private func end(
         _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isDrained: Bool = false,
         _ error: TransportError = TransportError(.reset, "reset")
@@ -339,7 +340,7 @@ import Testing
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
     }
 
-    /// With a certificate, many pushes may be sent at once, and APNs may have processed each.
+    // With a certificate, many pushes may be sent at once, and APNs may have processed each.
     @Test func whileConnectionsEndUnansweredEachGetsOnePush() {
         var machine = PoolMachine(
             PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, requiresTokenProof: false, probeAnswerSecondsMax: 5),

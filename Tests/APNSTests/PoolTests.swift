@@ -36,7 +36,8 @@ import Testing
         #expect(harness.isAccepted(0))
     }
 
-    /// Rows 124, 131 and 133: required headers are sent even if the request does not set them.
+    // Rows 124, 131 and 133 of the conformance table: required headers are sent even if the request does not set
+    // them.
     @Test(arguments: [
         (Priority?.none, Int64?.none, "10", "0"), (.considerate, 2_000_000_000, "5", "2000000000"),
         (.immediate, 0, "10", "0"),
@@ -124,7 +125,8 @@ import Testing
         #expect(harness.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
-    /// Row 20: an answer belongs to its stream, regardless of its `apns-id` and the case of the ID.
+    // Row 20 of the conformance table: an answer belongs to its stream, regardless of its `apns-id` and the case of
+    // the ID.
     @Test func anAnswerBelongsToItsStream() throws {
         let harness = try PoolHarness()
         harness.apns.onRequest = { [unowned harness] connection, stream in
@@ -139,7 +141,8 @@ import Testing
         #expect(harness.answers.map(\.status) == [410, 200] && harness.answers.allSatisfy(\.isFromAPNS))
     }
 
-    /// Status 201 counts as success like 200. Only successful answers keep their connection.
+    // Status 201 counts as success like 200. If these answers counted as server errors, two of them would end the use
+    // of their connection.
     @Test func parsesTheChannelIDOfAnySuccessfulAnswer() throws {
         let harness = try PoolHarness { $0.serverErrorsMax = 2 }
         harness.apns.onRequest = { connection, stream in
@@ -233,7 +236,7 @@ import Testing
         #expect(harness.apns.connections[1].requests.count > 100)
     }
 
-    /// The peer accepts headers, but grants no window for a body.
+    // The peer accepts headers, but grants no window for a body.
     @Test func aPushToAPeerWithoutAWindowTimesOut() throws {
         let harness = try PoolHarness { $0.waitingMax = 20 }
         harness.send()
@@ -248,7 +251,7 @@ import Testing
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// First the transport's buffer is full, then the session's buffer. The other frames are not created yet.
+    // First the transport's buffer is full, then the session's buffer. The other frames are not created yet.
     @Test(arguments: [12, 60]) func anUnwrittenPushToAPeerThatDoesNotReadIsUnsent(resumesAfter: Int64) throws {
         let harness = try PoolHarness {
             ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
@@ -389,7 +392,7 @@ import Testing
         #expect(harness.apns.connections.count == 1 && !harness.apns.connections[0].hasClosed)
     }
 
-    /// APNs did not process the push, and the reason is unknown.
+    // APNs did not process the push, and the reason is unknown.
     @Test func aPushWithATruncatedRefusalIsSentAgain() throws {
         let harness = try PoolHarness()
         let body = String(repeating: " ", count: 2000) + #"{"reason":"BadTopic"}"#
@@ -451,7 +454,7 @@ import Testing
         #expect(harness.apns.connections.count == 1, "the connection was replaced")
     }
 
-    /// The timeout of an answer ends at the push's expiration, regardless of earlier pushes.
+    // The wait for an answer ends at the push's expiration, regardless of earlier pushes.
     @Test func theAnswerTimeoutEndsAtTheExpiration() throws {
         let harness = try PoolHarness { $0.requestTimeoutSeconds = 30 }
         harness.send()
@@ -499,7 +502,7 @@ import Testing
         harness.pass(.milliseconds(121_900))
         #expect(
             harness.loop.network.connections[0].deliveredToServer == before + 2 * 17,
-            "other bytes than two PING frames were sent")
+            "bytes other than two PING frames were sent")
         harness.send()
         #expect(harness.runUntilEnded(2))
         #expect(harness.apns.connections.count == 1)
@@ -515,7 +518,7 @@ import Testing
         harness.pass(.seconds(40))
         #expect(
             harness.loop.network.connections[0].deliveredToServer == before + 9,
-            "other bytes than the acknowledgement were sent")
+            "bytes other than the acknowledgment were sent")
     }
 
     @Test func aPeerWithoutSettingsIsAbortedAndItsPushesAreUnsent() throws {

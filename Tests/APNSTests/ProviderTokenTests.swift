@@ -101,7 +101,7 @@ import Testing
         #expect(refused(2, at(minutes: 3)) == .mint, "a clock that was set back was not noticed")
     }
 
-    /// A minimum of zero does not make an unchanged clock a step.
+    // Even with a minimum of zero, an unchanged clock is no step.
     @Test(arguments: [0, 1] as [Int64]) func theSmallestStepIsASecond(stepSecondsMin: Int64) {
         var configuration = ProviderTokenPolicy.Configuration()
         configuration.stepSecondsMin = stepSecondsMin
@@ -190,7 +190,7 @@ import Testing
         #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
-    /// A key file may be replaced by another file with the same IDs.
+    // A key file may be replaced by another file with the same IDs.
     @Test func aSignerRecognizesItsKey() throws {
         let key = PoolHarness.key
         let signer = ProviderTokenSigner(key: key)

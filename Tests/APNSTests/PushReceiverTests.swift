@@ -15,7 +15,7 @@ import Testing
         private(set) var isNotifiedWithinCall = false
         private var isCalling = false
         private var sent = 0
-        /// A closure that is called first with each outcome.
+        /// A closure that is called for each outcome, before the next push.
         var onOutcome: (APNSPool) -> Void = { _ in }
 
         init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) }) {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Returns the outcomes of ten pushes and of the pushes that follow.
+    /// Returns the outcomes of ten pushes and of the pushes that their receiver sends.
     private func outcomes(
         of harness: PoolHarness, _ request: @escaping (Int) -> APNSRequest = { PoolHarness.request($0) },
         whileWaiting: @escaping (Repeater) -> Void = { _ in }
@@ -68,14 +68,14 @@ import Testing
         #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
     }
 
-    /// No frames are being parsed while a receiver runs.
+    // No frames are being parsed while a receiver runs.
     @Test func aReceiverOfAnAnswerMayCloseThePool() throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(of: harness, whileWaiting: { $0.onOutcome = { $0.close() } })
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
-    /// An outcome that is known within the call is passed to the receiver after the call.
+    // An outcome that is known within the call is passed to the receiver after the call.
     @Test func aReceiverOfAnUnsentPushMayPush() throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(of: harness) { PoolHarness.request($0, topic: "no\ntopic") }
@@ -84,7 +84,7 @@ import Testing
 
     enum Ending: CaseIterable { case stopAccepting, failWaiting, close }
 
-    /// The test covers pushes that wait for the first connection, and pushes that receivers send.
+    // The test covers pushes that wait for the first connection, and pushes that receivers send.
     @Test(arguments: Ending.allCases) func aReceiverOfAFailedWaitingPushMayPush(ending: Ending) throws {
         let harness = try PoolHarness()
         let outcomes = self.outcomes(

@@ -26,15 +26,15 @@ import Testing
         #expect(try seconds(expiration: 1002, deadline: 1007) == [5, 2])
     }
 
-    /// An expiration of 0 requests one attempt, with the full timeout.
+    // An expiration of 0 requests one attempt, with the full timeout.
     @Test func aDeadlineAppliesWithoutAnExpiration() throws {
         #expect(try seconds(expiration: 0, deadline: nil) == [30, 20])
         #expect(try seconds(expiration: 0, deadline: 1007) == [7, 7])
         #expect(try seconds(expiration: nil, deadline: 1001) == [5, 1])
     }
 
-    /// APNs stops reading, and continues after the timeout of pushes that wait in the output buffer. APNs answers the
-    /// PING behind these pushes, but none of the pushes.
+    // APNs stops reading, and continues after the timeout of pushes that wait in the output buffer. APNs answers the
+    // PING behind these pushes, but none of the pushes.
     @Test func aPushWrittenAfterItsTimeoutEndsWithoutAnAnswer() throws {
         let harness = try PoolHarness { ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds) = (10, 5) }
         harness.send()

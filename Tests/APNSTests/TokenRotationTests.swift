@@ -17,7 +17,7 @@ import Testing
         var at: Int64
     }
 
-    /// Records each token at APNs, and checks its age as Apple documents. Returns a function that returns the uses.
+    /// Records each use of a token at APNs. Returns a function that returns the uses.
     private func observe(_ harness: PoolHarness, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () ->
         [Use]
     {
@@ -54,7 +54,7 @@ import Testing
         #expect(harness.apns.connections.count == 1)
     }
 
-    /// Connections are opened and closed continually. No connection may send two tokens within twenty minutes.
+    // Connections are opened and closed continually. No connection may send two tokens within twenty minutes.
     @Test(arguments: 0..<3 as Range<UInt64>) func noConnectionSeesTwoTokensWithinTwentyMinutes(seed: UInt64) throws {
         let harness = try PoolHarness(seed: seed)
         var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import Testing
         #expect(harness.apns.connections.count > 10)
     }
 
-    /// The connection must not use the next token yet, and its current token is too old.
+    // The connection must not use the next token yet, and its current token is too old.
     @Test func aConnectionThatCanSendNeitherTokenIsReplaced() throws {
         let harness = try PoolHarness {
             ($0.token.refreshSecondsMin, $0.token.refreshSecondsMax) = (40 * 60, 40 * 60)
@@ -98,7 +98,7 @@ import Testing
         #expect(harness.apns.connections.count == 3)
     }
 
-    /// Rows 71 and 140.
+    // Rows 71 and 140 of the conformance table.
     @Test(arguments: [false, true])
     func anExpiredTokenIsReplacedAndThePushSentAgainOnANewConnection(isBroadcast: Bool) throws {
         let harness = try PoolHarness()

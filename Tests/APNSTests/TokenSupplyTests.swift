@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of a pool with a ``TokenSupply``, which all pools of a key share.
 @Suite struct TokenSupplyTests {
-    /// A signer of tokens, which the test calls.
+    /// A signer that creates tokens when the test calls it.
     private final class TokenSigner: @unchecked Sendable {
         private(set) var tokens: [ProviderToken] = []
         private(set) var refusals: [TokenRefusal] = []
@@ -20,7 +20,7 @@ import Testing
             TokenSupply(first: try sign(now)) { self.refusals.append($0) }
         }
 
-        /// Returns the number of the token in an `authorization` header.
+        /// Returns the number of the token in an `authorization` header; nil if the signer did not create the token.
         func number(of authorization: String?) -> Int? {
             tokens.firstIndex { String(decoding: $0.authorization, as: UTF8.self) == authorization }.map { $0 + 1 }
         }
@@ -150,7 +150,7 @@ import Testing
         #expect(harness.outcomes[5] == .notSent(.draining))
     }
 
-    /// A new connection solves `TooManyProviderTokenUpdates`. A new token would cause further refusals of this kind.
+    // A new connection solves `TooManyProviderTokenUpdates`. A new token would cause further refusals of this kind.
     @Test func tooManyTokenUpdatesRequestNoNewToken() throws {
         harness.apns.onRequest = { [unowned harness] connection, stream in
             if connection === harness.apns.connections[0] {

@@ -3,13 +3,14 @@ import TestKit
 
 @testable import AdminHTTP
 
-/// An endpoint with clients on one loop.
+/// An admin endpoint and its clients on one loop.
 final class AdminServerHarness {
     let loop: EpollLoop
     let server: AdminServer
     private var clients: [RawHTTPClient] = []
 
-    /// Runs `talk` with an endpoint that answers with a description of the request. Closes everything afterward.
+    /// Runs `talk` with an endpoint that answers each request with a description of the request. Closes everything
+    /// afterward.
     static func run(
         _ configuration: AdminConfiguration = AdminConfiguration(),
         _ talk: @escaping @Sendable (AdminServerHarness) async throws -> Void
@@ -70,7 +71,7 @@ extension AdminConfiguration {
 }
 
 extension AdminResponse {
-    /// Returns a description of the request: method, segments, query and body.
+    /// Returns a description of the request: method, segments, query, content type and body.
     static func echo(_ request: AdminRequest) -> AdminResponse {
         let query = request.query.map { "\($0.name)=\($0.value)" }
         let words = [

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A proxy in front may use the other length, and read the rest of the body as a request.
+    // A proxy in front of the server may use the other length, and read the rest of the body as another request.
     @Test(arguments: [
         "Content-Length: 4\r\nContent-Length: 4\r\n\r\nabcd", "Content-Length: 4\r\nContent-Length: 0\r\n\r\nabcd",
         "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// A client that does not read its answer counts as waiting, like a client without a request.
+    // A client that does not read its answer counts as waiting, like a client without a request.
     @Test(arguments: limitsOfThree)
     func `Clients that do not read their answers are displaced`(
         _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable

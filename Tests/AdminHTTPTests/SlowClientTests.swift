@@ -8,11 +8,12 @@ import Testing
 /// Tests of slow clients that send half a request. Slow clients do not delay the answers to other clients.
 @Suite struct SlowClientTests {
     private static let connections = 160
-    /// Duration of the test. For a longer run, set `MARTLET_SLOW_CLIENT_SECONDS=300`.
+    /// Duration of the test in seconds. For a longer run, set `MARTLET_SLOW_CLIENT_SECONDS=300`.
     private static let seconds = getenv("MARTLET_SLOW_CLIENT_SECONDS").flatMap { Int(String(cString: $0)) } ?? 3
     private static let half = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
 
-    /// The probes use the same address as the slow clients, with the limits of a worker.
+    // The probes use the same address as the slow clients, with a worker's limit of connections per host, and without
+    // a limit.
     @Test(arguments: [AdminConfiguration().connectionsPerHostMax, .max])
     func `No probe fails`(connectionsPerHostMax: Int) async throws {
         try await AdminServerHarness.run(.with { $0.connectionsPerHostMax = connectionsPerHostMax }) { harness in

@@ -24,7 +24,7 @@ import Testing
         #expect(hosts.refusal(hosts: [host], origins: [])?.status == 403)
     }
 
-    /// Beyond loopback, clients use names that an endpoint cannot know, such as a pod's address or a service's name.
+    // Beyond loopback, clients use names that an endpoint cannot know, such as a pod's address or a service's name.
     @Test func `Any host is accepted, but no page of another origin`() {
         let hosts = TrustedHosts(listening: "0.0.0.0", names: [], isAnyTrusted: true)
         for host in ["10.1.2.3:9780", "martlet.push.svc", "localhost"] {

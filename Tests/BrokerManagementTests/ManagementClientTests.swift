@@ -10,7 +10,7 @@ import Threads
 
 /// Responses of the management API and of other servers at its address.
 @Suite struct ManagementClientTests {
-    /// Returns the snapshot of a topology from a server with a response for each path.
+    /// Returns the snapshot of a topology, read from a server that answers each path with `answer`.
     private func snapshot(
         onWait: @escaping @Sendable (String) -> Void = { _ in },
         of answer: @escaping @Sendable ([String]) -> AdminResponse
@@ -27,13 +27,14 @@ import Threads
         }
     }
 
-    /// Returns the failure if every request gets this response.
+    /// Returns the failure's message, without its first word, if every request gets this response; empty if nothing
+    /// fails.
     private func failure(of answer: AdminResponse) async throws -> String {
         guard case .failure(let failure) = try await snapshot(of: { _ in answer }) else { return "" }
         return String(failure.message.drop { $0 != " " }.dropFirst())
     }
 
-    /// The response of RabbitMQ 3.10 with `management.disable_stats`.
+    // RabbitMQ 3.10 responds like this with `management.disable_stats`.
     @Test func disabledStatisticsAreNotWaitedFor() async throws {
         let notices = Notices()
         let snapshot = try await snapshot(onWait: notices.add) { path in
@@ -100,7 +101,7 @@ import Threads
         #expect(try await failure(of: .error(500, "no")) == "unexpected HTTP status 500")
     }
 
-    /// `@unchecked Sendable`: the lock guards the sentences.
+    /// The recorded notices. The class is `@unchecked Sendable`, because the lock guards the sentences.
     private final class Notices: @unchecked Sendable {
         private let lock = ThreadLock()
         private var sentences: [String] = []

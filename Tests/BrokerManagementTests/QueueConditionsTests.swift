@@ -4,7 +4,7 @@ import Testing
 
 @testable import BrokerManagement
 
-/// Faults that follow from depths, consumers and limits.
+/// Faults that follow from a queue's depth, consumers and limits.
 @Suite struct QueueConditionsTests {
     private static let topology = Topology(names: TopologyNames())
 
@@ -41,7 +41,8 @@ import Testing
         #expect(found.faults == [])
     }
 
-    /// The lower limit of argument and policy applies. A queue that drops its oldest messages refuses nothing.
+    // The lower one of the limits in the argument and in the policy applies. A queue that drops its oldest messages
+    // refuses nothing.
     @Test(arguments: [
         (["x-overflow": "reject-publish"], ["max-length": "3"], 3, 0, true),
         (["x-overflow": "reject-publish", "x-max-length": "9"], ["max-length": "3"], 3, 0, true),
@@ -66,7 +67,7 @@ import Testing
         )
     }
 
-    /// A policy does not override an argument.
+    // A policy does not override an argument.
     @Test(arguments: [
         (["x-overflow": "reject-publish", "x-max-length": "3"], [:]),
         (["x-overflow": "reject-publish", "x-max-length": "3"], ["max-length": "9", "overflow": "drop-head"]),

@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TopologyDeclarerTests {
     private static let topology = Topology(waits: [WaitDelay(seconds: 30)])
 
-    /// Passes an administrator that is connected to a broker with nothing but the default exchange.
+    /// Calls `body` with a broker that has nothing but the default exchange, and with an administrator that is
+    /// connected to the broker.
     private func withBroker<Result: Sendable>(
         _ body: @escaping @Sendable (ScriptedBroker, BrokerAdmin) async throws -> Result
     ) async throws -> Result {
@@ -47,7 +48,7 @@ import Testing
         let bindings = Self.topology.bindings.map { "bound \($0.text)" }
         #expect(runs.map(\.failures) == [0, 0])
         #expect(runs[0].lines == objects.map { "created \($0)" } + bindings)
-        // The queue may have had the binding of earlier versions.
+        // The second run removes the binding of earlier versions, because an existing queue may have the binding.
         #expect(runs[1].lines == objects.map { "present \($0)" } + bindings + ["unbound push.dead from push.dlx"])
     }
 

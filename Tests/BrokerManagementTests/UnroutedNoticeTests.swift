@@ -3,9 +3,9 @@ import Testing
 
 @testable import BrokerManagement
 
-/// Warnings of results without a bound queue.
+/// Warnings about results for which no queue is bound.
 @Suite struct UnroutedNoticeTests {
-    /// Only growth is logged, at most once a minute.
+    // Only growth is logged, at most once a minute.
     @Test func theLogWarnsOfUnroutedResultsAsTheirNumberGrows() {
         var notice = UnroutedNotice()
         let start = MonotonicTime(nanoseconds: 0)
@@ -22,7 +22,7 @@ import Testing
         #expect(due(1, after: 310))
     }
 
-    /// `martlet unrouted list` holds the results for a moment and requeues them.
+    // `martlet unrouted list` holds the results for a moment and requeues them.
     @Test func aReaderThatReturnsTheResultsIsNoGrowth() {
         var notice = UnroutedNotice()
         let start = MonotonicTime(nanoseconds: 0)

@@ -35,8 +35,8 @@ import Testing
         #"'martlet-topology' '^(a\.b\..*|a\.b\.requests)$' '^(a\.b\..*|a\.b\.requests|amq\.default)$' "#
         + #"'^(a\.b\..*|a\.b\.requests)$'"#
 
-    /// Request queues may have any name. The names of its shards and of their exchange begin with the name of the
-    /// queue.
+    // A request queue may have any name. The names of its shards and of their exchange begin with the name of the
+    // queue.
     @Test func theDeclarerMayDeclareEverything() throws {
         let names = TopologyNames(prefix: "a", requestQueues: ["jobs", "b.plain"], shards: ["jobs": 2])
         let topology = Topology(names: names)

@@ -13,7 +13,7 @@ import Testing
         #expect(!least.queues.contains { ["push.results", "push.channels"].contains($0.name) })
     }
 
-    /// A request queue with the name of a fixed queue would be declared twice, with different arguments.
+    // A request queue with the name of a fixed queue would be declared twice, with different arguments.
     @Test func theirNamesAreReservedWhetherTheyExistOrNot() {
         let names = Topology().names
         for queue in FixedQueue.allCases { #expect(names.isReserved("push.\(queue.rawValue)")) }
@@ -32,8 +32,8 @@ import Testing
         #expect(!WorkerPermissions(Topology()).writtenExchanges.contains(""))
     }
 
-    /// The pattern of a policy ends with the optional queues, so an optional queue only extends the end of the
-    /// pattern.
+    // The pattern of a policy ends with the optional queues, so an optional queue only extends the end of the
+    // pattern.
     @Test func deliveriesOfAllButResultsAreUnlimited() {
         let always = ["push.requests", "push.quarantine", "push.expired", "push.dead"]
         #expect(Topology().unlimitedQueues == always)

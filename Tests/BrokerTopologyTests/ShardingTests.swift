@@ -50,7 +50,7 @@ import Testing
     private struct Router {
         var bindings: [Topology.Binding] = []
 
-        /// A broker puts a message into a queue only once.
+        /// Returns the queues to which a request is routed. A broker puts a message into a queue only once.
         func queues(key: String, hash: Int) -> Set<String> {
             Set(
                 bindings.filter { $0.exchange == "push.requests" && BindingKey.overlap($0.routingKey, key) }.flatMap {
@@ -87,7 +87,7 @@ import Testing
         #expect(after.shardings[0].isDone(before.shardings[0].bindings) == (numbers.before == numbers.after))
     }
 
-    /// The state after an interrupted declaration.
+    // Starts from each state that an interrupted declaration leaves.
     @Test func interruptedStepsCanBeRepeated() {
         for (from, to) in [(1, 3), (3, 1)] {
             let steps = Self.topology(to).shardings[0].steps

@@ -111,7 +111,7 @@ import Testing
         #expect(bounded == [])
     }
 
-    /// Regression: earlier versions left the binding of one of several queues.
+    // Regression: earlier versions left the binding of a request queue that the configuration no longer contains.
     @Test func bindingsOfEarlierConfigurationsAreReported() {
         let several = Topology(
             names: TopologyNames(requestQueues: ["push.requests", "push.bulk"]), waits: [WaitDelay(seconds: 30)])
@@ -119,7 +119,7 @@ import Testing
         let bulk = Topology.Binding(queue: "push.bulk", exchange: "push.requests", routingKey: "bulk")
         snapshot.bindings.append(bulk)
         snapshot.queues["push.bulk"] = snapshot.queues["push.requests"]
-        // The queue of another consumer.
+        // The queue `audit` belongs to another consumer.
         snapshot.bindings.append(.init(queue: "audit", exchange: "push.requests", routingKey: "#"))
         snapshot.queues["audit"] = .init(arguments: ["x-queue-type": "quorum"])
         #expect(snapshot.staleBindings(of: topology) == [] && snapshot.foreignBindings(of: topology) == [bulk])
@@ -130,7 +130,7 @@ import Testing
         #expect(divided.foreignBindings(of: topology) == [bulk, shards])
         let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         #expect(snapshot.staleBindings(of: several) == [every])
-        // The queue's workers may be stopped temporarily.
+        // A queue without consumers is no fault, because its workers may be stopped temporarily.
         #expect(faults(snapshot, topology) == [])
         func advice() -> String? {
             TopologyDiff(topology: topology, snapshot: snapshot, advice: TopologyAdvice(virtualHost: "/"))
@@ -141,7 +141,7 @@ import Testing
         #expect(advice() == "workers of another configuration consume it")
     }
 
-    /// If the declaration was not completed, each request reaches two queues or none.
+    // If the declaration was not completed, each request reaches two queues or none.
     @Test func incompleteShardingIsReported() {
         let divided = Topology(names: TopologyNames(shards: ["push.requests": 2]), waits: [WaitDelay(seconds: 30)])
         var snapshot = snapshot(of: divided)
@@ -186,7 +186,7 @@ import Testing
         }
         snapshot.policies = ["push-deliveries": texts.merging(["priority": "7"]) { $1 }]
         #expect(faults(snapshot, topology) == [])
-        // A raised priority also stays when another setting changes.
+        // A raised priority is accepted, even while another setting differs.
         snapshot.policies["push-deliveries"]?["delivery-limit"] = "5"
         #expect(
             faults(snapshot, topology) == [
@@ -202,7 +202,7 @@ import Testing
             ])
     }
 
-    /// A foreign policy overrides the argument, and an operator policy overrides both.
+    // A foreign policy overrides the argument, and an operator policy overrides both.
     @Test func aDeliveryLimitOfAnotherPolicyIsReported() {
         for version in [BrokerVersion(3, 13), BrokerVersion(4, 0)] {
             var snapshot = snapshot(of: topology, version: version)
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// RabbitMQ applies one policy to a queue: another policy without a limit leaves the broker's default of 20.
+    // RabbitMQ applies one policy to a queue: another policy without a limit leaves the broker's default of 20.
     @Test func anotherPolicyWithoutALimitLeavesTheBrokersDefault() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.queues["push.dead"]?.policy = ["max-length": "5"]
@@ -227,7 +227,7 @@ import Testing
             + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
             + "RabbitMQ applies to the queue instead of push-deliveries"
         #expect(faults(snapshot, topology) == [fault])
-        // Another missing part does not hide the fault.
+        // A missing policy does not hide the fault.
         snapshot.policies = [:]
         #expect(faults(snapshot, topology).contains(fault))
         // The argument applies if no policy sets a limit.
@@ -235,7 +235,7 @@ import Testing
         #expect(!faults(snapshot, topology).contains { $0.contains("push.dead:") })
     }
 
-    /// An `ok` would be unfounded.
+    // Without statistics, the limits are unknown, so `ok` would be unfounded.
     @Test func disabledStatisticsLeaveLimitsUnseen() {
         var snapshot = snapshotWithPolicy(of: topology)
         snapshot.showsStatistics = false
@@ -253,7 +253,7 @@ import Testing
         #expect(faults(snapshot, topology).first?.hasPrefix("missing policy push-deliveries: ") == true)
     }
 
-    /// Statistics still show a limit for some seconds after the policy against it was set.
+    // For some seconds after a policy that removes a limit is set, the statistics still show the limit.
     @Test func limitsAreReadAgainOnlyAfterANewPolicy() {
         var snapshot = snapshotWithPolicy(of: topology)
         #expect(!snapshot.mayShowFormerLimits(of: topology))
@@ -270,7 +270,7 @@ import Testing
         #expect(!three.mayShowFormerLimits(of: topology))
     }
 
-    /// RabbitMQ 3.x accepts the argument and discards a message when it is first requeued.
+    // RabbitMQ 3.x accepts `x-delivery-limit: -1`, and discards a message when it is first requeued.
     @Test func theArgumentOfLaterVersionsIsAMismatchBefore() {
         var snapshot = snapshot(of: topology)
         snapshot.queues["push.dead"]?.arguments["x-delivery-limit"] = "-1"

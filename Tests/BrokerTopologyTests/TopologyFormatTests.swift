@@ -30,7 +30,6 @@ import YAML
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
     }
 
-    /// In each format, shards are bound to an exchange.
     @Test func shardsAreBoundToAnExchange() throws {
         let topology = Topology(
             names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])
@@ -54,7 +53,7 @@ import YAML
         #expect(permissions.readQueues.contains("push.requests.63"))
     }
 
-    /// With this argument, earlier versions drop a message when it is first requeued.
+    // With `x-delivery-limit: -1`, versions before 4.0 drop a message when it is first requeued.
     @Test(arguments: [nil, BrokerVersion(3, 10), BrokerVersion(3, 13), BrokerVersion(4, 0), BrokerVersion(4, 3)])
     func theDeliveryLimitIsTurnedOffForVersionsThatHaveOne(version: BrokerVersion?) throws {
         let isTurnedOff = version.map { $0 >= BrokerVersion(4, 0) } ?? false
@@ -82,7 +81,8 @@ import YAML
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
-        // The script prints its arguments and the definitions, and does not read standard input, like RabbitMQ 4.0.5.
+        // The script prints its arguments and the definitions. Like rabbitmqctl of RabbitMQ 4.0.5, it does not read
+        // standard input.
         try directory.write(
             "rabbitmqctl",
             """
@@ -139,7 +139,7 @@ import YAML
             ])
     }
 
-    /// The messaging topology operator generates names and passwords.
+    // The messaging topology operator generates names and passwords.
     @Test func kubernetesObjectsContainThePermissionsOfEachUser() throws {
         let text = KubernetesObjects.text(
             topology, virtualHost: "a\"b", user: "My User", cluster: "rabbit", version: nil)

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// A result without a bound queue must not delay the acknowledgement of its request.
+    // A result without a bound queue must not delay the acknowledgment of its request.
     @Test func resultsWithoutAQueueAreUnrouted() throws {
         let results = try #require(topology.exchanges.first { $0.name == "push.results" })
         #expect(
@@ -73,10 +73,10 @@ import Testing
         #expect(topology.exchanges == Topology().exchanges)
     }
 
-    /// The binding of versions that made a dead letter of each expired request.
+    /// The binding of earlier versions, which made a dead letter of each expired request.
     private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
 
-    /// The old binding exists until the new bindings are complete.
+    // The old binding exists until the new bindings are complete.
     @Test func expiredMessagesReachWorkersAndOthersTheDeadLetters() {
         let bindings = topology.bindings.filter { $0.exchange.hasPrefix("push.dlx") }
         #expect(
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// With `x-delivery-limit: -1`, RabbitMQ before 4.0 discards a message at its first requeue.
+    // With `x-delivery-limit: -1`, RabbitMQ before 4.0 discards a message at its first requeue.
     @Test func newQueuesHaveNoDeliveryLimitWhereTheVersionHasOne() {
         let topology = Topology(names: TopologyNames(shards: ["push.requests": 2]), hasChannelCommands: true)
         for version in [nil, BrokerVersion(3, 10), BrokerVersion(3, 13)] {
@@ -121,7 +121,7 @@ import Testing
             ])
     }
 
-    /// Workers, not the broker, report a command that is requeued repeatedly.
+    // Workers, not the broker, report a command that is requeued repeatedly.
     @Test func theDeliveryLimitOfCommandsIsTurnedOff() throws {
         let topology = Topology(hasChannelCommands: true)
         #expect(Set(topology.unlimitedQueues).subtracting(Topology().unlimitedQueues) == ["push.channels"])
@@ -147,7 +147,7 @@ import Testing
         #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
     }
 
-    /// Otherwise, a request would reach the old queue and a new queue.
+    // With a binding for all keys, a request would reach the old queue and a new queue.
     @Test func severalRequestQueuesAreBoundOnlyByTheirKeys() {
         func former(_ topology: Topology) -> [Topology.Binding] {
             topology.formerBindings.filter { $0.exchange == "push.requests" }
@@ -166,7 +166,7 @@ import Testing
             .map { "\($0.destination) \($0.routingKey)" }
     }
 
-    /// A broker that has the queue would refuse a declaration with other arguments.
+    // A broker that has the queue would refuse a declaration with other arguments.
     @Test func waitQueuesReturnMessagesAndKeepTheirArguments() throws {
         let topology = Topology(waits: [WaitDelay(seconds: 7200)])
         let waiting = topology.queues.filter { $0.name.contains(".wait.") }

@@ -84,7 +84,7 @@ import Testing
         #expect(error?.message == message)
     }
 
-    /// The error refers to the help of the command.
+    // The error refers to the help of the command.
     @Test func aMistakeNamesItsCommand() {
         func command(_ line: String) -> String? {
             #expect(throws: UsageError.self) { try Program.fleet.request(line.split(separator: " ").map(String.init)) }?

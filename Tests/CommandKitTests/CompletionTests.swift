@@ -6,7 +6,7 @@ import Testing
 
 /// Completion in real shells.
 @Suite(.timeLimit(.minutes(10))) struct CompletionTests {
-    /// The words after the program, the last of which is completed, and the completions that bash offers.
+    /// The command line, whose last word is completed, and the completions that bash offers.
     @Test(arguments: [
         ("fleet l", ["launch", "log"]), ("fleet harbor ", ["list", "open"]), ("fleet harbor op", ["open"]),
         ("fleet --v", ["--version"]), ("fleet help lau", ["launch"]), ("fleet e", []),
@@ -31,7 +31,7 @@ import Testing
         #expect(try await BashOffers.completing(words[1], of: words[0], by: script, in: folder) == Set(offered))
     }
 
-    /// If documents are options, a program with several commands completes them as the first word.
+    // If documents are options, a program with several commands completes them as the first word.
     @Test(arguments: [("--ma", ["--manual"]), ("--completion ", ["bash", "zsh"]), ("lau", ["launch"])])
     func bashCompletesDocumentOptions(_ line: String, _ offered: [String]) async throws {
         let folder = try TemporaryDirectory("completion")
@@ -41,7 +41,7 @@ import Testing
         #expect(try await BashOffers.completing(line, of: "fleet", by: script, in: folder) == Set(offered))
     }
 
-    /// The line that zsh completes, on a pseudo-terminal (zpty).
+    /// The typed line, and the line to which zsh completes it, on a pseudo-terminal (zpty).
     @Test(arguments: [
         ("fleet lau", "fleet launch"), ("fleet harbor op", "fleet harbor open"),
         ("fleet harbor list --m", "fleet harbor list --map="),

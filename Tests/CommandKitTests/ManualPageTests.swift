@@ -3,7 +3,7 @@ import Testing
 
 @testable import CommandKit
 
-/// The pages in the output of man.
+/// The manual pages as `man` prints them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     @Test(arguments: [("fleet", ""), ("fleet", "launch"), ("fleet", "log"), ("sea-lamp", "")])
     func manPrintsNoWarning(_ name: String, _ command: String) async throws {

@@ -62,14 +62,14 @@ import YAML
         #expect(parameters["sibling"]?["enum"]?.elements.map { $0.string }.count == WaitDelay.siblings)
     }
 
-    /// Each channel has a unique address, as tools require.
+    // Each channel has a unique address, as tools require.
     @Test func addressesAreUnique() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
         #expect(addresses.count == 8)
         #expect(Set(addresses).count == addresses.count)
     }
 
-    /// A worker sets no AMQP timestamp. A dead letter has the content type of its request, which may be missing.
+    // A worker sets no AMQP timestamp. A dead letter has the content type of its request, which may be missing.
     @Test func onlyPublishedPropertiesAreDescribed() throws {
         for operation in ["publishResult", "publishDeadLetter"] {
             let binding = document.root.at(pointer: "/operations/\(operation)/bindings/amqp")

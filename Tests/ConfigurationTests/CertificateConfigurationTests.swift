@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// Logs the certificates of the current configuration.
+    // The log covers the certificates of the current configuration.
     @Test func daysOfValidityAreLoggedOnceADay() throws {
         let certificates = try ["shop.pem", "news.pem"].map { file in
             try load(certificates: [file], apps: "{com.example.\(file.dropLast(4)): {}}").apns.certificates

@@ -215,7 +215,7 @@ import Testing
         #expect(connector.connection(named: "test").heartbeatSeconds == seconds)
     }
 
-    /// The options apply with and without TLS or a proxy.
+    // The options apply with and without TLS or a proxy.
     @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
     func socketOptionsReachTheConnectors(scheme: String, proxy: String) throws {
         let text = SampleConfiguration.shortest.replacing(
@@ -364,7 +364,7 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Secret stores and environment files may change line ends.
+    // Secret stores and environment files may change line ends.
     @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWithoutLineEndsIsRead(_ end: String) throws {
         let key = try #require(Self.key)
         let variable = key.split(separator: "\n").joined(separator: end) + end
@@ -388,7 +388,7 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
-    /// Some editors on Windows write a byte-order mark.
+    // Some editors on Windows write a byte-order mark.
     @Test func aByteOrderMarkMayComeFirst() throws {
         #expect(try load("\u{FEFF}" + SampleConfiguration.shortest).apps.count == 1)
     }
@@ -528,7 +528,7 @@ import Testing
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }
 
-    /// Rows 83 and 86 of the page of a worker's behavior.
+    // Rows 83 and 86 of the conformance table.
     @Test func noTwoKeysShareAPool() throws {
         let other = "com.example.shop: {key: ABC123DEFG}\n  com.example.other: {key: XYZ123DEFG}"
         let pools = try ConnectionPools(
@@ -580,7 +580,7 @@ import Testing
         }
     }
 
-    /// Workers on one machine share a file; their differences are in variables.
+    // Workers on one machine share a file; their differences are in variables.
     @Test func theAdminEndpointMayContainVariables() throws {
         let text = SampleConfiguration.shortest + "\nadmin: {listen: \"127.0.0.1:${ADMIN_PORT}\"}\n"
         #expect(try load(text, ["ADMIN_PORT": "9781"]).admin.listen == Endpoint(host: "127.0.0.1", port: 9781))
@@ -613,7 +613,7 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
-    /// Requests are checked on machines that lack secrets. An app with an unreadable credential is still an app.
+    // Requests are checked on machines that lack secrets. An app with an unreadable credential is still a known app.
     @Test(arguments: [
         "keys: [{key_id: '${KEY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
         "keys: [{key_id: '${KEY}', team_id: '${TEAM}', private_key: '${PEM}'}]",
@@ -629,7 +629,7 @@ import Testing
             do {
                 rules = try file(["EMPTY": ""]).requestRules(text: Array(text.utf8))
             } catch {
-                // A mistake ends the command with a reason.
+                // The command may refuse the configuration, but then it reports a reason.
                 #expect(error.mistakes.contains { !$0.message.isEmpty })
                 continue
             }

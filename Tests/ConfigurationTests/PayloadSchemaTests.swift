@@ -39,7 +39,7 @@ import Testing
         #expect(try harness.lacks() == "a")
 
         try harness.write("shop.json", #"{"required":["longer"]}"#)
-        // A changing file may be incomplete. The file is read when two checks find it unchanged.
+        // A changing file may be incomplete. The file is read when two consecutive checks find it unchanged.
         #expect(harness.checks(3) == [false, true, false])
         #expect(try harness.lacks() == "longer")
 
@@ -74,7 +74,7 @@ import Testing
         try harness.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
         #expect(harness.checks(3) == [false, false, false])
         #expect(harness.errors().count == 1)
-        // The file of an unresolved reference is created.
+        // Create the file that the unresolved reference names.
         try harness.write("sub/leaf.json", #"{"required":["leaf"]}"#)
         #expect(harness.checks(2) == [false, true])
         #expect(try harness.lacks() == "leaf")
@@ -97,7 +97,7 @@ import Testing
         #expect(try harness.lacks() == "new")
     }
 
-    /// Unchanged files are the same file in both releases.
+    // Unchanged files are the same file in both releases.
     @Test func aReleaseOfHardLinksIsWatched() throws {
         let harness = try Harness(
             ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
@@ -137,7 +137,7 @@ import Testing
         #expect(try harness.lacks() == "b")
     }
 
-    /// Time and length may stay the same.
+    // The file's modification time and length may stay the same.
     @Test func changedPermissionsAreAChange() throws {
         let harness = try Harness(["shop.json": #"{"required":["a"]}"#])
         #expect(harness.checks(2) == [false, false])
@@ -204,7 +204,8 @@ import Testing
         #expect(texts[1].contains(":12:3: no app in apps matches this pattern"))
         #expect(texts[2].contains("none.json: cannot read the file: no such file"))
 
-        // The pattern is reported despite other mistakes. If the apps are unknown, their names are not checked.
+        // Mistakes of payload schemas are reported despite other mistakes. If the apps are unknown, patterns are not
+        // compared with the apps.
         for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
             let worse = bad.replacing(written, with: instead)
             let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
@@ -261,7 +262,7 @@ private final class Harness {
 
     func checks(_ count: Int) -> [Bool] { (0..<count).map { _ in reloader.check() } }
 
-    /// Changes the file before each check.
+    /// Runs checks, and changes the file before each check. Returns the results of the checks.
     func checks(_ count: Int, whileWriting name: String) throws -> [Bool] {
         try (0..<count).map { count in
             try write(name, "{" + String(repeating: " ", count: 9 + count) + "}")
@@ -269,7 +270,7 @@ private final class Harness {
         }
     }
 
-    /// Changes the mode until the time of the file differs, because the file system's clock is coarse.
+    /// Changes the mode until the file's change time (ctime) differs, because the file system's clock is coarse.
     func changeMode(_ name: String) {
         func changed() -> timespec {
             var status = stat()
@@ -290,7 +291,7 @@ private final class Harness {
         return violation.map { String($0.message.dropFirst(#"lacks the property ""#.count).dropLast()) }
     }
 
-    /// Returns the lines since the last call.
+    /// Returns the log lines since the last call.
     func lines() -> [String] { log.lines() }
 
     func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }

@@ -42,7 +42,7 @@ import YAML
         #expect(lines.first == "# yaml-language-server: $schema=config.schema.json")
     }
 
-    /// Without comment signs, the example is valid, contains each key of the schema, and shows the defaults.
+    // Without comment signs, the example is valid, contains each key of the schema, and shows the defaults.
     @Test func theExampleNamesEveryKeyWithItsDefault() throws {
         let example = try YAMLDocument(lines.map(Self.uncommented).joined(separator: "\n"))
         let schema = try JSONDocument(PrintedSchema.config.text)
@@ -52,7 +52,7 @@ import YAML
         #expect(known.count > 40)
         for (path, property) in known {
             let value = try #require(Self.value(at: path, in: example.root), "\(path) is missing")
-            // Queues and apps are examples.
+            // The values of queues and apps are examples, not defaults.
             guard let usual = property["default"], path.hasPrefix("/limits") || path.hasPrefix("/retry") else {
                 continue
             }
@@ -89,7 +89,7 @@ import YAML
         }
     }
 
-    /// Returns the first value at a path, if several elements or members have it.
+    /// Returns the value at a path. If several elements or members have the path, returns the first of their values.
     private static func value(at path: String, in value: JSONValue) -> JSONValue? {
         guard let word = path.split(separator: "/").first else { return value }
         let rest = String(path.dropFirst(word.count + 1))

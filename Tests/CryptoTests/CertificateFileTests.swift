@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A keychain exports a developer's identity together with the app's identity, in any order.
+    // A keychain exports a developer's identity together with the app's identity, in any order.
     @Test(
         arguments: SampleCertificates.pkcs12OfTwo + [
             bytes(
@@ -103,7 +103,7 @@ import Testing
         #expect(error.message.contains("for com.example.app and com.example.other: export each"))
     }
 
-    /// Secret stores and environment variables may change the text in these ways.
+    // Secret stores and environment variables may change the text in these ways.
     @Test func `DER, Base64 around it and lost line ends make no difference`() throws {
         let certificate = SampleCertificates.certificate
         let oneLine = certificate.split(separator: "\n").joined(separator: " ")

@@ -14,7 +14,7 @@ import Testing
         #expect(!publicKey.verify(signature: bytes(hex: SampleKeys.signatureOfMartlet), of: Array("marlet".utf8)))
     }
 
-    /// RFC 7515, A.3.
+    /// The example of RFC 7515, A.3.
     @Test func `The example of the JWS standard verifies`() throws {
         let x = try #require(Base64URL.decode("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"))
         let y = try #require(Base64URL.decode("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
@@ -27,7 +27,7 @@ import Testing
         #expect(key.verify(signature: signature, of: Array(input.utf8)))
     }
 
-    /// RFC 6979, A.2.5, with SHA-256.
+    /// The examples of RFC 6979, A.2.5, with SHA-256.
     @Test(arguments: [
         (
             "sample",

@@ -10,7 +10,7 @@ import Testing
             for byte in UInt8.min...UInt8.max {
                 var text = Array("0123abCD".utf8)
                 text[place] = byte
-                // The library also accepts a sign.
+                // `UInt64(_:radix:)` also accepts a sign.
                 let expected =
                     byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte >= 0x80
                     ? nil : UInt64(String(decoding: text, as: UTF8.self), radix: 16)

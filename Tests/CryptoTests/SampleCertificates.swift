@@ -54,7 +54,7 @@ enum SampleCertificates {
 
         """
 
-    /// A file that also contains `another`.
+    /// A PKCS #12 file of `certificate` and its key. The file also contains `another`.
     static let pkcs12 = bytes(
         """
         MIIGLAIBAzCCBeIGCSqGSIb3DQEHAaCCBdMEggXPMIIFyzCCBIIGCSqGSIb3DQEHBqCCBHMwggRvAgEAMIIEaAYJKoZIhvcNAQcB
@@ -81,7 +81,7 @@ enum SampleCertificates {
         HILAp1MCAggA
         """)
 
-    /// The form of macOS's keychain with 40-bit RC2, created with `-legacy`.
+    /// A file as macOS's keychain exports it, with 40-bit RC2, created with `-legacy`.
     static let keychain = bytes(
         """
         MIID+gIBAzCCA8AGCSqGSIb3DQEHAaCCA7EEggOtMIIDqTCCAp8GCSqGSIb3DQEHBqCCApAwggKMAgEAMIIChQYJKoZIhvcNAQcB
@@ -100,7 +100,7 @@ enum SampleCertificates {
         MAkGBSsOAwIaBQAEFAhTQjryxETgW6VDtNgMk3gF1MrcBAi7FoPBABkSWAICCAA=
         """)
 
-    /// A file without the key, created with `-nokeys`.
+    /// A PKCS #12 file without the key, created with `-nokeys`.
     static let pkcs12WithoutKey = bytes(
         """
         MIIDFwIBAzCCAs0GCSqGSIb3DQEHAaCCAr4EggK6MIICtjCCArIGCSqGSIb3DQEHBqCCAqMwggKfAgEAMIICmAYJKoZIhvcNAQcB

@@ -87,7 +87,8 @@ import Testing
         #expect(Provenance(of: message, user: reader, names: TopologyNames()) == vouches)
     }
 
-    /// A producer may have written the headers. `x-death` is trusted if the exchange is the broker's.
+    // A producer may have written the headers. They are trusted in a dead letter from a worker, and `x-death` is
+    // trusted in a dead letter from the broker.
     @Test func theOriginIsReadFromTrustedSources() {
         let deaths = FieldValue.array([.table(["reason": "expired", "queue": "push.requests.bulk"])])
         let theirs: FieldTable = ["x-death": deaths, "push-origin-queue": "push.requests.urgent"]
@@ -116,7 +117,7 @@ import Testing
         #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).carriesUserID)
     }
 
-    /// An import moves messages. A scan publishes a dead letter again before the message exceeds the delivery limit.
+    // An import moves messages. A scan publishes a dead letter again before the message exceeds the delivery limit.
     @Test func movedMessagesKeepTheirProvenance() {
         let theirs: FieldTable = ["push-origin-queue": "forged", "push-worker": "forged", "tenant": "blue"]
         let worker = copy(theirs).message(to: "push.dead")
@@ -228,7 +229,7 @@ import Testing
         #expect(letter.ageMilliseconds(at: 1_749_999_999_999) == nil)
     }
 
-    /// A worker rejects a message that expired outside the request queues.
+    // A worker rejects a message that expired outside the request queues.
     @Test(arguments: [("push.expired", "push.dlx", "push.channels"), ("push.expired", "shop.dlx", "push.expired")])
     func theQueueForExpiredMessagesIsNoOrigin(_ queue: String, _ exchange: String, origin: String) {
         let last: FieldTable = ["reason": "rejected", "queue": .string(queue), "exchange": .string(exchange)]
@@ -256,7 +257,7 @@ import Testing
             sent += 1
         }
         #expect(MonotonicTime(nanoseconds: 0).duration(to: now) == .milliseconds(990))
-        // After a pause, messages compensate only a part of the delay.
+        // After a pause, the limiter makes up for only a part of the delay.
         now = now + .seconds(10)
         let free = (0..<100).prefix { _ in limiter.wait(now: now) == .zero }.count
         #expect(4...7 ~= free)

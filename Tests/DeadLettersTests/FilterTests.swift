@@ -136,7 +136,7 @@ import Testing
         #expect(try !holds(wide))
     }
 
-    /// No text causes a trap, and the position of every mistake is within the text.
+    // No text causes a trap, and the position of every mistake is within the text.
     @Test func anyTextIsParsedOrReportedWithItsPosition() {
         let pieces = [
             "age", "class", "body", "header", ".", "[", "]", "(", ")", "!", "&&", "||", "==", "<", "\"x\"", "'", "\\",

@@ -19,14 +19,15 @@ import Testing
         #expect(obstacle([], [Self.unrouted]) == nil)
     }
 
-    /// The queue of a command would receive the results and be deleted with them.
+    // The queue of `martlet watch` or `martlet publish --wait` would receive the results and be deleted with them.
     @Test func aQueueOfWatchIsAnObstacle() {
         let watching = Topology.Binding(queue: "push.watch.1x", exchange: "push.results", routingKey: "#")
         let text = obstacle([Self.own, watching], [Self.unrouted])
         #expect(text?.hasPrefix("queue push.watch.1x of martlet watch or martlet publish --wait would receive") == true)
     }
 
-    /// A result without a bound queue is acknowledged, since this queue has a copy.
+    // `martlet unrouted replay` acknowledges each result that it has published again. If no queue is bound for the
+    // result, this binding puts the result back into the queue.
     @Test func aMissingBindingOfTheUnroutedQueueIsAnObstacle() {
         let foreign = Topology.Binding(queue: "other", exchange: "push.unrouted", routingKey: "#")
         #expect(obstacle([Self.own], [foreign])?.hasPrefix("queue push.unrouted is not bound to exchange ") == true)

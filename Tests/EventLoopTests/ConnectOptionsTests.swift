@@ -108,7 +108,7 @@ import Threads
         #expect(short.keepaliveIdle == 20 && short.keepaliveInterval == 20)
     }
 
-    /// The kernel doubles the size for its own bookkeeping (socket(7)).
+    // The kernel doubles the size for its own bookkeeping (socket(7)).
     @Test func buffersReachTheSocket() async throws {
         var options = ConnectOptions()
         (options.sendBufferBytes, options.receiveBufferBytes) = (40_000, 50_000)
@@ -144,11 +144,11 @@ import Threads
         #expect(seen.userTimeout == 60_000 && seen.keepalive == 1)
         #expect(seen.keepaliveIdle == plain.keepaliveIdle && seen.keepaliveInterval == plain.keepaliveInterval)
         #expect(seen.typeOfService == 0 && seen.localHost == [127, 0, 0, 1])
-        // A fixed size would be doubled, and not adapted.
+        // Without a fixed size, the kernel adapts the buffers and does not double a size.
         #expect(seen.sendBuffer >= plain.sendBuffer && seen.receiveBuffer >= plain.receiveBuffer)
     }
 
-    /// 192.0.2.0/24 is reserved for documentation (RFC 5737).
+    // 192.0.2.0/24 is reserved for documentation (RFC 5737).
     @Test func anAddressOfAnotherMachineIsARetriableFailure() async {
         var options = ConnectOptions()
         options.sourceAddress = SourceAddress("192.0.2.7")
@@ -181,7 +181,7 @@ import Threads
         #expect(SourceAddress(text) == nil)
     }
 
-    /// A virtual loop has no kernel that could use the address or the class.
+    // A virtual loop has no kernel that could use the address or the class.
     @Test func aVirtualLoopHonorsOnlyTimeLimits() {
         let loop = VirtualLoop(seed: 1)
         var options = ConnectOptions()

@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct ContinuationListTests {
-    /// Returns the values of two tasks that wait at most one and two seconds.
+    /// Returns the values of two tasks, one of which waits at most one second and the other at most two seconds.
     private func values(_ resume: @escaping (EventLoop, ContinuationList<Int>) -> Void) -> [Int] {
         let loop = VirtualLoop(seed: 1)
         // The loop runs on the test's thread.

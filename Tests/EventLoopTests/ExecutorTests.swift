@@ -3,7 +3,7 @@ import Threads
 
 @testable import EventLoop
 
-/// An actor whose executor is the loop, as the lane is.
+/// An actor whose executor is the loop, like a lane.
 private actor Owner {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -14,7 +14,7 @@ private actor Owner {
         self.loop = loop
     }
 
-    /// Waits twice for a resumption by the loop, like a delivery.
+    /// Waits twice until the loop resumes it, as the handling of a delivery does.
     func handle() async {
         await waitForLoop()
         await waitForLoop()
@@ -36,7 +36,7 @@ private actor Owner {
 }
 
 @Suite struct ExecutorTests {
-    /// Returns the number of jobs from other threads until `tasks` had completed.
+    /// Runs tasks. Returns the number of jobs that came from other threads before all tasks had completed.
     private func run(
         tasks: Int, executor: (@Sendable (EpollLoop) -> any TaskExecutor)?
     ) async throws -> Int {
@@ -71,8 +71,8 @@ private actor Owner {
         #expect(try await run(tasks: 2_000, executor: { $0 }) == 0)
     }
 
-    /// A lane's tasks have no preference. Jobs that the runtime would resume on its global pool stay on the thread
-    /// (decision 20).
+    // A lane's tasks have no preference. Jobs that the runtime would resume on its global pool stay on the thread
+    // (decision 20).
     @Test func tasksWithoutThePreferenceNeverLeaveTheThread() async throws {
         #expect(try await run(tasks: 2_000, executor: nil) == 0)
     }
@@ -81,7 +81,6 @@ private actor Owner {
         #expect(try await run(tasks: 2_000, executor: { _ in globalConcurrentExecutor }) >= 2_000)
     }
 
-    /// Jobs outside of loops run only on the pool.
     @Test func jobsOutsideOfLoopsRunOnTheGlobalPool() async throws {
         let loop = try EpollLoop()
         let before = loop.jobsFromOtherThreads
@@ -105,7 +104,7 @@ private actor Owner {
         }
     }
 
-    /// The work may retain the loop, and both would stay alive forever.
+    // Posted work may retain the loop. If the ended loop kept the work, both would stay alive forever.
     @Test func anEndedLoopReleasesPostedWork() async throws {
         final class Held: Sendable {}
         let loop = try EpollLoop()

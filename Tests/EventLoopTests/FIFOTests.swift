@@ -3,7 +3,7 @@ import Testing
 @testable import EventLoop
 
 @Suite struct FIFOTests {
-    /// A queue that is never empty must still release removed elements.
+    // A queue that is never empty must still release removed elements.
     @Test func removedElementsAreReleasedAndMemoryIsBounded() {
         var queue = FIFO<Int>()
         for number in 0..<1500 { queue.append(number) }

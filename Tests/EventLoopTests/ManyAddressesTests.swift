@@ -147,7 +147,7 @@ import Threads
         #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
     }
 
-    /// With sequential attempts and equal shares of the time, the connect took 8 s.
+    // With sequential attempts, each of which had an equal share of the time, the connect took 8 s.
     @Test func silentAddressesAreSkipped() async {
         final class Holes {
             var holes: [BlackHole] = []

@@ -6,7 +6,7 @@ import Threads
 @testable import EventLoop
 
 @Suite struct NameLookupsTests {
-    /// A name service that answers once it is opened.
+    /// A gate that blocks a name lookup until `open` is called.
     private final class Gate: Sendable {
         private let ends: (read: Int32, write: Int32)
 
@@ -42,7 +42,7 @@ import Threads
         }
         let answers = await withTaskGroup(of: Resolver.Answer.self) { group in
             for _ in 0..<20 { group.addTask { await found(lookups, "push.example.com") } }
-            // The first request may be answered before the others start, but never by another thread at the same time.
+            // The first request starts the lookup. The other requests must not start another thread.
             while lookups.threadCount == 0 { await Task.yield() }
             #expect(lookups.threadCount == 1)
             gate.open()
@@ -60,7 +60,7 @@ import Threads
         }
         let tickets = (0..<NameLookups.threadsMax).map { lookups.find("\($0).example.com") { _ in } }
         #expect(lookups.threadCount == NameLookups.threadsMax)
-        // A lookup without requests counts until its thread returns.
+        // A lookup without requests counts toward the limit until its thread returns.
         for ticket in tickets { lookups.cancel(ticket) }
         for _ in 0..<100 {
             guard case .failure(let error) = await found(lookups, "more.example.com") else {

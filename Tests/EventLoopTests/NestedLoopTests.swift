@@ -82,7 +82,8 @@ import Testing
         #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
     }
 
-    /// The observations of a task. `@unchecked Sendable`: used on the thread that runs the loop.
+    /// The observations of a task. The class is `@unchecked Sendable`, because it is used only on the thread that
+    /// runs the loop.
     private final class Seen: @unchecked Sendable {
         var time: MonotonicTime?
         var isOnGuest = false

@@ -3,7 +3,8 @@ import Testing
 @testable import EventLoop
 
 @Suite struct VirtualLoopTests {
-    /// A handler that greets, counts received bytes, and answers each piece with its length until it is stopped.
+    /// A handler that counts received bytes. It sends a piece when it is connected and after each received piece, and
+    /// closes the transport after `rounds` pieces.
     private final class Talker: ByteStreamHandler {
         var transport: ByteTransport?
         var received = 0
@@ -46,7 +47,7 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
-    /// Actions that are added meanwhile run after the other actions, and no action is kept.
+    // Actions that are added by other actions run after them, and no action is kept.
     @Test func deferredActionsRunInOrderInTheSameIteration() {
         let loop = VirtualLoop(seed: 1)
         var ran: [Int] = []
@@ -114,7 +115,7 @@ import Testing
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
 
-    /// A process that creates thousands of virtual loops needs their memory again.
+    // A process that creates thousands of virtual loops needs their memory again.
     @Test func anUnfinishedWorldIsReleasedCompletely() throws {
         weak var kept: VirtualLoop?
         var ends: [TransportError?] = []

@@ -2,7 +2,7 @@ import EventLoop
 import HTTP2
 import Testing
 
-/// Damaged input, after which both sides survive and each stream ends exactly once.
+/// Damaged input. Both sides survive it, and each stream ends exactly once.
 @Suite struct FuzzTests {
     @Test(arguments: 0..<60 as Range<UInt64>) func damagedBytes(seed: UInt64) throws {
         var generator = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// A handler that flips a bit of one in a given number of bytes.
+/// A handler that flips a bit in one of a given number of bytes, on average.
 private final class Damage: ByteStreamHandler {
     private let inner: ByteStreamHandler
     private var generator: Generator

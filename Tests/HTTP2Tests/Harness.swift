@@ -9,6 +9,8 @@ final class Harness {
     private let listener: ByteListener
     static let endpoint = Endpoint(host: "server", port: 443)
 
+    /// Creates a client, and a server that accepts its connection.
+    ///
     /// - Parameter wrap: inserts a handler between the network and a session.
     init(
         seed: UInt64 = 1, serverSettings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000),
@@ -52,10 +54,10 @@ final class Harness {
 
     func run(until isDone: () -> Bool) -> VirtualLoop.Outcome { loop.run(limit: .seconds(600), until: isDone) }
 
-    /// Runs until the peer's settings have arrived.
+    /// Runs until the peer's settings have arrived. Returns whether they have arrived.
     func open() -> Bool { run(until: { !client.settings.isEmpty }) == .done }
 
-    /// Runs until no events remain.
+    /// Runs until no events remain, for at most ten minutes of virtual time.
     func settle() { _ = run(until: { false }) }
 
     @discardableResult

@@ -22,7 +22,7 @@ import Testing
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// RFC 7541, C.2.1, C.2.3 and C.2.4.
+    /// The examples of RFC 7541, C.2.1, C.2.3 and C.2.4.
     @Test func fieldsAreWrittenAsInTheStandard() {
         var encoder = HeaderEncoder()
         #expect(
@@ -32,12 +32,12 @@ import Testing
             write(block(("password", "secret", .never)), &encoder)
                 == bytes("1008 7061 7373 776f 7264 0673 6563 7265 74"))
         #expect(write(block((":method", "GET", .indexed)), &encoder) == [0x82])
-        // The added entry, by name and value, and by name only.
+        // The added entry is referred to by its name and value, and by its name only.
         #expect(write(block(("custom-key", "custom-header", .indexed)), &encoder) == [0x80 | 62])
         #expect(write(block(("custom-key", "x", .never)), &encoder) == [0x1F, 62 - 15, 1, UInt8(ascii: "x")])
     }
 
-    /// The smallest size since the last block precedes the current size (RFC 7541, 4.2, with the integer of C.1.2).
+    // The smallest size since the last block precedes the current size (RFC 7541, 4.2, with the integer of C.1.2).
     @Test func theTableFollowsThePeersSize() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 4096)
@@ -52,7 +52,7 @@ import Testing
         #expect(write(method, &encoder) == [0x83])
     }
 
-    /// A field may refer to the name of an entry that its insertion evicts (RFC 7541, 4.4).
+    // A field may refer to the name of an entry that its insertion evicts (RFC 7541, 4.4).
     @Test func aFieldMayEvictTheEntryOfItsName() {
         var encoder = HeaderEncoder()
         encoder.limitTable(to: 100)
@@ -67,8 +67,8 @@ import Testing
         #expect(write(block(("name", value + "1", .indexed)), &encoder).prefix(5) == [0x21, 0x3F, 69, 0x40, 4])
     }
 
-    /// nghttp2 decodes the blocks. Fields evict each other, and the table size changes repeatedly. Some requests are
-    /// reset before they are sent, and the transport accepts no output for a while.
+    // nghttp2 decodes the blocks. Fields evict each other, and the table size changes repeatedly. Some requests are
+    // reset before they are sent, and the transport accepts no output for a while.
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerDecodesTheEncodedBlocks(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
@@ -110,8 +110,8 @@ import Testing
         #expect(harness.server.requests.mapValues(\.headers) == sent)
     }
 
-    /// A SETTINGS frame that sets the size to 0 and back empties the peer's table (RFC 7541, 4.2, and RFC 9113,
-    /// 6.5.3).
+    // A SETTINGS frame that sets the size to 0 and back empties the peer's table (RFC 7541, 4.2, and RFC 9113,
+    // 6.5.3).
     @Test func aTableThatThePeerEmptiedIsEmptiedHere() throws {
         let loop = VirtualLoop(seed: 1)
         let peer = RawPeer(HTTP2Frame.settings().bytes)

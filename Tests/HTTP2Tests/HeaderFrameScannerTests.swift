@@ -64,7 +64,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
             "a frame that is too short for a priority was accepted")
     }
 
-    /// nghttp2 reports a block once its prefix is complete, which may be in a later part.
+    // nghttp2 reports a block once its prefix is complete, which may be in a later part.
     @Test(arguments: [true, false]) func aBlockContinuesInTheNextPart(isReportedImmediately: Bool) {
         let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
         let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
@@ -221,8 +221,8 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// Fields in a table are indexed. Other fields are added unless they are never indexed. The table is large enough
-    /// for all fields.
+    // Fields in a table are indexed. Other fields are added unless they are never indexed. The table is large enough
+    // for all fields.
     @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let harness = try Harness(

@@ -65,7 +65,7 @@ final class AdminSimulator {
         return try await adminClients[0].request(method, target, body: body)
     }
 
-    /// Sends a request, and expects this response.
+    /// Sends a request, and expects a response with the body `expected` and this status.
     func expect(
         _ method: String, _ target: String, _ body: String? = nil, is expected: String, status: Int = 200,
         sourceLocation: SourceLocation = #_sourceLocation

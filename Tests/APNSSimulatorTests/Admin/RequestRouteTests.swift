@@ -114,7 +114,7 @@ import Testing
             #expect(page["requests"]?.elements.map { $0["apns_id"]?.string } == [Self.ids[3]])
             let second = try JSONDocument(try await other.response().body).root
             #expect(second["requests"]?.elements.map { $0["number"]?.int } == [1])
-            // Requests that are already in the log end the wait immediately.
+            // A matching request that is already in the log ends the wait immediately.
             #expect(try await numbers(simulator, "?status=410&wait_seconds=20") == [4])
         }
     }

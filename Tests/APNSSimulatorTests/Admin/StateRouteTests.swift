@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "The limit applies to the list of devices, and left_out has the number of the others",
+        "The limit applies to the list of devices, and left_out is the number of omitted devices",
         arguments: [(1, 2), (2, 1), (3, 0), (4, 0)])
     func limit(_ limit: Int, leftOut: Int) async throws {
         let tokens = ["aa01", "aa02", "aa03"]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 67 to 93: provider tokens, and the binding of connections.
+/// Rows 67 to 93 of the table in the documentation: provider tokens, and the binding of connections.
 @Suite struct AuthenticationConformanceTests {
     private static let invalid = #"{"reason":"InvalidProviderToken"}"#
     private static let missing = #"{"reason":"MissingProviderToken"}"#
@@ -187,7 +187,7 @@ import Testing
         expectAccepted(wire.push(["authorization": "bearer \(theirs)", "apns-topic": "com.example.theirs"]))
     }
 
-    /// Topic-specific keys: A with its related key A2, and B.
+    /// Topic-specific keys: A, its related key A2, and the unrelated key B.
     private struct TopicKeys {
         let a: Provider
         let a2: Provider

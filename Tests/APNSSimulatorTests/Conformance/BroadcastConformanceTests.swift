@@ -5,7 +5,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 124 to 142 of the table in the documentation: broadcasts to a channel. Row 142 is a forced answer.
+/// Rows 124 to 142 of the table in the documentation: broadcasts to a channel. `FaultConformanceTests` tests row 142,
+/// whose answer is forced by a fault.
 @Suite struct BroadcastConformanceTests {
     private static let stored = "dHN0LXNyY2gtY2hubA=="
     private static let unstored = "AAAAAAAAAAAAAAAAAAAAAA=="

@@ -12,8 +12,8 @@ extension Wire.Place {
 }
 
 extension Wire {
-    /// Makes the sandbox also listen with TLS, and sets the simulator's clock within the validity of the test
-    /// certificates.
+    /// Makes the sandbox also listen with TLS, and sets the simulator's clock to a time within the validity of the
+    /// test certificates.
     func listenWithinTLS() throws {
         let server = try AppleAuthority.authority.issueServer(dnsNames: [Place.sandboxWithinTLS.host])
         var configuration = TLSServerConfiguration(
@@ -27,7 +27,8 @@ extension Wire {
         }
     }
 
-    /// Opens a TLS connection with this certificate. Waits for the server's first frame or the end of the connection.
+    /// Opens a TLS connection with this client certificate, or without a certificate if `issued` is nil. Waits for
+    /// the server's first frame or the end of the connection.
     func connect(showing issued: IssuedCertificate?) throws -> FramePeer {
         let identity = issued.map {
             TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)

@@ -1,7 +1,7 @@
 /// A handwritten first message of a TLS client (RFC 5246, 7.4.1.2). The message allows versions that the TLS library
 /// no longer supports, and keeps the server's answer unencrypted.
 enum ClientHello {
-    /// Returns the record for one version, one cipher suite and P-256.
+    /// Returns the record of a ClientHello that offers one version, one cipher suite and P-256.
     ///
     /// - Parameter version: `0x0302` for TLS 1.1, `0x0303` for TLS 1.2.
     static func record(version: UInt16, cipherSuite: UInt16, applicationProtocol: String = "h2") -> [UInt8] {

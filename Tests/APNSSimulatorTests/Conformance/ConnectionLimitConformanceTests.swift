@@ -5,7 +5,8 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The rows about limits of connections. Apple gives no figures for these limits, so each limit is a switch.
+/// The rows of the documentation's table about limits of connections. Apple gives no figures for these limits, so
+/// each limit is a switch.
 @Suite struct ConnectionLimitConformanceTests {
     private static let badDeviceToken = #"{"reason":"BadDeviceToken"}"#
 
@@ -38,7 +39,7 @@ import Testing
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
         wire.run { announced(peer).count == 2 }
-        // Several requests are in flight when the limit falls. No request is refused.
+        // Several requests are in flight when the limit falls. No stream is refused.
         let streams = wire.loop.enter {
             (0..<6).map { number in
                 peer.request(wire.fields([":path": "/3/device/xy"]), body: Array(Wire.alert.utf8))

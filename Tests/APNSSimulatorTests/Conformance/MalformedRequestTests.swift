@@ -37,7 +37,7 @@ import Testing
         #expect(wire.apns.server.counters.requests == 1)
     }
 
-    /// nghttp2 refuses these fields regardless of their values. The log hides the values, which may be secrets.
+    // nghttp2 refuses these fields regardless of their values. The log hides the values, which may be secrets.
     @Test(arguments: [
         (":unknown", "x"), ("X-Up", ""), ("X-Up", "a\nb"), (":path", "/3/device/aa\n01"), ("X], value: [Y", "z"),
         ("connection", String(repeating: "a1", count: 32)), ("te", String(repeating: "x", count: 12_000)),
@@ -49,7 +49,7 @@ import Testing
         #expect(logged[0].malformedField == field)
     }
 
-    /// A later request in the same slot does not inherit the hidden value.
+    // A later request in the same slot does not inherit the hidden value.
     @Test func laterRequestsHideNothing() throws {
         let peer = wire.connect()
         #expect(wire.push(["X-Up": "a"], on: peer).frames == ["RST_STREAM"])
@@ -58,7 +58,7 @@ import Testing
         #expect(try lastHeader(1).value != nil)
     }
 
-    /// A peer's value cannot cause repeated searches.
+    // A value that contains messages of the library must not cause repeated searches.
     @Test func libraryMessagesInValuesTakeNoTime() throws {
         let value = "\n" + String(repeating: ", name: [", count: 1500) + "\n"
         let nanoseconds = ProcessorClock.nanoseconds {
@@ -68,7 +68,7 @@ import Testing
         #expect(logged.map(\.malformedField) == ["X-A", "X-A", "X-A"])
     }
 
-    /// Returns the last header of a logged request.
+    /// Returns the name and the value of the last header of a logged request.
     private func lastHeader(_ index: Int) throws -> (name: String?, value: String?) {
         var json = JSONWriter()
         logged[index].write(to: &json, .full)
@@ -87,7 +87,7 @@ import Testing
         #expect(logged["status"] == nil)
     }
 
-    /// No single field is the cause.
+    // No single field is the cause, so the log names no field.
     @Test func wrongContentLength() throws {
         let peer = wire.connect()
         #expect(wire.push(["content-length": "3"], on: peer).frames == ["RST_STREAM"])
@@ -103,7 +103,7 @@ import Testing
         #expect(!request.headers.contains { $0.value.contains("signature") })
     }
 
-    /// A client or a fault may reset streams with any code.
+    // A client or a fault may reset streams with any code.
     @Test(arguments: [true, false]) func intentionalResetsAreNotMalformed(byClient: Bool) throws {
         let peer = wire.connect()
         let stream = wire.loop.enter {

@@ -25,7 +25,7 @@ import Testing
         let secured = try SecuredWire()
         let peer = secured.connect(ClientHello.record(version: 0x0302, cipherSuite: 0xC009))
         #expect(secured.wire.run { peer.isClosed })
-        // A record of type alert: fatal, protocol_version.
+        // The record is a TLS alert: fatal, protocol_version.
         #expect(peer.received.first == 21)
         #expect(peer.received.suffix(4) == [0, 2, 2, 70])
     }
@@ -130,7 +130,7 @@ import Testing
         let blocks = peer.frames.filter { $0.type == HTTP2Frame.Kind.headers }.map(\.payload)
         #expect(blocks.count == 3)
         if bytes == 0 {
-            // A change of the table's size to 0. References to entries of the table would be unreadable.
+            // 0x20 changes the table's size to 0. The client could not read references to entries of the table.
             #expect(blocks[0].first == 0x20)
         } else {
             #expect(blocks[2].count < blocks[0].count)
@@ -248,7 +248,7 @@ private struct SecuredWire {
     let wire: Wire
     private let authority: String
 
-    /// - Parameter arguments: arguments of the command line.
+    /// Creates a simulator that is configured by arguments of the command line.
     init(_ arguments: [String] = []) throws {
         wire = try Wire()
         let startup = try StartupData(Options(arguments), nowMilliseconds: 0)

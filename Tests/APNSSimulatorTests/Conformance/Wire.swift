@@ -75,7 +75,7 @@ struct Wire {
             ], changes)
     }
 
-    /// Returns header fields with changes.
+    /// Returns the header fields `good` with changes. A nil value removes a field. Additional names are appended.
     static func fields(
         _ good: [(String, String?)], _ changes: KeyValuePairs<String, String?>
     ) -> [(String, String)] {
@@ -121,7 +121,7 @@ struct Wire {
     }
 }
 
-/// Expects an acceptance: one HEADERS frame with status 200 and the IDs, which ends the stream.
+/// Expects an acceptance: one HEADERS frame that contains status 200 and the IDs, and ends the stream.
 func expectAccepted(
     _ answer: WireAnswer, id: String? = Wire.id, in environment: APNSEnvironment = .sandbox,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -134,7 +134,7 @@ func expectAccepted(
     if let id { #expect(answer["apns-id"] == id, sourceLocation: sourceLocation) }
 }
 
-/// Expects a refusal: a HEADERS frame with status and IDs, and a DATA frame with JSON, which ends the stream.
+/// Expects a refusal: a HEADERS frame with the status and the IDs, and then a DATA frame with JSON that ends the stream.
 ///
 /// - Parameters:
 ///   - body: the JSON.
@@ -165,7 +165,7 @@ func isLowerCaseUUID(_ text: String) -> Bool {
 }
 
 extension Wire {
-    /// Returns a provider token of the current time. Each part can be replaced.
+    /// Returns a provider token that was issued `ageSeconds` ago. Each part can be replaced.
     func token(
         of provider: Provider, header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 0,
         signedBy signer: ES256PrivateKey? = nil

@@ -6,7 +6,7 @@ import Testing
 @testable import APNSSimulator
 
 @Suite struct FaultCodecTests {
-    /// The faults are in the form in which the codec writes them.
+    // The faults are in the form in which the codec writes them.
     @Test(arguments: [
         #"{"id":"a","action":"silence"}"#,
         #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"skip_count":4,"count_max":3}"#,
@@ -121,7 +121,7 @@ import Testing
     private func read(_ text: String) throws -> Fault { try fault(text) }
 }
 
-/// Reads a fault from JSON. Its ID is `made` if the text has none.
+/// Reads a fault from JSON. The fault's ID is `made` if the text has none.
 func fault(_ text: String) throws -> Fault {
     var fault = try Fault.codec.read(try JSONDocument(text).root, "a fault")
     if fault.id.isEmpty { fault.id = "made" }

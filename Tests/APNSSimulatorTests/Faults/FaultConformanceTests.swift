@@ -320,8 +320,8 @@ import Testing
         wire.loop.enter { (0..<count).map { _ in peer.request(wire.fields(), body: Array(Wire.alert.utf8)) } }
     }
 
-    /// Returns the answer to a valid push under a fault with this answer, in the JSON of the admin API and of state
-    /// files.
+    /// Returns the answer to a valid push while a fault forces `answer`, which is JSON in the form of the admin API
+    /// and of state files.
     private func answered(_ answer: String) throws -> WireAnswer {
         let wire = try Wire()
         try put(wire, try fault(#"{"id": "forced", "action": {"answer": \#(answer)}}"#))
@@ -330,7 +330,7 @@ import Testing
         return answer
     }
 
-    /// Returns a connection with this number of unanswered requests.
+    /// Returns a simulator, a connection with this number of unanswered requests, and the streams of the requests.
     private func inFlight(_ count: Int) throws -> (Wire, FramePeer, [UInt32]) {
         let wire = try Wire { configuration, _ in configuration.answerDelay = .milliseconds(500) }
         let peer = wire.connect()

@@ -32,7 +32,7 @@ import Testing
         #expect(struck(&rules, service: Service(.sandbox, .channelManagement)) == "manage")
         #expect(
             struck(&rules, topic: "com.example.app", token: "dead", connection: 3) == "topic",
-            "another fault than the first match applied")
+            "a fault other than the first match applied")
         #expect(
             rules.entries.map { "\($0.fault.id) \($0.struck)" } == [
                 "topic 2", "prefix 1", "production 1", "third 1", "voip 1", "idle 1", "manage 1",

@@ -159,11 +159,11 @@ private let token = "00112233445566778899aabbccddeeff"
         ]
         _ = add(to: log, channel, status: 0, reason: nil, id: nil)
         func numbers(_ query: RequestQuery) -> [Int] { log.requests(query).requests.map(\.number) }
-        #expect(numbers(RequestQuery(limit: 3)) == [19, 20, 21], "other requests than the newest were found")
+        #expect(numbers(RequestQuery(limit: 3)) == [19, 20, 21], "requests other than the newest were found")
         #expect(numbers(RequestQuery(after: 0, limit: 3)) == [1, 2, 3])
         #expect(
             numbers(RequestQuery(before: 10, limit: 3)) == [7, 8, 9],
-            "other requests than the newest before number 10 were found")
+            "requests other than the newest before number 10 were found")
         #expect(numbers(RequestQuery(after: 4, before: 7)) == [5, 6] && numbers(RequestQuery(before: 1)) == [])
         #expect(numbers(RequestQuery(after: 19)) == [20, 21])
         #expect(numbers(RequestQuery(after: 21)) == [] && numbers(RequestQuery(after: .max)) == [])
