@@ -3,6 +3,8 @@ public struct PrivateCluster: Sendable {
     /// The nodes. The first node runs the port mapper of all nodes.
     public let nodes: [PrivateBroker]
 
+    /// Starts a cluster.
+    ///
     /// - Parameters:
     ///   - count: The number of nodes, at least 1.
     ///   - settings: Additional lines of each node's `rabbitmq.conf`.
