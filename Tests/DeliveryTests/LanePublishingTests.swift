@@ -88,7 +88,7 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 })
     }
 
-    /// The broker learns slightly later that the lane stopped consuming.
+    // The broker learns slightly later that the lane stopped consuming.
     @Test func deliveriesAreParkedWhilePublishesAreStuck() throws {
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
@@ -183,7 +183,7 @@ import Testing
         #expect(harness.deadLetters.first?.properties.header("push-failed-at")?.integerValue == finished)
     }
 
-    /// Two workers may each receive one of the two messages and push it.
+    // The request is in a wait queue twice, so two workers may push it.
     @Test func aRepeatedWaitIsMarkedAsPossibleDuplicate() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -207,7 +207,7 @@ import Testing
         #expect(queues.count == 1)
     }
 
-    /// The producer's and the worker's headers together exceed a frame.
+    // The producer's and the worker's headers together exceed a frame.
     @Test func headersThatDoNotFitAreOmitted() throws {
         let harness = try LaneHarness()
         harness.broker.behaviour.frameBytesMax = 4096
@@ -218,7 +218,7 @@ import Testing
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
     }
 
-    /// Neither the dead letter nor the result can be published.
+    // Neither the dead letter nor the result can be published.
     @Test func theBrokerMovesARequestWhoseMessagesCannotBePublished() throws {
         let log = try CapturedLog()
         let harness = try LaneHarness(publishedBytesMax: 4, log: log.log)
@@ -252,8 +252,8 @@ import Testing
             harness.counters.registry.count(of: "martlet_dead_total") == 0 && harness.counters.count(of: .invalid) == 0)
     }
 
-    /// The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
-    /// its redelivery as a duplicate.
+    // The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
+    // its redelivery as a duplicate.
     @Test func pendingRepeatsAreRequeuedBeforeTheLaneEnds() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let harness = fixture.harness
@@ -296,7 +296,7 @@ import Testing
         #expect(fixture.pushes.count == 1 && fixture.waits == 0)
     }
 
-    /// The broker would accept the next publish.
+    // The broker would accept the next publish.
     @Test func aLaneThatReachedItsDeadlinePublishesNothing() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })

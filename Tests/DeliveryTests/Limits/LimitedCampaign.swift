@@ -27,7 +27,7 @@ final class LimitedCampaign {
     private(set) var pushes: [MonotonicTime] = []
     /// The number of waits at the broker.
     private(set) var trips = 0
-    /// The maximum of waits of one request.
+    /// The maximum number of waits of one request.
     private(set) var tripsMax = 0
     private(set) var inFlightMax = 0
     private(set) var waitingMax = 0

@@ -1,7 +1,7 @@
 import APNSProtocol
 import EventLoop
 
-/// The network to APNs, which can fail for each environment.
+/// The network to APNs, which can fail separately for each environment.
 final class SimulatedNetwork {
     enum State {
         case open

@@ -16,7 +16,7 @@ struct SimulationOracle {
         var deadClass: String?
     }
 
-    /// The maximum of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
+    /// The maximum number of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
     static let deliveriesMax = 20
 
     let report: SimulationReport
