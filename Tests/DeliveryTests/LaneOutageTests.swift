@@ -98,7 +98,7 @@ import Testing
         #expect(fixture.harness.stops == 0)
     }
 
-    // For example, APNs ends connections that carry tokens of the other environment (decision 19).
+    // APNs ends a connection after many bad device tokens, such as tokens of the other environment (decision 19).
     @Test func aListOfForeignDeviceTokensDelaysNothing() throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 1)
         let badMax = 20

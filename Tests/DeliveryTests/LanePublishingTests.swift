@@ -88,7 +88,7 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 })
     }
 
-    // The broker learns slightly later that the lane stopped consuming.
+    // The broker learns slightly later that the lane stopped consuming, so it still sends deliveries.
     @Test func deliveriesAreParkedWhilePublishesAreStuck() throws {
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
@@ -259,7 +259,7 @@ import Testing
         let harness = fixture.harness
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         fixture.request(2)
-        // The next pauses are longer than the drain.
+        // The next pauses between repeats are longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 2 * 8 })
         harness.drain(0, deadlineSeconds: 1)
         #expect(harness.run { harness.ended == 1 })
@@ -302,7 +302,7 @@ import Testing
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         harness.request("not JSON")
-        // The next pause is longer than the drain.
+        // The next pause between repeats is longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 8 })
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         let published = harness.broker.published

@@ -38,7 +38,9 @@ public struct SimulatorProcess: Sendable {
         channelPort = ready["production_channel_port"]?.int
     }
 
-    /// Starts a new simulator on the same ports and with the same initial state. This simulator must have exited.
+    /// Starts a new simulator on the same ports for production and the admin API, with the same initial state.
+    ///
+    /// This simulator must have exited.
     ///
     /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new simulator.
     /// - Throws: `ProcessError` if the simulator does not start.

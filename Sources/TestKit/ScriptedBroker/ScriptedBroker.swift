@@ -99,7 +99,7 @@ public final class ScriptedBroker {
         ]
     }
 
-    /// Starts to listen. Also restarts the broker after `crash`.
+    /// Starts to listen. Also restarts the broker after `crash` or `shutDown`.
     public func start() throws(TransportError) {
         guard listener == nil else { return }
         listener = try loop.listen(on: endpoint) { [self] transport in

@@ -46,7 +46,7 @@ struct ScriptedEnvelope: Sendable {
         }
     }
 
-    /// Returns the encoded headers table after setting headers. Omits unreadable entries.
+    /// Returns the encoded headers table after setting headers. Omits an unreadable entry and all entries after it.
     private static func content(
         _ content: UnsafeRawBufferPointer?, with headers: [(name: String, value: FieldValue)]
     ) -> [UInt8] {

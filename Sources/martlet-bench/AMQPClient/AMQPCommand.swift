@@ -5,7 +5,7 @@ struct AMQPCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["amqp"],
         summary: "Compare the AMQP client with baseline-relay on a private RabbitMQ.",
-        discussion: "Report the cost without the cost of a warm-up run.",
+        discussion: "The figures exclude the cost of a warm-up run.",
         options: [
             .messages(EndToEndOptions().messages), .warmUp, .setting(.inFlight), .setting(.payloadBytes),
             .samples(EndToEndOptions().samples), .quick, .json,
