@@ -21,7 +21,7 @@ struct SimulationOracle {
 
     let report: SimulationReport
 
-    /// Returns the violations of the guarantees, one sentence each.
+    /// Returns one description for each violation of the guarantees.
     func violations() -> [String] {
         var violations: [String] = []
         if report.ending != .done {
