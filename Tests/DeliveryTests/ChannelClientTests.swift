@@ -73,7 +73,7 @@ import Testing
         close()
     }
 
-    /// A list of the channels shows whether APNs created the channel. The create request is not repeated.
+    /// After a lost answer, the client lists the channels and reports new channels. It does not repeat the request.
     @Test(arguments: [true, false]) func aLostAnswerIsResolvedByListingWithoutARepeat(isMade: Bool) throws {
         let before = try perform(.create(.none))
         #expect(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that the broker expires in their queue, on virtual time.
+/// Requests that expire at the broker while they wait in their queue, on virtual time.
 @Suite struct LaneExpiredTests {
     private let fixture: LaneAPNSHarness
     private var names: TopologyNames { fixture.harness.names }

@@ -63,7 +63,7 @@ public struct LoadGenerator: Sendable {
     /// Pushes for a duration and ignores the responses.
     ///
     /// - Parameter requestsPerSecond: The rate of each connection.
-    /// - Returns: Whether h2load exited by itself. If h2load still waits for responses after 5 more seconds, it is killed.
+    /// - Returns: Whether h2load exited by itself. If responses are missing 5 seconds after the duration, h2load is killed.
     public func run(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
         let load = try await ChildProcess(
             command(port: port) + [

@@ -7,7 +7,7 @@ import TestKit
 extension SimulationOracle {
     /// The time by which a request must have its result: soon after the last disturbance that could delay it.
     struct Deadline {
-        /// The limit for a request that no disturbance holds. It covers redeliveries and repeated publishes.
+        /// The limit for a request that is not held. It covers redeliveries and repeated publishes.
         private static let usual = Duration.seconds(120)
         /// The limit after a hold: two of the longest waits in a wait queue, plus the longest wait for a probe.
         private static let afterHolding = Duration.seconds(360)

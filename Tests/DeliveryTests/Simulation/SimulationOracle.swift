@@ -28,8 +28,10 @@ struct SimulationOracle {
             violations.append("the run ended as \(report.ending) with unfinished messages: \(report.unfinished)")
         }
         if report.dropped > 0 { violations.append("the broker dropped \(report.dropped) messages") }
-        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes match no message") }
-        if report.foreignMessages > 0 { violations.append("\(report.foreignMessages) results match no message") }
+        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes match no request") }
+        if report.foreignMessages > 0 {
+            violations.append("\(report.foreignMessages) results or dead letters match no publish")
+        }
         if report.channelCrashes > 0 {
             violations.append("a reused consumer tag crashed \(report.channelCrashes) channels of the broker")
         }
