@@ -13,7 +13,7 @@ public struct PrivateCluster: Sendable {
         nodes count: Int = 3, hasManagement: Bool = false, settings: [String] = [], firstGroup: Int? = nil
     ) async throws(ProcessError) {
         let plugins = ["rabbitmq_consistent_hash_exchange"]
-        // Nodes on the minority side of a partition pause.
+        // During a partition, the nodes on the minority side pause.
         let settings = ["cluster_partition_handling = pause_minority"] + settings
         let first = try await PrivateBroker(
             hasManagement: hasManagement, plugins: plugins, settings: settings, group: firstGroup)

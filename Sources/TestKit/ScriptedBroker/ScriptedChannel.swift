@@ -36,7 +36,7 @@ final class ScriptedChannel {
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
     let refusesAll: Bool
-    /// The time at which the channel has completed all its work, which is sequential.
+    /// The time until which the channel is busy. The channel does its work sequentially.
     private var busyUntil: MonotonicTime
 
     init(number: UInt16, connection: ScriptedConnection) {

@@ -3,7 +3,7 @@ import EventLoop
 
 @testable import Delivery
 
-/// A model of requests of one app with limits, the lanes that consume them, and the wait queues, on virtual time.
+/// A model of an app with limits, of the lanes that consume its requests, and of the wait queues, on virtual time.
 final class LimitedCampaign {
     struct Options {
         /// The limits of each lane.
