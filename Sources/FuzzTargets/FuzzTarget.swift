@@ -40,8 +40,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         precondition(isValid == validator.violations(in: value).isEmpty)
     }
 
-    /// Checks that each value, at most 1000, equals the value of its source text parsed separately. Like the parser, it
-    /// does not recurse.
+    /// Compares at most 1000 values with the values that a separate parse of their source text returns.
+    ///
+    /// Like the parser, this function does not recurse.
     private static func visitAll(in document: JSONDocument) {
         var waiting = [document.root]
         var left = 1000

@@ -14,8 +14,9 @@ package enum AppleAuthority {
             extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
     }
 
-    /// A certificate for one topic, and a certificate for several topics.
+    /// A certificate for one topic.
     package static let single = certificate()
+    /// A certificate for several topics.
     package static let several = certificate(topics: [
         ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),
     ])

@@ -1,11 +1,13 @@
 import Glibc
 public import Telemetry
 
-/// A log whose lines a test can read. Buffers up to 64 KiB.
+/// A log whose lines a test can read. The log buffers up to 64 KiB.
 public final class CapturedLog {
     public let log: Log
     private var ends: [Int32] = [-1, -1]
 
+    /// Creates a log and its pipe.
+    ///
     /// - Throws: `ProcessError` if no pipe can be created.
     public init(level: LogLevel = .info) throws(ProcessError) {
         guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe") }

@@ -17,6 +17,8 @@ public struct ConformancePage: Sendable {
     public let text: String
     public let rows: [Row]
 
+    /// Reads a page.
+    ///
     /// - Parameters:
     ///   - file: The path of the page, relative to the repository.
     ///   - columns: The number of columns of the table.
@@ -31,7 +33,7 @@ public struct ConformancePage: Sendable {
         }
     }
 
-    /// All tests that the page names, inside and outside of the table.
+    /// All tests that the page names, inside and outside the table.
     public var named: [String] { Self.named(in: text) }
 
     /// Returns all tests of the project, in the format of the page.

@@ -1,6 +1,6 @@
 public import Crypto
 
-/// A fixed, published provider key, with which simulations are the same in every run. It protects nothing.
+/// A fixed, published provider key. With this key, each run of a simulation is the same. The key protects nothing.
 public enum KnownProviderKey {
     public static let privateKey = try? ES256PrivateKey(
         pem: """

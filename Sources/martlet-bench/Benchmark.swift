@@ -3,7 +3,7 @@ import EventLoop
 
 /// A command of `martlet-bench`.
 protocol Benchmark: Command {
-    /// Measures and prints a report, on an event loop of the main thread.
+    /// Runs the measurement on an event loop of the main thread, and prints a report.
     ///
     /// - Throws: An error if the measurement fails or a figure exceeds its limit.
     func measure() async throws

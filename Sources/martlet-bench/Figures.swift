@@ -19,7 +19,7 @@ enum Figures {
             + fraction
     }
 
-    /// Formats the figure at the right edge of a column.
+    /// Formats the figure, right-aligned in a column of `width` characters.
     static func cell(_ figure: Double, places: Int, width: Int) -> String {
         let text = decimal(figure, places: places)
         return String(repeating: " ", count: max(0, width - text.count)) + text

@@ -18,7 +18,7 @@ struct Measurement: Sendable {
     var processorMicroseconds: Double
     /// The user part of the processor time, which the kernel estimates by sampling.
     var userMicroseconds: Double
-    /// The system part of the processor time. The sum of both parts is exact.
+    /// The system part of the processor time. The sum of the user and the system part is exact.
     var systemMicroseconds: Double
     /// The processor time of each peer, in microseconds per unit.
     var peerMicroseconds: [Peer: Double]

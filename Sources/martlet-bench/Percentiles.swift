@@ -4,6 +4,8 @@ struct Percentiles: Sendable {
     var p99: Double
     var p999: Double
 
+    /// Computes the percentiles of latencies.
+    ///
     /// - Parameter latencies: At least one latency, in ascending order.
     init(of latencies: [Duration]) {
         func percentile(_ share: Double) -> Double {
@@ -12,7 +14,7 @@ struct Percentiles: Sendable {
         (p50, p99, p999) = (percentile(0.5), percentile(0.99), percentile(0.999))
     }
 
-    /// Creates the medians of the percentiles of several samples.
+    /// Computes the medians of the percentiles of several samples.
     init(medianOf samples: [Percentiles]) {
         func median(_ figure: (Percentiles) -> Double) -> Double { Figures.median(samples.map(figure)) }
         (p50, p99, p999) = (median(\.p50), median(\.p99), median(\.p999))

@@ -47,7 +47,7 @@ struct RequestOptions {
             OptionSyntax(name: "connections", value: "N", help: "connections of the client (\(standard.connections))"),
             OptionSyntax(name: "streams", value: "N", help: "concurrent streams per connection (\(standard.streams))"),
             OptionSyntax(
-                name: "payload-bytes", value: "N", help: "payload size of a request (\(standard.payloadBytes))"),
+                name: "payload-bytes", value: "N", help: "bytes of a request's payload (\(standard.payloadBytes))"),
         ]
     }()
 

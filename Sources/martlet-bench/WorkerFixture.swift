@@ -20,6 +20,8 @@ struct WorkerFixture {
     var apnsPort: Int { apns.port }
     var authorityFile: String { directory.file("ca.pem") }
 
+    /// Starts the broker and the simulator, and applies the topology.
+    ///
     /// - Parameters:
     ///   - apps: The bundle IDs of the apps.
     ///   - keys: The number of keys, assigned to the apps in rotation. The first key is the simulator's

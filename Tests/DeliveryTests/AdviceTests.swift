@@ -10,7 +10,7 @@ import Testing
         #expect(error.advice == "queue push.dead is missing (404): run: martlet topology apply")
     }
 
-    /// A topology can only be applied within a virtual host.
+    // A topology can only be applied within a virtual host.
     @Test func aMissingVirtualHostHasNoTopologyAsRemedy() {
         let error = AMQPError(.notFound, "NOT_ALLOWED - vhost push not found", replyCode: 530, isRetriable: false)
         #expect(error.advice == "NOT_ALLOWED - vhost push not found (530)")

@@ -19,7 +19,7 @@ import Testing
         Array(name.utf8).withUnsafeBytes { apps.find($0) }
     }
 
-    /// Most of the bundle IDs are not compared in full.
+    // The search compares most bundle IDs only by their beginning and end.
     @Test(arguments: [
         ("com.example.shpo", "com.example.shop"), ("con.example.shop", "com.example.shop"), ("net.unlike", nil),
         ("", nil),

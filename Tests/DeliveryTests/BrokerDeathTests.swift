@@ -17,7 +17,7 @@ import Testing
         #expect(BrokerDeath([:]) == nil)
     }
 
-    /// A producer can write the header.
+    // A producer can also write `x-death`.
     @Test(arguments: [nil, .string("now"), .timestamp(seconds: .max), .timestamp(seconds: 1 << 62)] as [FieldValue?])
     func aTimeOutsideOfTheRangeIsOmitted(time: FieldValue?) {
         let death = death(time)

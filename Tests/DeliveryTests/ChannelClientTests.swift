@@ -73,7 +73,7 @@ import Testing
         close()
     }
 
-    /// A channel that was created without an answer is found and reported, and not created again.
+    /// After a lost answer, the client lists the channels and reports new channels. It does not repeat the request.
     @Test(arguments: [true, false]) func aLostAnswerIsResolvedByListingWithoutARepeat(isMade: Bool) throws {
         let before = try perform(.create(.none))
         #expect(
@@ -87,7 +87,7 @@ import Testing
                 }
                 isCut = true
                 if !isMade {
-                    // Simulates a lost request: without the capability, all channels disappear.
+                    // Simulates a lost create request: disabling broadcasts deletes all channels of the app.
                     for allows in [false, true] {
                         apns.state.addApp(
                             bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: allows)
@@ -131,7 +131,7 @@ import Testing
         close()
     }
 
-    /// Rows 144 to 147: an invalid create is reported too, and not repeated.
+    /// Rows 144 to 147: an invalid create request is also reported and not repeated.
     @Test(arguments: [Reason.badRequestParams, .badRequestPayload, .missingChannelQueueSize, .invalidPushType])
     func aRefusedCreateIsReportedAndNotRepeated(reason: Reason) throws {
         let seen = Seen()

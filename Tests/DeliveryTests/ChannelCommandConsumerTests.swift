@@ -96,6 +96,8 @@ import Testing
 
         var reasons: [String] { service.status.reasons }
 
+        /// Publishes a command.
+        ///
         /// - Parameter number: The number in the id of the command.
         func send(_ number: Int, _ body: String, replyTo: String? = replyQueue, deliveryCount: Int = 0) {
             loop.enter {
@@ -125,6 +127,8 @@ import Testing
             }
         }
 
+        /// Calls `close` once for each deadline.
+        ///
         /// - Parameter deadlines: The deadlines of the calls, in seconds. The calls are one second apart.
         func close(deadlines: [Int] = [10]) {
             for deadline in deadlines {
@@ -172,7 +176,6 @@ import Testing
         #expect(fixture.metrics.count(of: "martlet_channel_commands_total") == 3)
     }
 
-    /// A command without a receiver of its reply is not executed.
     @Test func aCommandWithoutReplyAddressIsNotExecuted() throws {
         let fixture = try Fixture()
         fixture.send(1, Self.create, replyTo: nil)
@@ -185,8 +188,8 @@ import Testing
         #expect(fixture.channels == 0 && fixture.replies.isEmpty)
     }
 
-    /// The connections are lost during the request to APNs. The broker redelivers the command after it was executed and
-    /// has a reply.
+    // The connections are lost during the request to APNs. The broker redelivers the command after the
+    // worker has executed it and has a reply.
     @Test func aRedeliveredCommandGetsOneReply() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(2000)))) }
@@ -239,7 +242,7 @@ import Testing
         #expect(fixture.replies.count == 1 && fixture.queue?.unsettled == 0 && fixture.queue?.ready.isEmpty == true)
     }
 
-    /// A command whose reply cannot be published in time stays for other workers.
+    /// A command whose reply cannot be published in time stays in its queue for other workers.
     @Test func closeLeavesACommandWhoseReplyIsLate() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }
@@ -262,7 +265,7 @@ import Testing
         #expect(began.duration(to: fixture.loop.now.monotonic) <= .seconds(15))
     }
 
-    /// The connection is lost during the request to APNs, and the command is redelivered.
+    // The connection is lost during the request to APNs, and the command is redelivered.
     @Test func aCommandThatWaitsForAnotherReturnsToItsQueueAtTheDeadline() throws {
         let fixture = try Fixture()
         try fixture.loop.enter { try fixture.apns.faults.put(Fault(id: "mute", action: .silence)) }

@@ -3,7 +3,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct ContentCodingTests {
-    /// Names in IANA's registry of HTTP content codings, and other names that libraries write.
+    // Names in IANA's registry of HTTP content codings, and other names that libraries write.
     @Test(arguments: [
         "aws-chunked", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
         "zstd", "brotli", "zlib", "bzip2", "x-bzip2", "lz4", "xz", "snappy",

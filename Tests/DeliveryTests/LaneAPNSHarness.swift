@@ -29,7 +29,9 @@ final class LaneAPNSHarness {
         var refusals: [(name: Credential.Name, refusal: TokenRefusal)] = []
     }
 
-    /// Distributes keys among apps, and teams among keys, round-robin. Without `teams`, each key has its own team.
+    /// Starts the lanes and APNs.
+    ///
+    /// Apps use the keys round-robin, and keys use the teams round-robin. Without `teams`, each key has its own team.
     ///
     /// - Parameters:
     ///   - environments: The environment of each key; the sandbox by default.

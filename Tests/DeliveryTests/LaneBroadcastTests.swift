@@ -132,7 +132,7 @@ import Testing
         #expect(try Self.results(fixture).allSatisfy { $0.root["outcome"]?.string == "accepted" })
     }
 
-    /// A result repeats the channel of an invalid request if it has a plausible length.
+    /// A result repeats the channel of an invalid request if the channel has a plausible length.
     @Test(arguments: [(510, true), (511, false)]) func anInvalidBroadcastReportsItsChannel(
         _ bytes: Int, _ isReported: Bool
     ) throws {

@@ -17,6 +17,8 @@ import Testing
         case binaryWithColon
     }
 
+    /// Publishes an event.
+    ///
     /// - Parameters:
     ///   - id: The id of the request itself.
     ///   - request: The request in place of a valid request; nil for an event without data.
@@ -68,7 +70,7 @@ import Testing
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
     }
 
-    /// The headers have precedence over the attributes of the event.
+    // The trace headers of a message have precedence over the trace attributes of its event.
     @Test(arguments: Mode.allCases) func publishedMessagesContinueTheTrace(_ mode: Mode) throws {
         let fixture = try LaneAPNSHarness(traces: true)
         let waiting = try LaneTracingTests.waiting(fixture) { publish(fixture, mode, eventID: LaneAPNSHarness.id(7)) }
@@ -116,7 +118,7 @@ import Testing
         #expect(letter.routingKey.hasSuffix(app))
     }
 
-    /// An invalid request has the same id as a valid request.
+    // The id is the same as if the request were valid.
     @Test(
         arguments: [
             (Mode.binary, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),

@@ -32,7 +32,7 @@ import Testing
         #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900, 900])
     }
 
-    /// An operator distinguishes connections at the broker by name.
+    // An operator distinguishes connections at the broker by name.
     @Test func connectionsAreNamedByLaneRoleAndVersion() {
         var configuration = Self.configuration()
         (configuration.broker.connectionName, configuration.number, configuration.version) = ("martlet at x", 3, "1.2")
@@ -40,7 +40,7 @@ import Testing
         #expect(configuration.broker(for: .publish).connectionName == "martlet at x lane 3 publish 1.2")
     }
 
-    /// An unreachable host affects all its credentials and no other host.
+    // An unreachable host affects all credentials that use this host, and no other host.
     @Test func poolsShareAnEndpointByEnvironmentAndHost() throws {
         let key = try ProviderKey(
             privateKey: #require(SimulatedApps.privateKey), keyID: "ABCDE12345", teamID: "TEAM123456")

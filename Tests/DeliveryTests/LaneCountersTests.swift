@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct LaneCountersTests {
-    /// Dashboards and alerts use these names.
+    // Dashboards and alerts use these names.
     @Test func metricsKeepTheirNames() {
         let metrics = MetricsRegistry()
         _ = LaneCounters(metrics)
@@ -21,7 +21,7 @@ import Testing
             ])
     }
 
-    /// Counts of lanes that have left are included, so a counter never stalls until other lanes catch up.
+    // Counts of lanes that have left are included, so a counter never stalls until other lanes catch up.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {
@@ -73,7 +73,7 @@ import Testing
         #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))
     }
 
-    /// Without a reply code of the broker, the label is the error's own code.
+    // Without a reply code of the broker, the label is the error's own code.
     @Test func aFailureOfTheBrokerHasItsCode() {
         let metrics = MetricsRegistry()
         let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))

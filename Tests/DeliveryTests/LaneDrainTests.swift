@@ -25,7 +25,7 @@ import Testing
         #expect(began.duration(to: fixture.now) <= .seconds(3))
     }
 
-    /// The request does not also move to a wait queue: two workers might push it.
+    // If the request also moved to a wait queue, two workers might push it.
     @Test func anUnansweredRequestIsRequeuedOnceAtTheDeadline() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -38,7 +38,7 @@ import Testing
         #expect(fixture.harness.releasesLanes())
     }
 
-    /// The request is already in the quarantine. A requeue would duplicate it.
+    // The request is already in the quarantine. A requeue would duplicate it.
     @Test func aPublishConfirmedAfterTheDeadlineIsAcknowledged() throws {
         let fixture = try LaneAPNSHarness()
         let quarantine = fixture.harness.names.quarantineQueue
@@ -49,7 +49,7 @@ import Testing
         #expect(fixture.harness.queue()?.ready.isEmpty == true && fixture.harness.queue(quarantine)?.ready.count == 1)
     }
 
-    /// Each configuration replaces the lanes.
+    // Each reload of the configuration replaces the lanes.
     @Test func anEndedLaneIsReleased() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -59,7 +59,7 @@ import Testing
         #expect(fixture.harness.releasesLanes())
     }
 
-    /// A lane may end while another lane has the first delivery of a request.
+    // A lane may end while another lane has the first delivery of a request.
     @Test func aDeliveryThatWaitsForAnotherLaneEndsWithItsOwnLane() throws {
         let fixture = try LaneAPNSHarness()
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
@@ -83,7 +83,7 @@ import Testing
         #expect(fixture.harness.releasesLanes())
     }
 
-    /// The broker sends deliveries until it receives `basic.cancel`.
+    // The broker sends deliveries until it receives `basic.cancel`.
     @Test func deliveriesThatArriveWhileLanesLeaveAreSettled() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.onLoop {
@@ -96,7 +96,7 @@ import Testing
         )
     }
 
-    /// A requeue would count as a failed delivery.
+    // A requeue would count as a failed delivery.
     @Test func deliveriesInTransitAtTheStartOfADrainArePushed() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(1)
@@ -111,13 +111,13 @@ import Testing
         )
     }
 
-    /// Another lane of the process replaces the finishing lane.
+    // Another lane of the process replaces the finishing lane.
     @Test func aFinishingLaneConsumesNoMoreAndSettlesItsDeliveries() throws {
         let fixture = try LaneAPNSHarness()
         fixture.request(5)
         try #require(fixture.harness.run { fixture.pushes.count == 1 })
         fixture.harness.finish(deadlineSeconds: 30)
-        // The consumer is cancelled when no delivery is in transit, which takes 50 ms.
+        // The lane cancels its consumer when no delivery has arrived for 50 ms.
         let heard = fixture.now + .milliseconds(100)
         try #require(fixture.harness.run { fixture.now >= heard })
         fixture.request(20, from: 5)
@@ -144,7 +144,8 @@ import Testing
         #expect(fixture.results == 1 && fixture.harness.queue()?.ready.count == 20)
     }
 
-    /// RabbitMQ loses settlements with a channel when many settlements arrived shortly before (decision 16).
+    // If many acknowledgments arrive shortly before their channel closes, RabbitMQ loses some of them
+    // (decision 16).
     @Test func theLastAcknowledgedDeliveriesAreNotRedelivered() throws {
         let count = 200
         let fixture = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
@@ -162,8 +163,8 @@ import Testing
         #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + Lane.closeDeadlineSeconds))
     }
 
-    /// At `basic.cancel`, RabbitMQ requeues deliveries in transit and marks them as redelivered, although no consumer
-    /// received them.
+    // At `basic.cancel`, RabbitMQ requeues deliveries in transit and marks them as redelivered, although no consumer
+    // received them.
     @Test func aDuplicateInTransitToALeavingLaneIsReported() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         // The broker alternates between the consumers and starts with the second consumer.
@@ -179,7 +180,7 @@ import Testing
         #expect(fixture.results == 4 && fixture.pushes.count == 2)
     }
 
-    /// The drain would otherwise wait until the lane has no deliveries.
+    // The drain would otherwise wait until the lane has no deliveries.
     @Test func aDrainEndsTheWaitOfAFinishingLane() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {
@@ -212,7 +213,7 @@ import Testing
         #expect(fixture.pushes.count == 1 && fixture.harness.queue()?.ready.count == 5)
     }
 
-    /// The broker does not answer the cancellation of the consumer, so the drain takes a while.
+    // The broker does not answer the cancellation of the consumer, so the drain takes a while.
     @Test func aDrainingLaneDoesNotTestALostRoute() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: 2)
         let harness = fixture.harness

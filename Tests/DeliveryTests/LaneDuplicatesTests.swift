@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.harness.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
     }
 
-    /// The duplicate waits from its registration on, as if another lane had the first delivery.
+    // The duplicate waits from its registration on, as if another lane had the first delivery.
     @Test func aDuplicateWhoseFirstEndsInTheSameIterationIsNotPushed() throws {
         let fixture = try LaneAPNSHarness()
         try #require(fixture.harness.run { fixture.harness.isReady })
@@ -83,11 +83,11 @@ import Testing
         #expect(decoded.count { $0 == true } == 1 && decoded.count { $0 == false } == 1)
     }
 
-    /// The publishing or the consuming connection is lost while one delivery is in flight and the other delivery waits
-    /// for its outcome.
+    // The publishing or the consuming connection is lost while one delivery is in flight and the other delivery waits
+    // for its outcome.
     @Test(arguments: [0, 1]) func eachRequestIsReportedOnceDespiteRedelivery(_ connection: Int) throws {
         let fixture = try LaneAPNSHarness()
-        // The answer of APNs takes so long that the broker redelivers the requests of the lost channel before it.
+        // The broker redelivers the requests of the lost channel before the answer of APNs arrives.
         try fixture.harness.loop.enter {
             try fixture.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// Connections of one of two keys that APNs accepts but ends before it answers, on virtual time.
+/// Two keys, on virtual time. APNs accepts the connections of one key, but ends them before it answers a push.
 @Suite struct LaneEndedConnectionsTests {
     enum Ending: CaseIterable {
         case goAway, reset, close
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: Ending.allCases, [1, 2]) func healthyKeysKeepTheirRate(_ ending: Ending, endpoints: Int) throws {
         let log = try CapturedLog()
         let fixture = try fixture(ending, endpoints: endpoints, log: log.log)
-        // The healthy key has worked before.
+        // APNs accepts a push of the healthy key before the failure of the other key begins.
         fixture.request(1)
         try #require(fixture.harness.run { fixture.results == 1 })
         for number in 1...Self.count {
@@ -53,7 +53,7 @@ import Testing
         #expect(openScopes(fixture) == [endpoints == 1 ? .credential(pool: 1) : .endpoint(1)])
         #expect(log.lines().filter { $0.contains("breaker.opened") && $0.contains("unanswered") }.count == 1)
 
-        // During the failure, single requests probe, and the number of connections stays low.
+        // During the failure, single requests probe the breaker, so few connections open.
         let connections = fixture.connections
         let mended = fixture.now + .seconds(120)
         #expect(fixture.harness.run { fixture.now >= mended })

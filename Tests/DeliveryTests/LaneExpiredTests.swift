@@ -10,7 +10,7 @@ import Testing
 
 @testable import Delivery
 
-/// Requests that the broker expires in their queue, on virtual time.
+/// Requests that expire at the broker while they wait in their queue, on virtual time.
 @Suite struct LaneExpiredTests {
     private let fixture: LaneAPNSHarness
     private var names: TopologyNames { fixture.harness.names }
@@ -28,7 +28,7 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.counters.acknowledged.value == 1 })
     }
 
-    /// An unexpired request with such a body would be invalid.
+    // An unexpired request with such a body would be invalid.
     @Test func anUnreadableRequestExpires() throws {
         try expire { publish("neither JSON nor named") }
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
@@ -48,8 +48,8 @@ import Testing
         #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && fixture.pushes.count == 1)
     }
 
-    /// The first delivery moves to a wait queue, and its request keeps its deadline. The later result reports the
-    /// outcome.
+    // The first delivery moves to a wait queue, and its request keeps its deadline. The later result reports the
+    // outcome.
     @Test func aDuplicateOfAWaitingRequestIsAcknowledged() throws {
         try fixture.harness.onLoop {
             try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
@@ -64,7 +64,7 @@ import Testing
         #expect(fixture.harness.counters.duplicates.value == 1 && fixture.harness.counters.inFlight.value == 0)
     }
 
-    /// The producer published the request again.
+    // The producer published the request again.
     @Test func aRequestIsPushedAlthoughItsDuplicateHasExpired() throws {
         fixture.harness.onLoop {
             broker.behaviour.confirmDelayMilliseconds = 500...500
@@ -77,7 +77,7 @@ import Testing
         #expect(fixture.pushes.count == 1)
     }
 
-    /// A request that waited has `x-first-death-reason: expired`, from its wait queue.
+    // A request that waited has `x-first-death-reason: expired`, from its wait queue.
     @Test(arguments: [
         ("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels"),
     ])
@@ -90,7 +90,8 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.counters.inFlight.value == 0 })
     }
 
-    /// A queue of workers with another configuration, or a shard that this lane does not consume.
+    // The queue belongs to workers with another configuration, is a shard that this lane does not consume, or is the
+    // quarantine.
     @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpires(
         _ queue: String
     ) throws {
@@ -99,7 +100,7 @@ import Testing
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && fixture.harness.deadLetters.isEmpty)
     }
 
-    /// The worker does not read the body, which may crash workers.
+    // The worker does not read the body, which may crash workers.
     @Test func aRepeatedlyDeliveredRequestExpiresUnread() throws {
         fixture.harness.onLoop {
             publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
@@ -119,7 +120,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 1 })
     }
 
-    /// Topologies of earlier versions lack the queue of expired requests.
+    // Topologies of earlier versions lack the queue of expired requests.
     @Test func aLaneIsReadyWithoutTheQueue() throws {
         fixture.harness.onLoop { _ = broker.deleteQueue(names.expiredQueue) }
         fixture.harness.pass(seconds: 60)
@@ -152,7 +153,7 @@ import Testing
             body: Array(text.utf8))
     }
 
-    /// Publishes like the broker at the end of a time to live.
+    /// Publishes a message as the broker does when the time to live of a request ends.
     private func publishExpired(
         _ text: String, reason: String = "expired", queue: String = "push.requests", deliveryCount: Int = 0
     ) {

@@ -42,6 +42,8 @@ final class LaneHarness {
         }
     }
 
+    /// Starts the lanes and a broker.
+    ///
     /// - Parameter lanes: The number of lanes, which share one memory of duplicates.
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, bodyBytesMax: Int? = nil,
@@ -110,11 +112,15 @@ final class LaneHarness {
 
     func onLoop(_ body: () throws -> Void) rethrows { try loop.enter(body) }
 
-    /// Runs for at most two hours.
+    /// Runs the loop until a condition is true, for at most two hours of virtual time.
+    ///
+    /// - Returns: Whether the condition became true.
     func run(until isDone: () -> Bool) -> Bool {
         loop.run(limit: .seconds(7200), until: isDone) == .done
     }
 
+    /// Publishes a request. `text` is its body and its message id.
+    ///
     /// - Parameter key: The routing key, which selects a request queue.
     func request(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         loop.enter { publish(text, headers: headers, key: key, deliveryCount: deliveryCount) }

@@ -63,7 +63,7 @@ import Testing
         let began = fixture.now
         fixture.harness.drain(deadlineSeconds: 30)
         #expect(fixture.harness.run { fixture.harness.unfinished == 0 })
-        // Without a consumer, the drain waits until the queue has had time to apply the acknowledgements.
+        // Without a consumer, the drain waits until the queue has had time to apply the acknowledgments.
         #expect(began.duration(to: fixture.now) < .seconds(Lane.settleDeadlineSeconds + 1))
         #expect(fixture.harness.counters.held.value == fixture.waits)
         #expect(fixture.harness.releasesLanes())
@@ -77,7 +77,7 @@ import Testing
         #expect(fixture.harness.releasesLanes())
     }
 
-    /// The broker blocks publishes during the test.
+    // The broker blocks publishes during the test.
     @Test func heldRequestsEndWithTheLane() throws {
         let fixture = try manyHeld { $0.raiseAlarm("low on memory") }
         fixture.harness.drain(deadlineSeconds: 0)

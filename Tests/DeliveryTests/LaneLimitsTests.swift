@@ -66,7 +66,7 @@ import Testing
         let pushed = Self.pushTimes(fixture)
         let delays = published.compactMap { number, time in pushed[number].map { $0 - time } }.sorted()
         #expect(delays.count == 700)
-        // The first request is behind the campaign in the queue. No request waits for a slot of the campaign.
+        // The first requests are behind the campaign in the queue. No request waits for a slot of the campaign.
         #expect(delays[693] <= 50 && delays[699] < 1000, "\(delays.suffix(8))")
         let inAMinute = (0..<1000).count { number in pushed[number].map { $0 < start + 60_000 } ?? false }
         #expect(540...660 ~= inAMinute, "\(inAMinute)")
@@ -138,7 +138,7 @@ import Testing
         #expect(fixture.harness.run { fixture.results == 40 })
     }
 
-    /// The broker delivers the request again, perhaps to another worker.
+    // The broker delivers the request again, perhaps to another worker.
     @Test func aRequestThatLosesItsChannelWhileWaitingIsNotPushed() throws {
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
         fixture.request(2)
@@ -154,7 +154,7 @@ import Testing
         #expect(fixture.harness.counters.inFlight.value == 1, "a lost delivery still counts as in flight")
     }
 
-    /// A request that an open breaker holds uses no permit and moves to a wait queue of its hold.
+    /// A request that an open breaker holds uses no permit, and moves to a wait queue as a held request.
     @Test func aHeldRequestUsesNoPermit() throws {
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)
         fixture.harness.onLoop { fixture.revoke(0) }
@@ -168,7 +168,7 @@ import Testing
         #expect(fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Each permit is granted when the previous push ends, which is immediate. Thousands of grants must not recurse.
+    // Each push ends immediately, and its end grants the next permit. Thousands of grants must not recurse.
     @Test func permitsThatEndImmediatelyAreGrantedWithoutRecursion() throws {
         let count = 4000
         let fixture = try Self.fixture(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)

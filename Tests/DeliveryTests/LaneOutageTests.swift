@@ -23,7 +23,7 @@ import Testing
         let fixture = try LaneAPNSHarness(connectionsMax: connectionsMax)
         let outageSeconds = 180
         fixture.request(300)
-        // The maximum of pushes is in flight.
+        // The maximum number of pushes is in flight.
         try #require(fixture.harness.run { fixture.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = fixture.results
         fixture.network.set(.refused, to: .sandbox)
@@ -67,7 +67,7 @@ import Testing
         #expect(fixture.harness.run { fixture.accepted == 300 })
     }
 
-    /// An endpoint without requests suffices.
+    // An endpoint that accepts connections suffices, even if no request uses it.
     @Test func consumptionContinuesWhileAnUnusedEndpointAcceptsConnections() throws {
         let fixture = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         fixture.network.set(.refused, to: .sandbox)
@@ -98,7 +98,7 @@ import Testing
         #expect(fixture.harness.stops == 0)
     }
 
-    /// For example, APNs ends connections that carry tokens of the other environment (decision 19).
+    // APNs ends a connection after many bad device tokens, such as tokens of the other environment (decision 19).
     @Test func aListOfForeignDeviceTokensDelaysNothing() throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 1)
         let badMax = 20
@@ -128,8 +128,8 @@ import Testing
         #expect(fixture.connections == 2)
     }
 
-    /// A credential is refused while no push waits. No push reports the refusal, and no later push may wait forever for
-    /// a connection.
+    // A credential is refused while no push waits. No push reports the refusal, and no later push may wait forever for
+    // a connection.
     @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(connectionsMax: 1, log: log.log)
@@ -146,7 +146,7 @@ import Testing
         #expect(log.lines().count { $0.contains("breaker closed, pushes resumed") } == 1)
     }
 
-    /// Connecting without a push would repeat the same refusal.
+    // Connecting without a push would repeat the same refusal.
     @Test func aRefusedCertificateConnectsOnlyForPushes() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2)
         fixture.set(.refused, ofKey: 0)

@@ -38,7 +38,7 @@ import Testing
         #expect(fixture.harness.status()?.pauses == [] && fixture.harness.deadLetters.isEmpty)
     }
 
-    /// Dashboards select the labels.
+    // Dashboards select series by these labels.
     @Test func aPausedRequestIsCountedWithItsDelayAndReason() throws {
         let fixture = try LaneAPNSHarness()
         #expect(fixture.harness.pause(.topic(SimulatedApps.bundleID(0))))

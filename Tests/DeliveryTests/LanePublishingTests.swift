@@ -88,7 +88,7 @@ import Testing
         #expect(harness.run { harness.isReady && fixture.results == 2 })
     }
 
-    /// The broker learns slightly later that the lane stopped consuming.
+    // The broker learns slightly later that the lane stopped consuming, so it still sends deliveries.
     @Test func deliveriesAreParkedWhilePublishesAreStuck() throws {
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
@@ -183,7 +183,7 @@ import Testing
         #expect(harness.deadLetters.first?.properties.header("push-failed-at")?.integerValue == finished)
     }
 
-    /// Two workers may each receive one of the two messages and push it.
+    // The request is in a wait queue twice, so two workers may push it.
     @Test func aRepeatedWaitIsMarkedAsPossibleDuplicate() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
@@ -207,7 +207,7 @@ import Testing
         #expect(queues.count == 1)
     }
 
-    /// The producer's and the worker's headers together exceed a frame.
+    // The producer's and the worker's headers together exceed a frame.
     @Test func headersThatDoNotFitAreOmitted() throws {
         let harness = try LaneHarness()
         harness.broker.behaviour.frameBytesMax = 4096
@@ -218,7 +218,7 @@ import Testing
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
     }
 
-    /// Neither the dead letter nor the result can be published.
+    // Neither the dead letter nor the result can be published.
     @Test func theBrokerMovesARequestWhoseMessagesCannotBePublished() throws {
         let log = try CapturedLog()
         let harness = try LaneHarness(publishedBytesMax: 4, log: log.log)
@@ -252,14 +252,14 @@ import Testing
             harness.counters.registry.count(of: "martlet_dead_total") == 0 && harness.counters.count(of: .invalid) == 0)
     }
 
-    /// The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
-    /// its redelivery as a duplicate.
+    // The loop ends with the lane. A request that kept waiting would never have a result, and another lane would treat
+    // its redelivery as a duplicate.
     @Test func pendingRepeatsAreRequeuedBeforeTheLaneEnds() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let harness = fixture.harness
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         fixture.request(2)
-        // The next pauses are longer than the drain.
+        // The next pauses between repeats are longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 2 * 8 })
         harness.drain(0, deadlineSeconds: 1)
         #expect(harness.run { harness.ended == 1 })
@@ -296,13 +296,13 @@ import Testing
         #expect(fixture.pushes.count == 1 && fixture.waits == 0)
     }
 
-    /// The broker would accept the next publish.
+    // The broker would accept the next publish.
     @Test func aLaneThatReachedItsDeadlinePublishesNothing() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
         harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
         harness.request("not JSON")
-        // The next pause is longer than the drain.
+        // The next pause between repeats is longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 8 })
         harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
         let published = harness.broker.published

@@ -11,6 +11,8 @@ import Testing
 @Suite struct LaneStarvationTests {
     private static let healthy = 1_000_000
 
+    /// Returns a harness with two apps, each with its own key and endpoint.
+    ///
     /// - Parameter prefetch: Less than the number of requests for the unreachable endpoint.
     private func fixture(prefetch: Int) throws -> LaneAPNSHarness {
         try LaneAPNSHarness(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
@@ -43,7 +45,7 @@ import Testing
         #expect(began.duration(to: fixture.now) < .seconds(2))
     }
 
-    /// The endpoint is reachable, so requests probe it.
+    // The endpoint is reachable, so requests probe it.
     @Test func requestsBehindThoseOfAFailingEndpointArePushedSoon() throws {
         let fixture = try fixture(prefetch: 50)
         let fault = Fault(

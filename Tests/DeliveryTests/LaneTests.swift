@@ -37,7 +37,7 @@ import Testing
         #expect(51...61 ~= log.lines().count { $0.contains("publishing blocked") }, "not one line a minute")
     }
 
-    /// A lane that kept counting the bytes of lost deliveries would finally stop consuming.
+    // A lane that kept counting the bytes of lost deliveries would finally stop consuming.
     @Test func deliveriesOfALostChannelAreNotInFlight() throws {
         let harness = try LaneHarness(bodyBytesMax: 20_000)
         try #require(harness.run { harness.isReady })
@@ -104,7 +104,7 @@ import Testing
         #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
     }
 
-    /// The limit counts bytes of UTF-8, not characters.
+    // The limit counts bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func theLargestPayloadIsSentAndALargerOneIsNot(type: String, bytesMax: Int, character: String) throws {
         let fixture = try LaneAPNSHarness()
@@ -186,7 +186,7 @@ import Testing
         #expect(apps.nearest(to: name) == nearest)
     }
 
-    /// The producer can match the result by the message id.
+    // The producer can match the result by the message id.
     @Test func anUnreadableRequestIsReportedByItsMessageID() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -197,7 +197,7 @@ import Testing
         #expect(harness.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
-    /// A result repeats the device token of an invalid request if it is a text of a plausible length.
+    /// A result repeats the device token of an invalid request if the token is a string of a plausible length.
     @Test(arguments: [
         (#""aabb""#, "aabb"), (#""\u0061abb""#, "aabb"), ("7", nil),
         (#""\#(String(repeating: "a", count: 600))""#, nil),
@@ -254,7 +254,7 @@ import Testing
         #expect(harness.deadLetters.first?.properties.contentEncoding == encoding)
     }
 
-    /// The property may be wrong. A readable body identifies the request.
+    // The content encoding may be wrong, so a readable body still identifies the request.
     @Test(arguments: [false, true]) func aBodyMarkedAsCompressedKeepsItsID(_ isEvent: Bool) throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
@@ -286,7 +286,7 @@ import Testing
         #expect(try JSONDocument(result.body).root["app"]?.string == (isReported ? app : nil))
     }
 
-    /// The request may be the cause of crashes.
+    // The request may be the cause of crashes.
     @Test func aRepeatedlyDeliveredRequestIsLogged() throws {
         let log = try CapturedLog()
         let fixture = try LaneAPNSHarness(log: log.log)
@@ -305,7 +305,7 @@ import Testing
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 
-    /// Only redeliveries carry the broker's own count.
+    // Only redeliveries carry the broker's own count.
     @Test func aProducersDeliveryCountIsIgnored() throws {
         let fixture = try LaneAPNSHarness()
         fixture.harness.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])

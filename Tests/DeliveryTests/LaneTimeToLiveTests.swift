@@ -15,7 +15,7 @@ import Testing
 
     init() throws { fixture = try LaneAPNSHarness() }
 
-    /// The broker removes the property when a request leaves a wait queue.
+    // The broker removes the property when a request leaves a wait queue.
     @Test func aRequestIsNotPushedAgainAfterItsTimeToLive() throws {
         try refuse(1)
         request(1, expiration: "1000")

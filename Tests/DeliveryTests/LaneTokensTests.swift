@@ -20,7 +20,7 @@ import Testing
         #expect(tokens.count == (signsOnce ? 1 : lanes) && !tokens.contains(nil))
     }
 
-    /// The tokens expired during the suspension. The process signs new tokens immediately.
+    // The tokens expired during the suspension. The process signs new tokens immediately.
     @Test func afterASuspensionNothingIsHeld() throws {
         let fixture = try LaneAPNSHarness(keys: 2, apps: 2, signsOnce: true)
         for app in 0..<2 { fixture.request(1, from: app, app: app) }

@@ -48,7 +48,7 @@ import Testing
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
     }
 
-    /// A consumer of the dead letter continues below the worker's span.
+    /// The worker's span is the parent of spans by consumers of the dead letter.
     @Test func aDeadLetterContinuesTheTrace() throws {
         let fixture = try LaneAPNSHarness(traces: true)
         try fixture.harness.onLoop {
@@ -61,7 +61,7 @@ import Testing
         try Self.expect(#require(fixture.harness.deadLetters.first), below: span)
     }
 
-    /// The span of the next attempt is below the span of the previous attempt.
+    /// The span of the previous attempt is the parent of the next attempt's span.
     @Test func aWaitingRequestContinuesTheTrace() throws {
         let fixture = try LaneAPNSHarness(traces: true)
         let waiting = try Self.waiting(fixture) {

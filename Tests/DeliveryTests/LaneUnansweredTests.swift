@@ -11,7 +11,7 @@ import Testing
 
 /// A server in place of APNs that accepts connections and never answers a push, on virtual time.
 @Suite struct LaneUnansweredTests {
-    /// Without a breaker, the lane would attempt every queued request and finally report unknown outcomes.
+    // Without a breaker, the lane would attempt every queued request and finally report unknown outcomes.
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
     func anUnansweringServerCostsFewAttempts(_ action: FaultAction) throws {
         let fixture = try LaneAPNSHarness(connectionsMax: 2)
@@ -19,7 +19,7 @@ import Testing
         fixture.request(200)
         let mended = fixture.now + .seconds(600)
         #expect(fixture.harness.run { fixture.now >= mended })
-        // The evidence that the breaker needs, and one push for each probe.
+        // The breaker needs some unanswered pushes to open. Each probe is one push.
         #expect(fixture.pushes.count <= EndpointEvidence.messagesMin + 20)
         #expect(fixture.results == 0)
 

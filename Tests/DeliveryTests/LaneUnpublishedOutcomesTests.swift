@@ -6,7 +6,7 @@ import Testing
 
 /// Outcomes that a lane could not publish before its end, on virtual time.
 @Suite struct LaneUnpublishedOutcomesTests {
-    /// The process continues, and its memory of duplicates has only published verdicts.
+    // The process continues, and its memory of duplicates has only published verdicts.
     @Test func anotherLanePublishesUnpublishedOutcomes() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let count = 2 * LaneHarness.inFlightMax

@@ -8,7 +8,7 @@ import Testing
 
 /// Requests in wait queues, on virtual time.
 @Suite struct LaneWaitTests {
-    /// The wait may end before the broker confirms the publish.
+    // The wait may end before the broker confirms the publish.
     @Test func aRequestThatReturnsBeforeItsConfirmIsReported() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {

@@ -51,7 +51,7 @@ import Testing
         #expect(concluded?.deadLetter == nil)
     }
 
-    /// The sandbox returns these ids.
+    // The sandbox returns `apns-unique-id`; answers to broadcasts also have `apns-request-id`.
     @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
     func idsOfAnAcceptedPushAreReported(unique: String?, request: String?) {
         let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
@@ -72,7 +72,7 @@ import Testing
                     status: 200, reason: answer.reason?.text, timestampMilliseconds: answer.timestampMilliseconds))
     }
 
-    /// A broadcast has no device, regardless of the answer.
+    // A broadcast has no device, regardless of the answer.
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
     func aBroadcastHasNoTokenState(status: Int, reason: Reason?) {
         var subject = subject()
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    /// The shortest delay is the minimum.
+    // The wait is never shorter than the shortest delay, even if less time remains.
     @Test(arguments: [(800, 600), (700, 120), (100, 30), (20, 5), (1, 5)])
     func heldRequestsWaitNoLongerThanTheyAreHeld(secondsLeft: Int, delay: Int) {
         var attempts = Attempts()

@@ -113,17 +113,17 @@ import Text
         "push-retry-rounds": 3,
     ]
 
-    /// Any producer can write these headers, and set the user ID of its own user.
+    // Any producer can write these headers, and set the user ID of its own user.
     @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotTrusted(_ userID: String?) {
         for message in republished(record(Self.forged, userID: userID)) {
             for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
         }
-        // The headers of the history concern only the request. Headers of earlier versions, which set no user ID, still
-        // count.
+        // The history headers affect only their request, so they count without the worker's user ID. Earlier versions
+        // set no user ID.
         #expect(record(Self.forged, userID: userID).attempts.before == 2)
     }
 
-    /// Without an exchange or a message id, no other value would replace a forged header.
+    // Without an exchange or a message id, no other value would replace a forged header.
     @Test func aForgedProvenanceIsNotCopied() {
         let record = DeliveryRecord(
             of: IncomingMessage(
@@ -177,7 +177,7 @@ import Text
         ]
     }
 
-    /// A priority inside a wait queue would starve other requests. All other messages have the producer's priority.
+    // A priority inside a wait queue would starve other requests. All other messages have the producer's priority.
     @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPrioritySurvivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(
@@ -212,7 +212,7 @@ import Text
     @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
     func aMalformedPriorityIsIgnored(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
-    /// Messages share the storage of the body while they wait for the broker.
+    // Messages share the storage of the body while they wait for the broker.
     @Test func publishedMessagesShareTheBodyOfTheDelivery() {
         let record = record()
         let message = record.republished(exchange: "push.dead", routingKey: "dead")
@@ -220,7 +220,7 @@ import Text
             message.content.withUnsafeBytes { $0.baseAddress } == record.delivery.content.withBody { $0.baseAddress })
     }
 
-    /// One frame must hold the producer's and the worker's headers.
+    // One frame must hold the producer's and the worker's headers.
     @Test func aProducersHeadersAreCopiedUpToTheLimit() {
         var headers = FieldTable()
         for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
@@ -292,7 +292,7 @@ import Text
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }
 
-    /// - Parameter members: The size of each member, in bytes.
+    // `members` contains the size of each member, in bytes.
     @Test(arguments: [([400, 111], 512), ([400, 112], 400), ([512, 1], 512), ([512], 512), ([513], nil)])
     func wholeMembersOfATraceStateAreCopied(members: [Int], bytes: Int?) {
         let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")

@@ -37,7 +37,7 @@ import Testing
         #expect(DirectReplyTo.isWellFormed("amq.rabbitmq.reply-to.\(process).AA=="))
     }
 
-    /// RabbitMQ 3.10 crashes the channel that publishes to such a name, or declares it passively.
+    // RabbitMQ 3.10 crashes a channel that publishes to such a name or passively declares it.
     @Test(arguments: [
         "", ".", "a", "g1h2AA", "g1h2AA.xyz==", "g1h2AA.AA==", "g1h2AA==.AA==", ".AA==", "AA==.", "AA==.AA==",
         // A missing part, an extra part, or missing padding.

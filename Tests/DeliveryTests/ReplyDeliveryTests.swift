@@ -27,8 +27,8 @@ import Testing
         #expect(reply.message.correlationID == "c" && reply.ended(.confirmed) == .done)
     }
 
-    /// The broker returns delivered and undeliverable replies alike. The worker checked before that the consumer
-    /// exists.
+    // The broker returns delivered and undeliverable replies alike. The worker has already checked that the
+    // consumer exists.
     @Test func aReturnedReplyToADirectConsumerIsDelivered() {
         var reply = reply(to: Self.direct)
         #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
@@ -59,7 +59,7 @@ import Testing
         #expect(reply.ended(Self.lost(isRetriable: false)) == .again(milliseconds: 100))
     }
 
-    /// The broker crashed the channel and would crash the next channel.
+    // The broker crashed the channel and would crash the next channel.
     @Test func anInternalErrorIsNotRepeated() {
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// An unavailable broker is no evidence against the queue.
+    // An unavailable broker is no evidence against the queue.
     @Test func anUnsentReplyIsRepeated() {
         var reply = reply(to: "shop.a")
         let away = PublishOutcome.notSent(AMQPError(.timedOut, "not connected"))

@@ -12,7 +12,7 @@ import Testing
         var isDone: Bool?
     }
 
-    /// The caller then acknowledges the command. Another delivery would have the same reply.
+    // The caller then acknowledges the command. Another delivery of the command would have the same reply.
     @Test func aReplyThatNoBrokerAcceptsCountsAsDone() throws {
         let (loop, state) = (VirtualLoop(seed: 1), State())
         let broker = loop.enter { ScriptedBroker(loop: loop) }

@@ -232,8 +232,7 @@ public actor TestBrokerClient {
 
     public var brokerAdmin: BrokerAdmin {
         if let admin { return admin }
-        // A restart of the broker takes long while other tests run, and a connection attempt may have failed just
-        // before.
+        // While other tests run, the broker restarts slowly. A failed connection attempt also delays the next attempt.
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection, deadlineSeconds: 60)
         admin.start()
         self.admin = admin

@@ -29,6 +29,8 @@ public actor Browser {
     private let session: String
     private let directory: TemporaryDirectory
 
+    /// Starts Chromium.
+    ///
     /// - Throws: `ProcessError` if Chromium does not start.
     public init() async throws(ProcessError) {
         directory = try TemporaryDirectory("chromium")
@@ -73,7 +75,9 @@ public actor Browser {
         _ = try await pipe.event("Page.loadEventFired")
     }
 
-    /// Resizes the window. A phone has touch input and a mobile viewport.
+    /// Sets the size of the viewport in CSS pixels.
+    ///
+    /// `isPhone` selects a mobile viewport with a device scale factor of 2.
     public func resize(width: Int, height: Int, isPhone: Bool = false) async throws(ProcessError) {
         _ = try await call("Emulation.setDeviceMetricsOverride") {
             $0.member("width", width)
@@ -226,7 +230,7 @@ public actor Browser {
         try await pipe.call(method, session: session, parameters)
     }
 
-    /// Receives all pending events, which precede the response of a call.
+    /// Receives all pending events. The browser sends them before the response to the next call.
     private func receivePendingEvents() async throws(ProcessError) {
         _ = try await value("0")
     }

@@ -1,6 +1,8 @@
 import JSON
 
-/// A headless Chromium with its DevTools protocol over pipes: JSON messages, each terminated by a zero byte.
+/// A headless Chromium that is controlled by the DevTools protocol over pipes.
+///
+/// A zero byte terminates each JSON message.
 final class DevToolsPipe {
     /// The limits of a message. Screenshots are the largest messages.
     private static let limits = JSONLimits(bytesMax: 64 << 20)
@@ -10,6 +12,8 @@ final class DevToolsPipe {
     private(set) var events: [JSONDocument] = []
     private var calls: Int64 = 0
 
+    /// Starts Chromium.
+    ///
     /// - Parameter directory: The folder for the profile, also used as the home folder.
     /// - Throws: `ProcessError` if Chromium cannot be started.
     init(in directory: TemporaryDirectory) async throws(ProcessError) {

@@ -2,7 +2,8 @@ public import EventLoop
 
 /// One end of an HTTP/2 connection that a test controls frame by frame, or byte by byte.
 ///
-/// Received frames are values. The peer acts on its own only as ``Behavior`` defines. It works over every transport.
+/// The peer stores received frames as values, and acts on its own only as ``Behavior`` defines. It works over every
+/// transport.
 public final class FramePeer: ByteStreamHandler {
     /// The actions that the peer performs on its own.
     public struct Behavior: Sendable {
@@ -40,7 +41,7 @@ public final class FramePeer: ByteStreamHandler {
     /// Whether the other end has finished writing.
     public private(set) var isFinished = false
     public private(set) var isClosed = false
-    /// The error that ended the connection; nil while it is open or if it was closed regularly.
+    /// The error that ended the connection; nil while the connection is open, and after a close without an error.
     public private(set) var error: TransportError?
     /// The closure that is called after each received frame, and when the connection ends.
     public var onEvent: (FramePeer) -> Void = { _ in }
@@ -99,7 +100,7 @@ public final class FramePeer: ByteStreamHandler {
 
     public func resumeReading() { transport?.resumeReading() }
 
-    /// Closes the connection regularly.
+    /// Closes the connection without an error.
     public func close() { transport?.close() }
 
     /// Aborts the connection immediately.

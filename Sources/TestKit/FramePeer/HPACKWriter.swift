@@ -1,6 +1,6 @@
-/// An encoder of HPACK (RFC 7541, section 6) without state. Each field has the representation that a test chooses.
+/// A stateless HPACK encoder (RFC 7541, section 6). A test chooses the representation of each field.
 public enum HPACKWriter {
-    /// The representation of a literal field. The raw value is the bit pattern of its first byte.
+    /// The representation of a literal field. The raw value is the bit pattern of the field's first byte.
     public enum Literal: UInt8, Sendable, CaseIterable {
         case withoutIndexing = 0x00
         case neverIndexed = 0x10
@@ -34,7 +34,7 @@ public enum HPACKWriter {
 
     public static func tableSizeUpdate(_ bytes: Int) -> [UInt8] { integer(bytes, prefixBits: 5, pattern: 0x20) }
 
-    /// Encodes an integer whose first byte contains a pattern in its upper bits (RFC 7541, section 5.1).
+    /// Encodes an integer (RFC 7541, section 5.1). The bits of the first byte above the prefix contain `pattern`.
     public static func integer(_ value: Int, prefixBits: Int, pattern: UInt8 = 0) -> [UInt8] {
         let full = 1 << prefixBits - 1
         guard value >= full else { return [pattern | UInt8(value)] }

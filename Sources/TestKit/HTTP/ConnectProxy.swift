@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// An HTTP proxy that supports only CONNECT, on one event loop.
+/// An HTTP proxy on one event loop. It supports only CONNECT.
 public final class ConnectProxy {
     /// The request heads received so far, one string per request.
     public private(set) var requests: [String] = []
@@ -18,6 +18,8 @@ public final class ConnectProxy {
         self.target = target
     }
 
+    /// Starts to listen.
+    ///
     /// - Returns: The address on which the proxy listens.
     @discardableResult
     public func listen(on endpoint: Endpoint) throws(TransportError) -> Endpoint {
@@ -56,7 +58,7 @@ public final class ConnectProxy {
     }
 }
 
-/// The reader of a client's request, until its head is complete.
+/// A handler that collects a client's request until the request head is complete.
 private final class RequestReader: ByteStreamHandler {
     private unowned let proxy: ConnectProxy
     private unowned let client: ByteTransport

@@ -14,8 +14,9 @@ public func onEpollLoop<Result: Sendable>(
 }
 
 extension EpollLoop {
-    /// Runs the loop until a condition is true. Throws an error if the condition is not true within
-    /// `TestTimeout.duration`.
+    /// Waits until a condition is true.
+    ///
+    /// - Throws: An error if the condition is not true within `TestTimeout.duration`.
     public func wait(until condition: () -> Bool) async throws {
         let deadline = now.monotonic + TestTimeout.duration
         while !condition() {

@@ -2,7 +2,7 @@ public import EventLoop
 
 /// An HTTP/1.1 client that sends given bytes unchanged and reads complete responses.
 ///
-/// Use the client only on its loop, which may also be the server's.
+/// Use the client only on its loop. The server may use the same loop.
 public final class RawHTTPClient: ByteStreamHandler {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String

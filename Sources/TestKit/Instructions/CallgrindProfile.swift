@@ -5,6 +5,8 @@ public struct CallgrindProfile {
     /// Instructions by module (see `SymbolModule`).
     public private(set) var byModule: [String: Int] = [:]
 
+    /// Reads callgrind's file.
+    ///
     /// - Parameters:
     ///   - lines: The lines of callgrind's file, with uncompressed positions
     ///     (https://valgrind.org/docs/manual/cl-format.html).

@@ -21,6 +21,8 @@ public struct InstructionCount: Equatable, Sendable {
         byModule = profile.byModule.mapValues { ($0 + messages / 2) / messages }
     }
 
+    /// Parses a count.
+    ///
     /// - Parameter lines: Instructions and module, such as `18655 libnghttp2`. Lines that start with `#` are comments.
     /// - Throws: `ProcessError` if a line has another format.
     public init(lines: [String]) throws(ProcessError) {
@@ -45,7 +47,7 @@ public struct InstructionCount: Equatable, Sendable {
         func growth(_ module: String) -> Int { (byModule[module] ?? 0) - (accepted.byModule[module] ?? 0) }
         let grown = Set(byModule.keys).union(accepted.byModule.keys).sorted().max { growth($0) < growth($1) } ?? ""
         return """
-            \(total) instructions per message exceed the limit of \(ceiling) \
+            \(total) instructions per request exceed the limit of \(ceiling) \
             (\(accepted.total) accepted plus \(growthPercentMax) %); largest increase: \(grown), from \
             \(accepted.byModule[grown] ?? 0) to \(byModule[grown] ?? 0)
             """

@@ -1,10 +1,12 @@
 /// The module of a function: its library, or a Swift module of the executable.
 enum SymbolModule {
-    /// Specializations of the standard library, compiled into the executable.
+    /// The specializations of the standard library that the compiler adds to the executable.
     static let specialized = "Swift, specialized"
-    /// Functions without a library and without a Swift mangling.
+    /// The functions that belong to no library and have no mangled Swift name.
     static let other = "other"
 
+    /// Returns the module of a function.
+    ///
     /// - Parameters:
     ///   - symbol: The mangled name.
     ///   - object: The path of the library or executable that contains the function.

@@ -1,5 +1,5 @@
 extension [String] {
-    /// Removes the lines about a broker that responds after more than a second, as on a busy machine.
+    /// The lines without the notices that a command prints if the broker takes longer than a second to respond.
     public var withoutBrokerNotices: [String] {
         let starts = ["martlet: waiting for the broker", "martlet: broker connected after "]
         return filter { line in !starts.contains { line.hasPrefix($0) } }

@@ -11,7 +11,7 @@ public struct ChildExit: Sendable {
     public let usage: ResourceUsage
 
     init(waitStatus: Int32, usage: rusage) {
-        // As WIFSIGNALED, WTERMSIG and WEXITSTATUS, which are macros.
+        // Swift cannot call the C macros WIFSIGNALED, WTERMSIG and WEXITSTATUS, so the code repeats them.
         let signal = waitStatus & 0x7f
         status = signal == 0 ? .exited((waitStatus >> 8) & 0xff) : .signalled(signal)
         self.usage = ResourceUsage(usage)

@@ -5,7 +5,7 @@ import Threads
 
 /// The lines that a process writes to a pipe.
 ///
-/// `@unchecked Sendable`: `state` protects mutable state.
+/// `@unchecked Sendable`: the lock `state` protects the mutable properties.
 public final class ChildOutput: @unchecked Sendable {
     private let state = ConditionLock()
     private let lineEnd: UInt8
@@ -13,6 +13,8 @@ public final class ChildOutput: @unchecked Sendable {
     private var nextIndex = 0
     private var hasEnded: Bool
 
+    /// Starts to read a pipe on a thread.
+    ///
     /// - Parameter descriptor: The pipe, which this object reads and closes; nil if there is none.
     init(reading descriptor: Int32?, lineEnd: UInt8) {
         self.lineEnd = lineEnd

@@ -7,7 +7,7 @@ import Threads
 ///
 /// The kernel ends the process when the starting process exits for any reason.
 ///
-/// `@unchecked Sendable`: `state` protects mutable state.
+/// `@unchecked Sendable`: the lock `state` protects the mutable properties.
 public final class ChildProcess: @unchecked Sendable {
     /// The source or destination of a standard stream.
     public enum Stream: Sendable {
@@ -79,7 +79,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// Whether the process has not exited.
     public var isRunning: Bool { state.withLock { ended == nil } }
 
-    /// The CPU time used so far; after the exit, the total.
+    /// The CPU time used so far; after the exit, the total CPU time.
     public var processorTime: Duration {
         state.withLock {
             if let ended { return ended.usage.userTime + ended.usage.systemTime }
@@ -171,7 +171,8 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Waits for the exit, on a dedicated thread.
     ///
-    /// Reaps the process under the lock. The kernel does not reuse the ID before, so a signal cannot reach another process.
+    /// Reaps the process under the lock. Until then, the kernel does not reuse the process ID, so a signal cannot reach
+    /// another process.
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}

@@ -5,7 +5,9 @@ public final class DatagramReceiver: Sendable {
     private static let bytesMax = 4096
     private let descriptor: Int32
 
-    /// - Parameter path: The path of the socket. With a leading `@`, a name in the abstract namespace.
+    /// Binds a socket.
+    ///
+    /// - Parameter path: The path of the socket, or with a leading `@`, a name in the abstract namespace.
     /// - Throws: `ProcessError` if the socket cannot be bound.
     public init(_ path: String) throws(ProcessError) {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)

@@ -24,6 +24,8 @@ public struct LoadGenerator: Sendable {
     private let directory: TemporaryDirectory
     private let payloadFile: String
 
+    /// Creates a load generator, and writes the payload to a file.
+    ///
     /// - Parameters:
     ///   - streams: The number of concurrent streams on each connection.
     ///   - devices: The number of device tokens, which are used in rotation.
@@ -61,7 +63,8 @@ public struct LoadGenerator: Sendable {
     /// Pushes for a duration and ignores the responses.
     ///
     /// - Parameter requestsPerSecond: The rate of each connection.
-    /// - Returns: Whether h2load exited by itself. If it still waits for missing responses after 5 more seconds, it is killed.
+    /// - Returns: Whether h2load exited by itself. If it still waits for responses 5 seconds after the duration, it is
+    ///   killed.
     public func run(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
         let load = try await ChildProcess(
             command(port: port) + [

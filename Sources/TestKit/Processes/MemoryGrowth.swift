@@ -16,6 +16,8 @@ public struct MemoryGrowth: Sendable {
     public let whole: Double
     public private(set) var samples: [Sample] = []
 
+    /// Creates an empty series of samples.
+    ///
     /// - Parameter whole: The total work.
     public init(of whole: Double) {
         self.whole = whole
@@ -25,7 +27,7 @@ public struct MemoryGrowth: Sendable {
         samples.append(Sample(done: done, megabytes: megabytes))
     }
 
-    /// The first sample after the early share of the work; nil before.
+    /// The first sample after the early share of the work; nil until that sample exists.
     public var early: Sample? { samples.first { $0.done >= whole * Self.earlyShare } }
 
     /// The ratio of the last to the early memory; nil until both samples exist.
@@ -34,6 +36,6 @@ public struct MemoryGrowth: Sendable {
         return last.megabytes / early.megabytes
     }
 
-    /// Whether the memory growth is within the limit.
+    /// Whether the memory growth is within the limit; false while the growth is unknown.
     public var isSteady: Bool { factor.map { $0 <= 1 + Self.growthMax } ?? false }
 }

@@ -61,7 +61,7 @@ public actor PrivateBroker {
         self.directory = directory
     }
 
-    /// Stops the broker regularly. Durable objects and persistent messages remain.
+    /// Stops the broker cleanly. Durable objects and persistent messages remain.
     public func stop() async throws(ProcessError) {
         try script.write(line: "stop")
         _ = try await script.output.line(where: { $0 == "stopped" })

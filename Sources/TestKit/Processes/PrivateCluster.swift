@@ -3,6 +3,8 @@ public struct PrivateCluster: Sendable {
     /// The nodes. The first node runs the port mapper of all nodes.
     public let nodes: [PrivateBroker]
 
+    /// Starts a cluster.
+    ///
     /// - Parameters:
     ///   - count: The number of nodes, at least 1.
     ///   - settings: Additional lines of each node's `rabbitmq.conf`.
@@ -11,7 +13,7 @@ public struct PrivateCluster: Sendable {
         nodes count: Int = 3, hasManagement: Bool = false, settings: [String] = [], firstGroup: Int? = nil
     ) async throws(ProcessError) {
         let plugins = ["rabbitmq_consistent_hash_exchange"]
-        // Nodes on the minority side of a partition pause.
+        // During a partition, the nodes on the minority side pause.
         let settings = ["cluster_partition_handling = pause_minority"] + settings
         let first = try await PrivateBroker(
             hasManagement: hasManagement, plugins: plugins, settings: settings, group: firstGroup)

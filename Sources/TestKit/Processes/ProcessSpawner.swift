@@ -5,16 +5,16 @@ import Threads
 
 /// The thread that starts all child processes.
 ///
-/// The thread never exits: the kernel would send the parent-death signal to its children.
+/// The thread never exits, because the kernel sends the parent-death signal when the thread that started a child exits.
 ///
-/// `@unchecked Sendable`: `state` protects mutable state.
+/// `@unchecked Sendable`: the lock `state` protects the mutable properties.
 final class ProcessSpawner: @unchecked Sendable {
     static let shared = ProcessSpawner()
     private let state = ConditionLock()
     private var waiting: [@Sendable () -> Void] = []
 
     private init() {
-        // Writing to an exited child returns an error instead of a fatal signal.
+        // Without SIGPIPE, writing to the pipe of an exited child returns an error and does not end this process.
         signal(SIGPIPE, SIG_IGN)
         DetachedThread.require { [self] in
             while true {

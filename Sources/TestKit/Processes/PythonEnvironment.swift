@@ -6,6 +6,8 @@ public struct PythonEnvironment: Sendable {
 
     private let interpreter: String
 
+    /// Installs the packages, unless the build folder already contains them.
+    ///
     /// - Parameter requirements: The path of a requirements file that pins every package.
     /// - Throws: `ProcessError` with pip's output if the packages cannot be installed.
     public init(_ name: String, requirements: String) async throws(ProcessError) {

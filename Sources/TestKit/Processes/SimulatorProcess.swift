@@ -9,13 +9,15 @@ public struct SimulatorProcess: Sendable {
     public let port: Int
     /// The port of the sandbox; nil if the simulator has none.
     public let sandboxPort: Int?
-    /// The port of the page and the API; nil if the simulator has none.
+    /// The port of the admin page and the admin API; nil if the simulator has none.
     public let adminPort: Int?
     /// The port of channel management for production; nil if the simulator has none.
     public let channelPort: Int?
     /// The folder that contains the provider key and the authority.
     private let directory: TemporaryDirectory
 
+    /// Starts a simulator.
+    ///
     /// - Parameter options: Additional command-line options.
     /// - Throws: `ProcessError` if the simulator does not start.
     public init(in directory: TemporaryDirectory, options: [String] = []) async throws(ProcessError) {
@@ -36,7 +38,9 @@ public struct SimulatorProcess: Sendable {
         channelPort = ready["production_channel_port"]?.int
     }
 
-    /// Starts a new simulator on the ports of this simulator, which has exited, with the same initial state.
+    /// Starts a new simulator on the same ports for production and the admin API, with the same initial state.
+    ///
+    /// This simulator must have exited.
     ///
     /// - Parameter isTrusted: Whether to use the same certificate. Otherwise clients do not trust the new simulator.
     /// - Throws: `ProcessError` if the simulator does not start.
@@ -78,7 +82,7 @@ public struct SimulatorProcess: Sendable {
     /// Sends a request to the admin API.
     ///
     /// - Returns: The JSON of the response.
-    /// - Throws: An error if the simulator has no admin port, or if the response is not a success.
+    /// - Throws: An error if the simulator has no admin port, or if the status of the response is 300 or higher.
     @discardableResult
     public func request(_ method: String, _ target: String, _ body: String? = nil) async throws -> JSONDocument {
         guard let port = adminPort.flatMap({ UInt16(exactly: $0) }) else {

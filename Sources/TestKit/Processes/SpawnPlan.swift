@@ -30,8 +30,8 @@ struct SpawnPlan {
                 childEnds[number] = open(
                     path, (isInput ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC) | O_CLOEXEC, 0o644)
             case .pipe:
-                // If another child inherited the pipe, the reader would not see the end of the output. No child is started
-                // before the flag is set, because one thread creates pipes and starts children.
+                // If another child inherited the pipe, the reader would not see the end of the output. No child is
+                // started before the flag is set, because one thread creates pipes and starts children.
                 var ends: [Int32] = [-1, -1]
                 guard pipe(&ends) == 0 else { throw ProcessError("cannot create a pipe for \(name)") }
                 for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -5,16 +5,16 @@ public import EventLoop
 public struct ScriptedBrokerBehavior: Sendable {
     /// The share of publishes that are refused with `basic.nack`, in percent.
     public var nackPercent = 0
-    /// Whether a channel that is opened now refuses all publishes permanently.
+    /// Whether a channel refuses all publishes until it closes. The value applies to channels that are opened later.
     ///
-    /// A channel of RabbitMQ 3.10 does so if it regards a lost node as the leader of a queue.
+    /// A channel of RabbitMQ 3.10 refuses all publishes if it regards a lost node as the leader of a queue.
     public var opensRefusingChannels = false
-    /// The time that each refusal of such a channel takes. Refusals are sequential, and `channel.close` is answered
-    /// last.
+    /// The time that a refusing channel takes for each refusal. Refusals are sequential, and the channel answers
+    /// `channel.close` after the last refusal.
     public var refusalSeconds: Int64 = 0
     /// The share of mandatory publishes that are returned although they could be routed, in percent.
     public var returnPercent = 0
-    /// The delay of a confirm. The upper bound is also the time until a settlement is applied.
+    /// The delay of a confirm. The upper bound is also the time until a queue applies an acknowledgment.
     public var confirmDelayMilliseconds = 0...0
     var applyDelay: Duration { .milliseconds(confirmDelayMilliseconds.upperBound) }
     /// The probability that consecutive confirms are combined with `multiple`, in percent.
@@ -23,9 +23,9 @@ public struct ScriptedBrokerBehavior: Sendable {
     ///
     /// The channel then answers only `channel.close`.
     public var unansweredQueues: Set<String> = []
-    /// The time from a queue to a consumer's channel.
+    /// The time that a message takes from its queue to a consumer's channel.
     ///
-    /// If the consumer is cancelled during this time, the message returns to its queue and counts as a failed delivery,
+    /// If the consumer is canceled during this time, the message returns to its queue and counts as a failed delivery,
     /// as in RabbitMQ's quorum queues.
     public var deliveryDelay = Duration.zero
     public var heartbeatSeconds: UInt16 = 60
@@ -35,7 +35,7 @@ public struct ScriptedBrokerBehavior: Sendable {
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     /// The authenticated user name, for example from a certificate or a token; nil for the login name.
     public var knownUser: String?
-    /// The authentication mechanisms. All except PLAIN accept any user with an empty response.
+    /// The offered authentication mechanisms. PLAIN checks `credentials`; the others accept only an empty response.
     public var mechanisms = "PLAIN AMQPLAIN"
     public var virtualHost = "/"
     /// The product and version in the server properties.
@@ -46,8 +46,8 @@ public struct ScriptedBrokerBehavior: Sendable {
 
 /// An in-memory AMQP 0-9-1 broker for tests on virtual or real time.
 ///
-/// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering like RabbitMQ 3.10
-/// with quorum queues. With the same seed and input, it behaves the same in every process.
+/// It implements durable queues, routing, prefetch, confirms, returns, time to live and dead-lettering like RabbitMQ
+/// 3.10 with quorum queues. With the same seed and input, it behaves the same in every process.
 ///
 /// Use a broker only on the thread of its loop. Exchanges and queues survive `crash`.
 public final class ScriptedBroker {
@@ -62,7 +62,7 @@ public final class ScriptedBroker {
     public internal(set) var confirmed = 0
     public internal(set) var nacked = 0
     public internal(set) var returned = 0
-    /// Dropped messages: expired or rejected without a route for the dead letter, or in a dead-letter cycle.
+    /// The messages that the broker could not dead-letter: there was no route, or a dead-letter cycle.
     public private(set) var dropped: [ScriptedMessage] = []
     /// The number of connections, including those that have not logged in yet.
     public var connectionCount: Int { connections.count }
@@ -99,7 +99,7 @@ public final class ScriptedBroker {
         ]
     }
 
-    /// Starts to listen. Also restarts the broker after `crash`.
+    /// Starts to listen. Also restarts the broker after `crash` or `shutDown`.
     public func start() throws(TransportError) {
         guard listener == nil else { return }
         listener = try loop.listen(on: endpoint) { [self] transport in
@@ -119,7 +119,7 @@ public final class ScriptedBroker {
         for connection in connections { connection.cut() }
     }
 
-    /// Closes all connections with reply code 320, as a regular shutdown does, and stops listening.
+    /// Closes all connections with reply code 320, as a clean shutdown does, and stops listening.
     public func shutDown() {
         listener?.close()
         listener = nil
@@ -192,7 +192,7 @@ public final class ScriptedBroker {
 
     /// Deletes a queue with its messages and cancels its consumers.
     ///
-    /// Settling a delivery of a deleted queue has no effect.
+    /// Acknowledging or rejecting a delivery of a deleted queue has no effect.
     ///
     /// - Returns: The number of deleted ready messages.
     @discardableResult
@@ -216,7 +216,7 @@ public final class ScriptedBroker {
     /// Publishes a message.
     ///
     /// - Parameter deliveryCount: The initial delivery count. It is above 0 if RabbitMQ has requeued the message from a
-    ///   consumer that was cancelled before it received the message.
+    ///   consumer that was canceled before it received the message.
     /// - Returns: The number of queues that received the message.
     @discardableResult
     public func publish(
@@ -271,7 +271,7 @@ public final class ScriptedBroker {
         return []
     }
 
-    /// Dead-letters a message of `queue`. Drops the message if the queue has no dead-letter exchange.
+    /// Dead-letters a message of `queue`. Drops the message if it has no route or is in a dead-letter cycle.
     func deadLetter(_ message: ScriptedMessage, from queue: ScriptedQueue, reason: String) {
         guard let exchange = queue.arguments["x-dead-letter-exchange"]?.stringValue else {
             return dropped.append(message)

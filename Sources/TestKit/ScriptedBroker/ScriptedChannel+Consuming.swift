@@ -39,7 +39,7 @@ extension ScriptedChannel {
         queue.add(consumer)
     }
 
-    /// Returns whether deliveries to a consumer tag are unacknowledged.
+    /// Returns whether any delivery to a consumer tag is unacknowledged.
     ///
     /// If such a tag is reused, RabbitMQ 3.10 and 3.11 crash the channel and the connection (rabbitmq-server#5927).
     private func hasUnsettled(_ tag: String, of queue: ScriptedQueue) -> Bool {
@@ -75,7 +75,7 @@ extension ScriptedChannel {
     }
 
     private func oldestInTransitArrived() {
-        // If the list is empty, the message was requeued with its channel or with an earlier message.
+        // If the list is empty, the message was already requeued: its channel ended, or its consumer was canceled.
         guard let (message, consumer) = inTransit.first else { return }
         guard consumers.contains(where: { $0 === consumer }) else { return requeueInTransit { $0 === consumer } }
         inTransit.removeFirst()

@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 
-/// Acknowledgements and rejections of deliveries.
+/// Acknowledgments and rejections of deliveries.
 extension ScriptedChannel {
     struct Unsettled {
         var tag: UInt64
@@ -16,8 +16,8 @@ extension ScriptedChannel {
         if let items = removeUnsettled(tag, multiple: multiple & 1 != 0) { release(items) }
     }
 
-    /// Applies settlements. If too many settlements are in flight to the queue, the channel keeps `items` until the queue has
-    /// applied one.
+    /// Acknowledges deliveries. If too many acknowledgments are in flight to queues, the channel keeps `items` until a
+    /// queue has applied one of them.
     private func release(_ items: [Unsettled]) {
         let delay = broker.behaviour.applyDelay
         if delay > .zero {
@@ -43,7 +43,7 @@ extension ScriptedChannel {
         release(items)
     }
 
-    /// Calls `answer` when the queue has applied the earlier settlements.
+    /// Calls `answer` when the queues have applied the earlier acknowledgments.
     func whenApplied(_ answer: @escaping () -> Void) {
         guard unapplied > 0 else { return answer() }
         broker.loop.schedule(after: broker.behaviour.applyDelay) { [self] in
@@ -66,7 +66,9 @@ extension ScriptedChannel {
         settle(items, requeue: requeue)
     }
 
-    /// Removes and returns the deliveries of a tag. Closes the channel and returns nil if the tag is unknown.
+    /// Removes and returns the delivery of a tag, with `multiple` also all earlier deliveries.
+    ///
+    /// Closes the channel and returns nil if the tag is unknown.
     private func removeUnsettled(_ tag: UInt64, multiple: Bool) -> [Unsettled]? {
         if tag == 0, multiple {
             defer { unsettled = [] }
@@ -90,7 +92,7 @@ extension ScriptedChannel {
         return low < unsettled.count && unsettled[low].tag == tag ? low : nil
     }
 
-    /// Requeues messages, grouped by queue, or dead-letters them.
+    /// Requeues the messages, grouped by queue; without `requeue`, dead-letters them.
     func settle(_ items: [Unsettled], requeue: Bool) {
         for item in items { item.consumer?.unsettled -= 1 }
         guard requeue else {
@@ -109,7 +111,7 @@ extension ScriptedChannel {
         }
     }
 
-    /// Delivers more messages of the queues of `items`, because their consumers have free prefetch.
+    /// Delivers more messages from the queues of `items`, because the consumers now have free prefetch.
     private func deliver(to items: [Unsettled]) {
         var visited: [ScriptedQueue] = []
         for item in items where !visited.contains(where: { $0 === item.queue }) {

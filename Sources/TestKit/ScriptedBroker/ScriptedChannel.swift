@@ -6,13 +6,13 @@ final class ScriptedChannel {
     enum State {
         /// Next: closing, ended.
         case open
-        /// A channel that the broker has closed. It answers a `channel.close`, waits for `close-ok`, and ignores all other
-        /// frames. Next: ended.
+        /// A channel that the broker has closed. It answers a `channel.close`, waits for `close-ok`, and ignores all
+        /// other frames. Next: ended.
         case closing
         case ended
     }
 
-    /// Whether a queue did not answer. Never reset.
+    /// Whether a queue did not answer `basic.consume`. Never reset.
     var isStuck = false
 
     let number: UInt16
@@ -22,21 +22,21 @@ final class ScriptedChannel {
     var prefetch = 0
     var consumers: [ScriptedConsumer] = []
     var nextTag: UInt64 = 1
-    /// The messages between their queue and this channel, oldest first.
+    /// The messages that have left their queue and have not arrived at this channel, oldest first.
     var inTransit: [(message: ScriptedMessage, consumer: ScriptedConsumer)] = []
     /// The unacknowledged deliveries, by ascending tag.
     var unsettled: [Unsettled] = []
-    /// The maximum number of settlements in flight to a queue. The channel keeps further settlements
+    /// The maximum number of acknowledgments in flight to queues. The channel keeps further acknowledgments
     /// (`rabbit_fifo_client`).
     static let unappliedMax = 32
     var unapplied = 0
-    /// Settled deliveries that the queue has not received. If the channel ends, they are requeued.
+    /// The deliveries whose acknowledgments the channel has kept. If the channel ends, the deliveries are requeued.
     var keptBack: [Unsettled] = []
     var publish: Publish?
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
     let refusesAll: Bool
-    /// The time at which the channel has completed all its work, which is sequential.
+    /// The time until which the channel is busy. The channel does its work sequentially.
     private var busyUntil: MonotonicTime
 
     init(number: UInt16, connection: ScriptedConnection) {
@@ -64,7 +64,7 @@ final class ScriptedChannel {
         requeueAll()
     }
 
-    /// Ends the channel after its connection or the channel was closed.
+    /// Ends the channel after the channel or its connection has closed.
     func end() {
         state = .ended
         requeueAll()

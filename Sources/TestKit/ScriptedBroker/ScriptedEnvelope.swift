@@ -7,7 +7,7 @@ struct ScriptedEnvelope: Sendable {
 
     private(set) var propertyList: [UInt8]
 
-    /// Replaces the headers of the same names. Appends the other headers.
+    /// Sets headers: replaces existing headers with these names, and appends the others.
     mutating func setHeaders(_ headers: [(name: String, value: FieldValue)]) {
         propertyList = propertyList.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
@@ -46,7 +46,7 @@ struct ScriptedEnvelope: Sendable {
         }
     }
 
-    /// Returns the encoded headers table with replaced or added headers, without unreadable entries.
+    /// Returns the encoded headers table after setting headers. Omits an unreadable entry and all entries after it.
     private static func content(
         _ content: UnsafeRawBufferPointer?, with headers: [(name: String, value: FieldValue)]
     ) -> [UInt8] {

@@ -42,7 +42,7 @@ final class ScriptedExchange {
 
     /// Returns whether headers match the arguments of a binding.
     ///
-    /// RabbitMQ ignores headers that start with `x-` unless the `x-match` value ends in `-with-x`.
+    /// RabbitMQ ignores arguments that start with `x-` unless the `x-match` value ends in `-with-x`.
     private static func matches(_ arguments: FieldTable, _ headers: FieldTable) -> Bool {
         let mode = arguments["x-match"]?.stringValue ?? "all"
         let compared = arguments.entries.filter { entry in

@@ -7,13 +7,13 @@ public final class ScriptedQueue {
     public let arguments: FieldTable
     /// The number of messages published to the queue, without requeues.
     public private(set) var published = 0
-    /// The number of unacknowledged messages.
+    /// The number of unacknowledged messages, including the messages in transit to a channel.
     public internal(set) var unsettled = 0
     /// Whether the queue was deleted. A new queue may have the same name.
     private(set) var isDeleted = false
 
     private unowned let broker: ScriptedBroker
-    /// The messages, of which the ready messages start at `head`.
+    /// The messages. The ready messages start at index `head`.
     private var items: [ScriptedMessage] = []
     private var head = 0
     private var consumers: [ScriptedConsumer] = []

@@ -5,7 +5,7 @@ struct AMQPCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["amqp"],
         summary: "Compare the AMQP client with baseline-relay on a private RabbitMQ.",
-        discussion: "Subtract the cost of a warm-up run.",
+        discussion: "The figures exclude the cost of a warm-up run.",
         options: [
             .messages(EndToEndOptions().messages), .warmUp, .setting(.inFlight), .setting(.payloadBytes),
             .samples(EndToEndOptions().samples), .quick, .json,
@@ -24,7 +24,7 @@ struct AMQPCommand: Benchmark {
 /// The command of the process that ``AMQPCommand`` measures.
 struct RelayClientCommand: Benchmark {
     static let syntax = CommandSyntax(
-        path: [RelayClient.name], summary: "Relay requests of a broker without pushes.",
+        path: [RelayClient.name], summary: "Consume requests and publish results without pushing.",
         options: [
             OptionSyntax(name: "port", value: "N", help: "port of the broker", isRequired: true),
             .messages(EndToEndOptions().messages), .setting(.inFlight),

@@ -6,7 +6,8 @@ struct APNSCommand: Benchmark {
         path: ["apns"],
         summary: "Compare the APNs client (pool, provider token, HTTP/2, TLS) with h2load on baseline-sink.",
         discussion: """
-            Print the processor time per request as a multiple of h2load's processor time. Subtract the cost of a warm-up run.
+            Print the processor time per request as a multiple of h2load's processor time. The figures exclude the
+            cost of a warm-up run.
             """,
         options: RequestOptions.syntax + [.samples(RequestOptions().samples), .quick, .json])
 

@@ -18,7 +18,7 @@ actor PushClient {
 
     /// The name of the hidden command that `apns` starts.
     static let name = "push-client"
-    /// The number of requests of which one is timed, to limit the cost of the clock and of sorting.
+    /// The sampling interval: one of this many requests is timed, which limits the cost of the clock and of sorting.
     private static let timedOneOf = 16
     /// The length of the warm-up, as a multiple of the pushes that can be in flight.
     private static let roundsToWarmUp = 4
@@ -30,7 +30,7 @@ actor PushClient {
     private let requests: Int
     private let connections: Int
     private let width: Int
-    /// The number of first requests, which are not measured because connections open meanwhile.
+    /// The number of initial requests that are not measured, because connections are still opening.
     private let warmUp: Int
     private var began: ContinuousClock.Instant?
     private let tokens = (0..<RequestOptions.devices).map { Array(BenchMessage.digits($0, count: 64).utf8) }

@@ -18,6 +18,8 @@ struct BenchMessage: Sendable {
     private let payload: String
     private let pushType: PushType
 
+    /// Creates a template.
+    ///
     /// - Parameters:
     ///   - round: A part of the IDs, so that the IDs of different rounds differ.
     ///   - apps: The number of apps, to which requests are assigned in rotation.
@@ -37,7 +39,7 @@ struct BenchMessage: Sendable {
     static func payload(bytes: Int) -> String {
         let more = bytes - payloadBytes
         let fillerBytes = more - beforeFiller.utf8.count - 1
-        // A few bytes are too short for a member.
+        // If the additional bytes are too few for a JSON member, spaces fill the payload.
         let filler =
             fillerBytes < 0
             ? String(repeating: " ", count: more) : beforeFiller + String(repeating: "x", count: fillerBytes) + "\""
@@ -55,7 +57,7 @@ struct BenchMessage: Sendable {
         message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
-    /// Returns the request with a number, which sets its ID and device token.
+    /// Returns the request with a number. The number determines the request's ID and device token.
     ///
     /// - Parameter app: A bundle ID. The bundle IDs of all requests must have the same length.
     func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {

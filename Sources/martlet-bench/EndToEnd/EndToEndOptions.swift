@@ -31,9 +31,9 @@ struct EndToEndOptions {
         try check()
     }
 
-    /// Reads the options that are not settings.
+    /// Reads the options that are not a `WorkSetting`.
     ///
-    /// - Parameter quick: The values with `--quick`.
+    /// - Parameter quick: The numbers of requests with `--quick`.
     mutating func read(_ parsed: ParsedArguments, quick: (messages: Int, warmUp: Int)) throws(UsageError) {
         if parsed.has("quick") { (messages, warmUp, samples) = (quick.messages, quick.warmUp, 1) }
         messages = try parsed.integer("messages", upTo: Self.messagesMax) ?? messages

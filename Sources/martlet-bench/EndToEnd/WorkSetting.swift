@@ -20,7 +20,7 @@ enum WorkSetting: String, CaseIterable {
         switch self {
         case .inFlight: "requests in flight per lane"
         case .delayMilliseconds: "milliseconds until the simulator answers"
-        case .payloadBytes: "payload size of a request; above 4096, the requests are VoIP pushes"
+        case .payloadBytes: "bytes of a request's payload; above 4096, the requests are VoIP pushes"
         case .apps: "apps, in rotation"
         case .keys: "keys of the apps, in rotation; each key has at least one app, and baselines use one key"
         case .lanes: "lanes of each worker"

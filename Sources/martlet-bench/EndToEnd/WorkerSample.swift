@@ -39,7 +39,7 @@ struct WorkerSample {
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
-    /// Starts the workers concurrently, so that no worker processes requests before the other workers start.
+    /// Starts the workers concurrently. Otherwise the first worker would push requests before the last worker starts.
     private func startWorkers() async throws -> [ChildProcess] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<options.workers { group.addTask { try await fixture.worker() } }

@@ -8,7 +8,9 @@ struct Growth {
         self.options = options
     }
 
-    /// Returns the report, and the error that ended the measurement early, if any. Throws if the first value fails.
+    /// Returns the report, and the error that ended the measurement early, if any.
+    ///
+    /// - Throws: An error if the measurement at the first value fails.
     func run() async throws -> (report: GrowthReport, failure: (any Error)?) {
         var report = GrowthReport(options: options)
         for value in options.values {

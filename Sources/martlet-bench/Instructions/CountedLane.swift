@@ -131,8 +131,8 @@ final class CountedLane {
         return TokenSupply(first: first) { _ in }
     }
 
-    /// Scrapes the metrics as the admin endpoint does. With a scrape interval of 15 s, a worker processes far more
-    /// requests per scrape.
+    /// Scrapes the metrics as the admin endpoint does. A real worker that is scraped every 15 s completes
+    /// far more requests per scrape.
     private func scrapeMetrics() {
         guard let scrapedLane else { return }
         Task(executorPreference: lane) { [metrics] in

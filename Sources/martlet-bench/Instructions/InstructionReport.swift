@@ -2,7 +2,7 @@ import TestKit
 
 /// A count of instructions and the count that limits it.
 struct InstructionReport {
-    /// The minimum number of instructions of a module with a line of its own.
+    /// The number of instructions from which a module has its own line in the table.
     private static let shownMin = 100
 
     let options: InstructionOptions

@@ -2,7 +2,7 @@ import CValgrind
 import Glibc
 import TestKit
 
-/// A count of the instructions that a lane needs per request, with callgrind.
+/// A benchmark that counts the instructions of a lane per request with callgrind.
 struct Instructions {
     /// The path of the file with the accepted count.
     static let acceptedPath = Products.file("deploy/check/instructions")

@@ -27,8 +27,9 @@ struct InstructionsCommand: Benchmark {
     }
 }
 
-/// The command of the process that callgrind measures. The lane's loop is not nested in an event loop of the main
-/// thread.
+/// The command of the process that callgrind measures.
+///
+/// It is not a ``Benchmark``, so that the lane's loop does not run inside an event loop of the main thread.
 struct CountedLaneCommand: Command {
     static let name = "counted-lane"
     static let syntax = CommandSyntax(

@@ -7,7 +7,7 @@ struct LatencyCommand: Benchmark {
         summary: "Publish requests at constant rates, and measure the time from publish to result.",
         options: [
             OptionSyntax(name: "per-second", value: "N,…", help: "rates in requests per second (\(standard.rates[0]))"),
-            OptionSyntax(name: "seconds", value: "N", help: "duration at each rate (\(standard.seconds))"),
+            OptionSyntax(name: "seconds", value: "N", help: "duration at each rate in seconds (\(standard.seconds))"),
             .setting(.delayMilliseconds),
             OptionSyntax(name: "lanes", value: "N", help: "lanes of the worker (\(standard.lanes))"),
             .plot("SVG file for a chart of latency by rate; without --per-second, at rates from 100 to 16000"),

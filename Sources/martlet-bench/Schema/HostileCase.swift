@@ -157,11 +157,11 @@ struct HostileCase {
             schema: #"{"unevaluatedItems":false,"allOf":[\#(doubled(8, #"{"contains":true}"#))]}"#,
             text: array(500_000) { _ in "0" }, expected: "stepsMax"),
         HostileCase(
-            name: "an enum of 1,000 numbers on 200,000",
+            name: "an enum of 1,000 numbers on 200,000 numbers",
             schema: #"{"items":{"enum":\#(array(1000) { "\($0)" })}}"#,
             text: array(200_000) { "\($0 % 1000)" }, expected: "valid"),
         HostileCase(
-            name: "an enum of 3,000 objects on 30,000",
+            name: "an enum of 3,000 objects on 30,000 objects",
             schema: #"{"items":{"enum":\#(array(3000) { #"{"a":\#($0),"b":0,"c":0}"# })}}"#,
             text: array(30_000) { _ in #"{"c":0,"b":0,"a":2999}"# }, expected: "stepsMax"),
     ]
@@ -195,7 +195,9 @@ struct HostileCase {
         #"{"oneOf":\#(array(count, element: schema))}"#
     }
 
-    /// Returns a schema that applies the innermost schema twice on each level. It can be nested in another schema.
+    /// Returns a schema in which each level applies the next level twice. The last level is `innermost`.
+    ///
+    /// The schema can be nested in another schema.
     private static func doubled(_ levels: Int, _ innermost: String) -> String {
         let names = (0..<levels).map { level in
             let below = ##"{"$ref":"#/$defs/n\##(level)"}"##

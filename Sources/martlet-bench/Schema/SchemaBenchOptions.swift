@@ -8,8 +8,9 @@ struct SchemaBenchOptions {
     static let batches = 6
     var samples = 5
     var wantsJSON = false
-    /// The number of times to only parse and validate the sample alert; nil to measure. valgrind counts the allocations
-    /// of a process with this option.
+    /// The number of repetitions of parsing and validation, without a report; nil to measure and report.
+    ///
+    /// valgrind counts the allocations of a process that runs with this option.
     var rounds: Int?
 
     init() {}

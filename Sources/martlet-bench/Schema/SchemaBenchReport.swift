@@ -11,7 +11,7 @@ struct SchemaBenchReport {
     var python: [Double] = []
     /// The nanoseconds per request of each batch, with Martlet.
     var martlet: [Double] = []
-    /// The allocations of a thousand requests; nil if valgrind is missing.
+    /// The number of allocations by a thousand requests; nil if valgrind is missing.
     var allocations: Int?
     var growth: SchemaGrowth?
     var compileGrowth: CompileGrowth?
@@ -19,11 +19,11 @@ struct SchemaBenchReport {
 
     private var share: Double { Figures.median(martlet) / Figures.median(python) }
 
-    /// Descriptions of the figures that exceed their limits.
+    /// Descriptions of the figures that exceed their limits, and of the unexpected answers.
     var failures: [String] {
         limits.filter { !$0.isWithinLimit }.map { "\($0.name): exceeds the time limit" }
             + limits.filter { $0.answer != $0.expected }.map { "\($0.name): \($0.answer) (expected \($0.expected))" }
-            + (share > Self.shareMax ? ["a request takes over \(Self.shareMax) times Python's time"] : [])
+            + (share > Self.shareMax ? ["processor time: over \(Self.shareMax) times that of Python's libraries"] : [])
             + (allocations ?? 0 > 0 ? ["requests allocate memory"] : [])
             + (growth?.isWithinLimit == false ? ["the cost per member grows with the properties of the schema"] : [])
             + (compileGrowth?.isWithinLimit == false ? ["the compile cost per part grows with the schema"] : [])

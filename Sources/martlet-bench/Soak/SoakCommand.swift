@@ -7,12 +7,13 @@ struct SoakCommand: Benchmark {
         path: ["soak"],
         summary: "Measure the memory growth of apns-simulator, or of a worker, under load.",
         discussion: """
-            The simulator serves h2load in phases with different faults. A worker pushes requests from a private RabbitMQ to
-            apns-simulator. The command fails if the memory grows by over 10 % after a tenth of the time or of the requests.
+            The simulator serves h2load in phases with different faults. With --worker, a worker pushes requests from a
+            private RabbitMQ to apns-simulator. The command fails if the memory grows by more than 10 % after a tenth of the
+            time or of the requests.
             """,
         options: [
             OptionSyntax(
-                name: "minutes", value: "N", help: "duration for the simulator (\(Int(SoakOptions().minutes)))"),
+                name: "minutes", value: "N", help: "minutes of load on the simulator (\(Int(SoakOptions().minutes)))"),
             OptionSyntax(name: "worker", help: "measure a worker instead of the simulator"),
             OptionSyntax(name: "messages", value: "N", help: "requests for the worker (\(SoakOptions().messages))"),
             OptionSyntax(name: "quick", help: "run for some seconds without a limit on memory growth"),

@@ -15,7 +15,7 @@ struct SoakReport {
         }
     }
 
-    /// The minimum of accepted pushes, as a share of the maximum load.
+    /// The minimum number of accepted pushes, as a share of the maximum load.
     private static let acceptedShareMin = 0.25
     private static let linesMax = 30
 

@@ -36,7 +36,7 @@ import Testing
             deliveryCount: count, fingerprint: fingerprint)
     }
 
-    /// Joins the delivery in flight before the function returns.
+    /// Returns a task that waits for the first delivery. The task joins it before this function returns.
     private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
         DuplicateMemory.FirstEnd?, Never
     > {
@@ -52,7 +52,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .accepted)
     }
 
-    /// Four lanes with 64 shards and the quarantine, in several successive outages.
+    // Four lanes with 64 shards and the quarantine, in several successive outages.
     @Test func anOutageLosesTheChannelsOfAllLanes() {
         let consumers = 4 * 65
         memory.expect(channels: consumers)
@@ -80,7 +80,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 1) == .first)
     }
 
-    /// Decision 14: a redrive is a round, identified by its dead letter.
+    // Decision 14: a redrive is a round, identified by its dead letter.
     @Test func aRepeatedRedriveIsSettledAndAnotherRedriveIsANewAttempt() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
@@ -190,7 +190,7 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == admission)
     }
 
-    /// A redrive was interrupted and repeated, and then the broker closed the channel.
+    // A redrive was interrupted and repeated, and then the broker closed the channel.
     @Test(arguments: [true, false])
     func bothPublishesOfARoundAreRecognizedAfterTheirChannelWasLost(theFirstHasEnded: Bool) async {
         for verdict in [accepted, rejected, waits] {
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// The two publishes may have arrived in different lanes.
+    // The two publishes may have arrived in different lanes.
     @Test(arguments: [true, false], [true, false])
     func eachPublishOfARoundIsRecognizedAfterItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
         for verdict in [accepted, rejected, waits] {
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    /// The channel is lost before the acknowledgements are sent.
+    // The channel is lost before the acknowledgments are sent.
     @Test func bothPublishesOfARoundAreRecognizedAfterRepeatedLosses() {
         for verdict in [accepted, rejected, waits] {
             var channel = memory.openChannel()
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    /// The memory keeps the channel of each publish.
+    // The memory keeps the channel of each publish.
     @Test func eachOfTwoPublishesIsRecognizedByItsOwnChannel() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// The second publish arrived on a channel that stayed open for longer than an acknowledgement takes.
+    // The second publish arrived on a channel that stayed open for longer than an acknowledgment takes.
     @Test func theSecondPublishOfARoundIsADuplicateIfItsChannelIsLostLate() {
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
@@ -333,7 +333,7 @@ import Testing
         #expect(await same.value == .same)
     }
 
-    /// No id distinguishes several publishes of one request that has not waited (seed 67276).
+    // No id distinguishes several publishes of one request that has not waited (seed 67276).
     @Test func aRequestThatMovedBeforeTheLossIsAnotherDelivery() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
@@ -362,7 +362,7 @@ import Testing
         #expect(memory.begin(key(), moved) == .settled)
     }
 
-    /// Seed 2188 of the simulation: APNs accepted the request twice, and no result was marked as a possible duplicate.
+    // Seed 2188 of the simulation: APNs accepted the request twice, and no result was marked as a possible duplicate.
     @Test func aDeliveryThatAnotherProcessHadInTheQuarantineIsADuplicate() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost, count: 2) == .first)
@@ -407,8 +407,8 @@ import Testing
         #expect(await duplicate.value == .shared(rejected))
     }
 
-    /// Seed 604 of the simulation: a duplicate of a waiting request, which another worker had lost, was acknowledged
-    /// without a result.
+    // Seed 604 of the simulation: another worker lost the first delivery of a duplicate of a waiting request. The
+    // redelivery was acknowledged without a result.
     @Test func aRedeliveredDuplicateIsDistinguishedByItsProperties() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(memory.begin(key(), arrival(lost, fingerprint: 1)) == .first)
@@ -479,7 +479,8 @@ extension DuplicateMemory {
 }
 
 extension DuplicateMemory {
-    /// Joins the first delivery and returns its end; nil also if no first delivery is in flight.
+    /// Joins the first delivery and returns its end. Returns nil if the candidate must begin again, or if no first
+    /// delivery is in flight.
     fileprivate func ending(of key: DeduplicationKey, _ candidate: DuplicateCandidate) async -> FirstEnd? {
         await withUnsafeContinuation { continuation in
             if !join(key, candidate, TaskWaiter(continuation)) { continuation.resume(returning: nil) }

@@ -7,7 +7,7 @@ import Testing
 
     private let key = DeduplicationKey(high: 1, low: 2)
 
-    /// Deliveries of several lanes may wait for the same request.
+    // Deliveries of several lanes may wait for the same request.
     @Test func theEndOfALaneKeepsTheWaitersOfOtherLanes() {
         let (ending, other) = (Owner(), Owner())
         let waiters = [ending, other, ending].map { DuplicateMemory.Waiter(owner: ObjectIdentifier($0)) }

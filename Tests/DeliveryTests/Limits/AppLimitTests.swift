@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-/// The slots of an app with limits, and the number of waits until its slots.
+/// The slots of an app with limits, and the number of times that its requests wait at the broker.
 @Suite struct AppLimitTests {
     private static func limit(
         inFlight: Int? = nil, perSecond: Double? = nil, waitingMax: Int = 10, waitSecondsMax: Int = 3600
@@ -70,7 +70,7 @@ import Testing
         #expect(limit.inFlight == 0 && limit.limitedSince == nil)
     }
 
-    /// If a breaker opens or a pool is full, many pushes end in the iteration in which they begin.
+    // If a breaker opens or a pool is full, many pushes end in the iteration in which they begin.
     @Test func unsentPushesDoNotCountInTheDuration() {
         var limit = Self.limit(inFlight: 1, waitingMax: 1)
         for _ in 0..<1000 {
@@ -91,7 +91,7 @@ import Testing
         #expect(limit.nextPermit(Self.time(7900)) == .now)
     }
 
-    /// RabbitMQ closes a channel on which a delivery stays unacknowledged for long.
+    // RabbitMQ closes a channel on which a delivery stays unacknowledged for too long.
     @Test func aRequestMovesToTheBrokerAfterTheLongestWaitInTheLane() {
         var limit = Self.limit(inFlight: 1)
         #expect(limit.request(.init(), Self.time(0)) == .now)
@@ -104,7 +104,7 @@ import Testing
         #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 
-    /// The slot would be too late for the request, so another request can have it.
+    // The slot would be too late for the request, so another request can have it.
     @Test func aRequestThatExpiresBeforeItsSlotUsesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
         _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
@@ -142,7 +142,7 @@ import Testing
         #expect(campaign.waitingMax <= 11)
     }
 
-    /// The test scales down a backlog of hours with an hour as the longest wait.
+    // In practice, a backlog lasts hours and the longest wait is an hour. The test uses minutes.
     @Test func aBacklogBeyondTheLongestWaitWaitsOncePerLongestWait() {
         let waits = [5, 30, 120].map { WaitDelay(seconds: $0) }
         let campaign = LimitedCampaign(
@@ -156,7 +156,7 @@ import Testing
         expectRate(campaign, perSecond: 20)
     }
 
-    /// Each lane may receive requests that another lane sent to a wait queue.
+    // Each lane may receive requests that another lane sent to a wait queue.
     @Test func independentLanesKeepTheRate() {
         let campaign = LimitedCampaign(.init(limits: PushLimits(perSecondMax: 10), lanes: 4))
         #expect(campaign.run(perSecond: 400, seconds: 60))

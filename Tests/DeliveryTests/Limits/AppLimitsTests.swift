@@ -18,7 +18,7 @@ import Testing
         #expect((0..<2).allSatisfy { !none.apply(to: $0) })
     }
 
-    /// Part of the prefetch always remains for other requests.
+    // Part of the prefetch always remains for other requests.
     @Test func fewRequestsWaitInTheLane() {
         var limits = Self.limits(Array(repeating: PushLimits(inFlightMax: 1), count: 10), prefetch: 80)
         var here = Array(repeating: 0, count: 10)

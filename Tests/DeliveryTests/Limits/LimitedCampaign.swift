@@ -3,7 +3,7 @@ import EventLoop
 
 @testable import Delivery
 
-/// A model of requests of one app with limits, the lanes that consume them, and the wait queues, on virtual time.
+/// A model of an app with limits, of the lanes that consume its requests, and of the wait queues, on virtual time.
 final class LimitedCampaign {
     struct Options {
         /// The limits of each lane.
@@ -27,7 +27,7 @@ final class LimitedCampaign {
     private(set) var pushes: [MonotonicTime] = []
     /// The number of waits at the broker.
     private(set) var trips = 0
-    /// The maximum of waits of one request.
+    /// The maximum number of waits of one request.
     private(set) var tripsMax = 0
     private(set) var inFlightMax = 0
     private(set) var waitingMax = 0

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-/// The breakers of two endpoints: pools 0 and 1, with two keys, are at the first endpoint, pool 2 at the second.
+/// The breakers of two endpoints: pools 0 and 1, with two keys, use the first endpoint; pool 2 uses the second.
 @Suite struct BreakerSetTests {
     private final class Fixture {
         var breakers = BreakerSet(endpointOfPool: [0, 0, 1])
@@ -100,7 +100,7 @@ import Testing
         #expect(waits.compactMap(\.self).min() == .seconds(5) && waits.compactMap(\.self).max() == .seconds(10))
     }
 
-    /// All apps wait for the endpoint, and its answers prove that it pushed nothing.
+    // All apps wait for the endpoint, and its answers prove that it pushed nothing.
     @Test func anAnsweringEndpointIsProbedEveryTenSecondsAtLeast() {
         let fixture = Fixture()
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
@@ -135,7 +135,7 @@ import Testing
         #expect(fixture.breakers.areAllClosed)
     }
 
-    /// The probe of another breaker began before this breaker opened.
+    // The probe of another breaker began before this breaker opened.
     @Test func aProbeDoesNotCloseABreakerThatOpenedLater() {
         let fixture = Fixture()
         for number in 0..<EndpointEvidence.messagesMin { _ = fixture.push(first, 500, connection: number) }
@@ -368,7 +368,7 @@ import Testing
         #expect(fixture.breakers.opening(at: .endpoint(0)) != nil)
     }
 
-    /// The server accepts connections, but ends them or stays silent.
+    // The server accepts connections, but ends them or stays silent.
     @Test func aSilentEndpointIsHeldAlthoughItsConnectionsAreUp() {
         let fixture = Fixture()
         for number in 1...EndpointEvidence.messagesMin {

@@ -62,7 +62,7 @@ import Testing
         #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
-    /// Without the test, an endpoint that was used once would hide a network outage.
+    // If the endpoint were not tested, its earlier success would hide a network outage.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))
@@ -80,7 +80,8 @@ import Testing
         #expect(availability.state(at(1000)) == .unreachable)
     }
 
-    /// For example, the pool closed the last connection, or the server refused a certificate.
+    // An endpoint may lose its last connection without a failure that shows whether it still accepts connections. For
+    // example, the pool closes the connection, or the server refuses a certificate.
     @Test func anOldSuccessCountsWhileAConnectionIsUp() {
         var availability = RouteAvailability(endpointCount: 2)
         availability.accepted(0, pool: 0, at(0))

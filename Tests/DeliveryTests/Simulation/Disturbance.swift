@@ -1,7 +1,7 @@
 import APNSProtocol
 import EventLoop
 
-/// A failure in a run, with its begin and end.
+/// A failure in a run, with its start and end times.
 struct Disturbance {
     enum Kind: Hashable {
         case connectionCut

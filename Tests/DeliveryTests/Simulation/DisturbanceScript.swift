@@ -42,7 +42,7 @@ struct DisturbanceScript {
         return Entry(kind: kind, afterMilliseconds: time, milliseconds: milliseconds)
     }
 
-    /// Returns a kind with the range of its duration in seconds.
+    /// Returns a random kind, and the range of its duration in seconds.
     private mutating func kind() -> (Disturbance.Kind, ClosedRange<Int>) {
         let environment: APNSEnvironment = random.chance(percent: 50) ? .production : .sandbox
         switch random.below(100) {
@@ -87,8 +87,10 @@ struct DisturbanceScript {
         return states[random.below(states.count)]
     }
 
-    /// Returns a change of the clock with the range of its duration in seconds. Changes no clock if held requests are
-    /// given up, since their end depends on the clock.
+    /// Returns a change of the clock, and the range of its duration in seconds.
+    ///
+    /// If workers give up held requests, returns a lost connection instead, because the time at which they give up
+    /// depends on the clock.
     private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
         guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
         let seconds = 600 + random.below(4800)

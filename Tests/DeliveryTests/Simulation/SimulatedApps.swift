@@ -58,7 +58,9 @@ extension SimulatorState {
 }
 
 extension RegisteredKey {
-    /// - Parameter isBound: Whether the key that may be bound is still bound to production.
+    /// Returns a key as it is registered at APNs.
+    ///
+    /// - Parameter isBound: Whether `SimulatedApps.boundKey` is still valid only in production.
     static func simulated(_ key: Int, _ publicKey: ES256PublicKey, isBound: Bool) -> RegisteredKey {
         RegisteredKey(
             id: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key), publicKey: publicKey,

@@ -44,12 +44,14 @@ struct SimulatedMessage {
     let deviceToken: String
     /// The expiration in UNIX seconds; nil without an expiration.
     let expiration: Int64?
-    /// The times of all publishes. A producer without a confirm publishes the same id and body again.
+    /// The times of all publishes. A producer that receives no confirm publishes the same id and body again.
     var publishedAfterMilliseconds: [Int] = []
     /// The index of a corrected request with the same id, published when this request is a dead letter; nil without a
     /// correction.
     var correction: Int?
 
+    /// Creates a request with random properties.
+    ///
     /// - Parameter number: Unique in a run, so that all bodies differ.
     init(_ kind: Kind, number: Int, id: UUIDValue, random: inout SeededRandom) {
         self.kind = kind
@@ -114,11 +116,11 @@ struct SimulatedMessage {
         }
     }
 
-    /// The AMQP property `expiration`, in milliseconds.
+    /// The AMQP property `expiration`, in milliseconds; nil for none.
     var timeToLive: String? { kind == .urgent ? "2000" : nil }
 
     var key: Int { SimulatedApps.key(of: app) }
 
-    /// Whether the bound key does not cover the environment of the request.
+    /// Whether the worker pushes the request with the bound key in the sandbox, where the key is not valid.
     var isForBoundKey: Bool { key == SimulatedApps.boundKey && environment == .sandbox && !payload.isEmpty }
 }

@@ -1,7 +1,7 @@
 import APNSProtocol
 import EventLoop
 
-/// The network to APNs, which can fail for each environment.
+/// The network to APNs, which can fail separately for each environment.
 final class SimulatedNetwork {
     enum State {
         case open
@@ -36,7 +36,7 @@ final class SimulatedNetwork {
     }
 }
 
-/// The host of a worker, which connects while it is up.
+/// The host of a worker. It opens connections to the broker and to APNs only while it is up.
 final class SimulatedHost {
     fileprivate(set) var isUp = true
     private var transports: [ByteTransport] = []

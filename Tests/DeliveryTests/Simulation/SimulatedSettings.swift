@@ -10,10 +10,10 @@ struct SimulatedSettings {
     let streamsMax: Int
     let answerDelay: Duration
     let broker: ScriptedBrokerBehavior
-    /// Whether APNs accepts the bound key for one environment until the end of the run. Requests of the other
-    /// environment are then given up.
+    /// Whether APNs accepts the bound key only in production until the end of the run. If so, workers give up the
+    /// requests that need the key in the sandbox.
     let isKeyBoundForGood: Bool
-    /// An app whose requests each lane pushes one at a time, some seconds apart.
+    /// An app whose requests each lane pushes one at a time, some seconds apart; nil for no app.
     let limitedApp: Int?
 
     static let limitedSecondsApart = 10
@@ -25,13 +25,13 @@ struct SimulatedSettings {
         streamsMax = 20 + random.below(100)
         answerDelay = .milliseconds(random.below(200))
         var behaviour = ScriptedBrokerBehavior()
-        // Sometimes longer than the shortest wait, so that a request returns before its confirm.
+        // The delay is sometimes longer than the shortest wait, so that a request returns before its confirm.
         behaviour.confirmDelayMilliseconds = 0...random.below(random.chance(percent: 10) ? 8000 : 30)
         behaviour.nackPercent = random.below(3)
         behaviour.returnPercent = random.below(2)
         broker = behaviour
         isKeyBoundForGood = random.chance(percent: 20)
-        // A separate generator, so that limits do not change the rest of a seed's world.
+        // With a separate generator, the limits do not change the other random choices of a seed.
         var own = SeededRandom(seed: Self.limitsSeed ^ UInt64(prefetch << 32 | connectionsMax << 16 | streamsMax))
         limitedApp = own.chance(percent: 50) ? own.below(SimulatedApps.count) : nil
     }
@@ -43,6 +43,6 @@ struct SimulatedSettings {
         return [limitedApp: PushLimits(inFlightMax: SimulatedWorker.lanes, perSecondMax: rate)]
     }
 
-    /// The seconds after which held requests are given up.
+    /// The number of seconds after which workers give up a held request.
     var holdSecondsMax: Int { isKeyBoundForGood ? 1500 : 86_400 }
 }

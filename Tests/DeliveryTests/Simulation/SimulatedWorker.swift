@@ -19,7 +19,7 @@ final class SimulatedWorker {
     let lanes: [Lane]
     private let loop: VirtualLoop
     private let host = SimulatedHost()
-    /// Whether the worker drains, after it was killed or stopped.
+    /// Whether the worker drains. A killed worker also drains, to free its memory.
     private(set) var isEnding = false
     private(set) var isDraining = false
     var isDead: Bool { !host.isUp }

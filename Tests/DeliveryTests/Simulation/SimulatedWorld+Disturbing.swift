@@ -7,7 +7,7 @@ import TestKit
 
 @testable import Delivery
 
-/// The begin and end of disturbances.
+/// The start and end of disturbances.
 extension SimulatedWorld {
     private static let drainSecondsMax = 15
     private static let cutBytesMax = 3000
@@ -21,6 +21,8 @@ extension SimulatedWorld {
         }
     }
 
+    /// Begins a disturbance and schedules its end.
+    ///
     /// - Parameter worker: The affected worker; nil for a random worker.
     func disturb(_ kind: Disturbance.Kind, milliseconds: Int, worker: SimulatedWorker? = nil) {
         let worker = worker ?? workers[random.below(workers.count)]

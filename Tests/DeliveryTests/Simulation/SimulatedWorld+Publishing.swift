@@ -39,7 +39,7 @@ extension SimulatedWorld {
             headers: headers, expiration: message.timeToLive, body: message.body)
     }
 
-    /// Returns the publish that a message at the broker derives from.
+    /// Returns the index of the publish from which a message at the broker originates; nil if there is none.
     func publish(of message: ScriptedMessage) -> Int? {
         guard let tag = message.properties.header(Self.tagHeader)?.stringValue, let number = Int(tag),
             report.publishes.indices.contains(number)
@@ -47,7 +47,9 @@ extension SimulatedWorld {
         return number
     }
 
-    /// Redrives some dead letters: unchanged if their device has registered since, or with a corrected body.
+    /// Processes a dead letter as an operator does, at most once for each request.
+    ///
+    /// Registers the device and redrives the unchanged request, or publishes the corrected request, or does nothing.
     func workThrough(_ letter: ScriptedMessage, of index: Int) {
         let message = report.messages[index]
         let delay = random.below(Self.redriveMillisecondsMax)

@@ -7,17 +7,17 @@ import TestKit
 extension SimulationOracle {
     /// The time by which a request must have its result: soon after the last disturbance that could delay it.
     struct Deadline {
-        /// The limit for a request that nothing holds: redeliveries and repeated publishes.
+        /// The limit for a request that is not held. It covers redeliveries and repeated publishes.
         private static let usual = Duration.seconds(120)
-        /// The limit after a hold: twice the longest wait, and the longest wait for a probe.
+        /// The limit after a hold: two of the longest waits in a wait queue, plus the longest wait for a probe.
         private static let afterHolding = Duration.seconds(360)
-        /// The limit after ten rounds of holds, which last at least `long`.
+        /// The limit after a hold of ten rounds. Ten rounds last at least `long`.
         private static let afterLongHolding = Duration.seconds(1560)
         private static let long = Duration.seconds(900)
-        /// The time from the limit of holds to the return of a held request, at most one longest wait. A held request
-        /// is given up only when it returns.
+        /// The maximum time from `holdSecondsMax` until a held request returns from its wait queue: the longest wait. A
+        /// worker gives up a held request only when it returns.
         private static let lastHoldSeconds = 150
-        /// The time of one attempt: the wait for a connection and the wait for the answer.
+        /// The maximum time of one attempt: the wait for a connection plus the wait for the answer.
         private static let attempt = Duration.seconds(70)
         /// The delay of a wait queue's slowest sibling, in percent of the nominal delay.
         private static let siblingPercent = 124
@@ -28,6 +28,8 @@ extension SimulationOracle {
             self.report = report
         }
 
+        /// Returns the deadline for the result of a publish.
+        ///
         /// - Parameter completion: The time at which the request had its result. Later disturbances did not delay the
         ///   result.
         func time(
@@ -51,22 +53,26 @@ extension SimulationOracle {
             return since + (isHeld ? afterHolding : Self.usual) + waits(publish, result) + quarantine(publish)
         }
 
-        /// Returns whether a request can reach the longest round early. The rounds of a held request become shorter
-        /// before its expiration. If a worker's clock is then set back, the request has time for the longest round,
-        /// although ten rounds have taken less than `long`.
+        /// Returns whether a request can reach the longest round of holds early.
+        ///
+        /// The rounds of a held request become shorter before its expiration. If a worker's clock is then set back, the
+        /// request has time for the longest round, although ten rounds have taken less than `long`.
         private func canSkipToTheLongestRound(_ message: SimulatedMessage, by completion: MonotonicTime) -> Bool {
             message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= completion }
         }
 
-        /// Returns twice the time for all requests of an app with limits in a single lane. Slots may be planned for
-        /// requests that other lanes have already pushed.
+        /// Returns twice the time that a single lane takes to push all requests of an app with limits.
+        ///
+        /// The factor 2 covers slots that lanes plan for requests that other lanes have already pushed.
         private func slots(of app: Int) -> Duration {
             let count = report.publishes.count { report.messages[$0.message].app == app }
             return .seconds(2 * count * SimulatedSettings.limitedSecondsApart)
         }
 
-        /// Returns the time in the quarantine, which delivers requests one by one, each confirmed. Held requests return
-        /// to the quarantine.
+        /// Returns the maximum time that a request spends in the quarantine; zero if the request is not quarantined.
+        ///
+        /// The quarantine delivers one request at a time, and each request needs a confirm. The factor 2 covers held
+        /// requests, which return to the quarantine.
         private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
             func isIn(_ publish: SimulationReport.Publish) -> Bool {
                 publish.requeues >= DeliveryPipeline.deliveriesMax
@@ -78,8 +84,9 @@ extension SimulationOracle {
             .milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
         }
 
-        /// Returns the waits after the request's attempts, with each publish confirmed, and Apple's 15 minutes after
-        /// each 5xx.
+        /// Returns the total time of the request's attempts, of the waits between them, and of the confirms.
+        ///
+        /// Each answer with a 5xx status adds the 15 minutes that Apple requires.
         private func waits(_ publish: SimulationReport.Publish, _ result: ReadResult) -> Duration {
             let delays = WaitDelay.defaults.map(\.seconds)
             // A duplicate that only repeats an outcome had waited after each of its attempts.

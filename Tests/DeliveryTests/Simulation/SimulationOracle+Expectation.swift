@@ -1,7 +1,8 @@
 extension SimulationOracle {
     /// The permitted outcomes of a request.
     struct Expectation {
-        /// The failed deliveries after which a request may be given up unsent: three before the quarantine, two in it.
+        /// The minimum number of failed deliveries after which a worker may give up a request without a push: three
+        /// before the quarantine, and two in the quarantine.
         static let lossesMin = 5
 
         let outcomes: Set<String>

@@ -16,20 +16,22 @@ struct SimulationOracle {
         var deadClass: String?
     }
 
-    /// The maximum of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
+    /// The maximum number of failed deliveries. RabbitMQ 4 drops a message after more failed deliveries.
     static let deliveriesMax = 20
 
     let report: SimulationReport
 
-    /// Returns the violations of the guarantees, one sentence each.
+    /// Returns one description for each violation of the guarantees.
     func violations() -> [String] {
         var violations: [String] = []
         if report.ending != .done {
             violations.append("the run ended as \(report.ending) with unfinished messages: \(report.unfinished)")
         }
         if report.dropped > 0 { violations.append("the broker dropped \(report.dropped) messages") }
-        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes match no message") }
-        if report.foreignMessages > 0 { violations.append("\(report.foreignMessages) results match no message") }
+        if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes match no request") }
+        if report.foreignMessages > 0 {
+            violations.append("\(report.foreignMessages) results or dead letters match no publish")
+        }
         if report.channelCrashes > 0 {
             violations.append("a reused consumer tag crashed \(report.channelCrashes) channels of the broker")
         }

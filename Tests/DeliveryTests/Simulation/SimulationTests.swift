@@ -7,8 +7,8 @@ import Threads
 
 @Suite(.serialized) struct SimulationTests {
     /// The seeds to run. `MARTLET_SEEDS` sets the number of seeds, `MARTLET_SEED_FIRST` the first seed, and
-    /// `MARTLET_SEED` a single seed, which the message of a failure names. `MARTLET_SEED_MESSAGES` sets the messages of
-    /// a run. With `MARTLET_STOPS`, the test stops at the first failure.
+    /// `MARTLET_SEED` a single seed, which the message of a failure names. `MARTLET_SEED_MESSAGES` sets the number of
+    /// requests in a run. With `MARTLET_STOPS`, the test stops at the first failure.
     private static var seeds: [UInt64] {
         if let seed = environment("MARTLET_SEED") { return [seed] }
         let first = environment("MARTLET_SEED_FIRST") ?? 1
@@ -38,7 +38,7 @@ import Threads
         }
     }
 
-    /// Runs on a separate thread, since the run never suspends and would block the thread pool of the tests.
+    /// Runs a simulation on a separate thread, because it never suspends and would block the thread pool of the tests.
     private func run(_ simulation: Simulation) async throws -> SimulationReport {
         try await DetachedThread.run { UncheckedBox(Result { try simulation.run() }) }.value.get()
     }

@@ -31,7 +31,7 @@ import Testing
         #expect(
             more.limitViolation(accepted: accepted)
                 == """
-                101001 instructions per message exceed the limit of 101000 (100000 accepted plus 1 %); largest increase: \
+                101001 instructions per request exceed the limit of 101000 (100000 accepted plus 1 %); largest increase: \
                 Delivery, from 0 to 20001
                 """)
     }
