@@ -12,10 +12,11 @@ public struct QueueConditions: Sendable {
     }
 
     public let topology: Topology
-    /// Depths and consumers, read over AMQP without delay. Queues that are missing or invisible to the user are not
-    /// included.
+    /// Depths and consumers, read over AMQP, which shows them without the delay of the management API. Queues that
+    /// are missing or invisible to the user are not included.
     public var statuses: [QueueStatus]
-    /// The limits of queues; nil if the configuration has no `amqp.management_url`.
+    /// A snapshot with the limits of the queues, or the failure to read it; nil if the configuration has no
+    /// `amqp.management_url`.
     public var management: Result<BrokerSnapshot, ManagementClient.Failure>?
     public let advice: TopologyAdvice
 
@@ -59,8 +60,8 @@ public struct QueueConditions: Sendable {
             let policy = queue.policyNames.isEmpty ? "" : ", policy \(queue.policyNames)"
             return Fault(
                 queue: status.name,
-                text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more: "
-                    + effect(of: status.name),
+                text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more "
+                    + "messages: \(effect(of: status.name))",
                 remedy: "consume from \(status.name), or \(change(of: status.name, queue, reached.map(\.0)))")
         }
     }
@@ -94,7 +95,8 @@ extension BrokerSnapshot.Queue {
         (arguments["x-overflow"] ?? policy["overflow"])?.hasPrefix("reject-publish") ?? false
     }
 
-    /// Returns the lower limit of argument and policy, which RabbitMQ applies; nil if neither sets a limit.
+    /// Returns the lower of the limits that the argument and the policies set; nil if neither sets a limit. RabbitMQ
+    /// applies the lower limit.
     fileprivate func limit(_ key: String) -> Int? {
         [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
     }

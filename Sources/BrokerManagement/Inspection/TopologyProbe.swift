@@ -1,8 +1,8 @@
 import AMQP
 import BrokerTopology
 
-/// A comparison of a topology with the broker over AMQP, which changes nothing. AMQP shows whether objects exist.
-/// AMQP shows the arguments only to a user with the permission to declare the objects.
+/// A comparison of a topology with the broker over AMQP. The comparison changes nothing. AMQP shows whether objects
+/// exist, but shows their arguments only to a user with the permission to declare the objects.
 struct TopologyProbe {
     let admin: BrokerAdmin
     let topology: Topology
@@ -59,6 +59,8 @@ struct TopologyProbe {
         return findings
     }
 
+    /// Compares one object with the topology.
+    ///
     /// - Parameter remedy: the remedy if the object has other properties.
     /// - Returns: the finding, and whether it covers the arguments.
     private func inspect(

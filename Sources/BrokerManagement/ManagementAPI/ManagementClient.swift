@@ -7,10 +7,10 @@ import JSON
 ///
 /// Calls block. Only one thread at a time may use a client.
 public final class ManagementClient {
-    /// The failure of a request, for an operator.
+    /// The failure of a request, described for an operator.
     public struct Failure: Error, Equatable {
         public let message: String
-        /// Whether the user lacks a permission. The object may exist.
+        /// Whether the server refused the login or the user lacks a permission. The object may exist.
         public let isRefusal: Bool
 
         public init(message: String, isRefusal: Bool = false) {

@@ -69,6 +69,8 @@ struct CommandLineReader {
 }
 
 extension ValueSyntax {
+    /// Checks whether the value is one of the allowed words.
+    ///
     /// - Parameter subject: the option or command with which the error begins.
     func check(_ value: String, of subject: String) throws(UsageError) {
         guard let words, !words.contains(value) else { return }

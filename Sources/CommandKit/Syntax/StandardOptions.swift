@@ -1,4 +1,4 @@
-/// Options that every program has: each prints a text and exits.
+/// Options that print a text and exit. Every program has `--help` and `--version`.
 extension Program {
     /// Explanation of `--help`.
     var helpOfHelp: String { onlyCommand == nil ? "print help; after a command: help on the command" : "print help" }

@@ -67,7 +67,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         path: ["dead-letters", "redrive"],
         summary: "Send dead letters to their request queues again.",
         discussion: """
-            Send the dead letters with an ID or that match --where; with --all, send every dead letter. Without ID, --where
+            Send the dead letters that have an ID or match --where; with --all, send every dead letter. Without ID, --where
             and --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Start with
             --dry-run, then with --limit 10. A dead letter that a worker would refuse stays in the queue and is counted.
             The others are published, and removed once the broker has confirmed them. The command may be stopped at any

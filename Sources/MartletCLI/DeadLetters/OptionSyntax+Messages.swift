@@ -14,6 +14,8 @@ extension OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)
     }
 
+    /// Returns the option that determines the groups.
+    ///
     /// - Parameter standard: the default groups.
     static func groupedBy(_ standard: String) -> OptionSyntax {
         OptionSyntax(name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list) (default: \(standard))")

@@ -5,7 +5,7 @@ import EventLoop
 /// The result of a test push to a nonexistent device or channel: the state of the network path, the credential and the
 /// app.
 enum APNsFinding: Equatable {
-    /// An accepted credential and topic, with a refused nonexistent device.
+    /// A refusal of only the nonexistent device: APNs accepts the credential and the topic.
     case accepted(String)
     /// The equivalent of `accepted` for a broadcast. It does not show whether the app has enabled broadcasts.
     case broadcastAccepted(String)

@@ -4,7 +4,7 @@ import Configuration
 import DeadLetters
 import EventLoop
 
-/// The detection of routing keys of results for which no queue is bound.
+/// A detector of routing keys for which no queue is bound to the result exchange.
 ///
 /// The broker confirms a result without a bound queue and returns nothing, since the alternate exchange routes the
 /// result. Therefore a queue of this command is bound to the alternate exchange and receives a copy. The first result

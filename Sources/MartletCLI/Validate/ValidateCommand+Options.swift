@@ -43,7 +43,7 @@ extension ValidateCommand {
     struct Options: Equatable, Sendable {
         /// The path of the schema; nil for the schema of notification requests.
         var schemaPath: String?
-        /// Configuration of a worker, whose rules also apply; nil for only the contract.
+        /// The configuration of a worker, whose rules also apply; nil to check only the contract.
         var configPath: String?
         /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
         var unreadableConfig: String?

@@ -32,13 +32,13 @@ struct WaitsBringBackCommand: MessageQueueCommand {
         path: ["waits", "bring-back"],
         summary: "Return waiting requests to their request queues immediately.",
         discussion: """
-            Return the requests with an ID or that match --where; with --all, every request. Without ID, --where and --limit,
+            Return the requests that have an ID or match --where; with --all, every request. Without ID, --where and --limit,
             ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Run the command after
             repairing the cause: while a breaker is open, workers move the requests to a wait queue again. Each request is
             published unchanged, and removed from its wait queue after the broker has confirmed it. With --rate and a
             filter or an ID, the other requests of a wait queue are held until the command ends. The command may be
             stopped at any time and run again. If it is killed, a few requests may be in both queues: a single worker
-            process pushes such a request once, two may each push it.
+            process pushes such a request once, but two processes may each push it.
 
             \(ResendText.filters)
             """,

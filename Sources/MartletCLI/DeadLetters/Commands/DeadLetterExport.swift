@@ -27,7 +27,7 @@ struct DeadLetterExport {
     /// The messages that were written, and the number of omitted messages.
     struct Written {
         var tags: [DeliveryTag] = []
-        /// The names by which an operator can choose the written messages.
+        /// The names by which an operator can choose the written messages; empty if the options contain no ID.
         var names: Set<String> = []
         /// The number of messages omitted because their bodies are too large.
         var oversized = 0

@@ -206,8 +206,7 @@ actor DeadLetterRedrive {
         }
     }
 
-    /// Returns the message to publish; nil if the message stays in the queue. In this case, counts and reports the
-    /// message.
+    /// Returns the message to publish. Counts and reports a message that stays in the queue, and returns nil.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         if next.message.isOversized {
             counts.refuse("size.message_bytes", nil)

@@ -17,6 +17,8 @@ extension DoctorCheck {
     private static let skewSecondsOK: Int64 = 10
     private static let skewSecondsMax: Int64 = 600
 
+    /// Returns the line for a difference between the clocks.
+    ///
     /// - Parameter secondsAhead: difference to the broker's clock; negative if this machine's clock is behind.
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
