@@ -3,7 +3,7 @@ public import BrokerTopology
 
 /// A declaration of a topology at a broker, with a report of each step.
 public struct TopologyDeclarer {
-    /// The outcome of one exchange, queue, binding or policy.
+    /// The outcome of the step for one exchange, queue, binding or policy.
     public struct Step: Equatable {
         public enum Result: Equatable {
             case created
@@ -165,7 +165,7 @@ extension TopologyDeclarer {
         }
         guard !topology.bindings.contains(binding) else {
             failures += 1
-            return report(Step(subject: binding.removalText, result: .failed("this configuration needs it")))
+            return report(Step(subject: binding.removalText, result: .failed("this configuration needs the binding")))
         }
         try await unbind(binding)
     }

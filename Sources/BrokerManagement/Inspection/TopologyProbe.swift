@@ -39,7 +39,7 @@ struct TopologyProbe {
                 do throws(AMQPError) {
                     try await admin.declare(queue)
                 } catch {
-                    // A policy may bound the queue, and AMQP does not show policies.
+                    // A policy may set the bounds, and AMQP does not show policies.
                     guard topology.isBounded(queue.name), error.isAboutBounds else { throw error }
                 }
             }

@@ -35,15 +35,15 @@ extension BrokerSnapshot {
     /// Returns the remedy for a foreign binding.
     public func advice(onForeign binding: Topology.Binding) -> String {
         guard binding.kind == .queue else {
-            return "it leads to shards of another configuration; if no worker consumes them, remove the binding in "
-                + "RabbitMQ's management UI, because requests also wait there"
+            return "it leads to shards of another configuration, and requests also wait in these shards; if no worker "
+                + "consumes them, remove the binding in RabbitMQ's management UI"
         }
         guard queues[binding.destination]?.consumerCount == 0 else {
-            return "workers of another configuration consume it"
+            return "workers of another configuration consume the queue"
         }
         let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
         return
-            "it belongs to another configuration and has no consumer; if none will return, run martlet topology "
-            + "apply --former \(former)"
+            "its queue belongs to another configuration and has no consumer; if no consumer will return, run martlet "
+            + "topology apply --former \(former)"
     }
 }

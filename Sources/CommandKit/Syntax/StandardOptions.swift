@@ -7,7 +7,7 @@ extension Program {
     var standardOptions: [OptionSyntax] { standardOptions(helpOfHelp) }
 
     private func standardOptions(_ helpOfHelp: String) -> [OptionSyntax] {
-        let later = onlyCommand == nil ? "; after a command: of the command" : ""
+        let later = onlyCommand == nil ? "; after a command: the page of the command" : ""
         let documents = [
             OptionSyntax(name: "manual", help: "print the manual page in roff\(later)"),
             OptionSyntax(

@@ -27,7 +27,8 @@ struct DeadLettersListCommand: MessageQueueCommand {
         summary: "List dead letters, oldest first.",
         discussion: DeadLettersText.scanning,
         options: .broker + [
-            .filter, .limit("maximum number (default: \(DeadLetterOptions.listedDefault))"), .reveal, .deliveryLimit,
+            .filter, .limit("maximum number of dead letters (default: \(DeadLetterOptions.listedDefault))"), .reveal,
+            .deliveryLimit,
             .json,
         ])
 
@@ -79,8 +80,8 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
             .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
-            .limit("maximum number to send"),
-            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
+            .limit("maximum number of dead letters to send"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
             OptionSyntax(name: "dry-run", help: "only print what would be sent"),
             OptionSyntax(name: "to", value: "QUEUE", help: "destination queue (default: the original request queue)"),
             OptionSyntax(name: "reset-attempts", help: "reset attempts to 0"),
@@ -108,7 +109,7 @@ struct DeadLettersExportCommand: MessageQueueCommand {
             \(DeadLettersText.filters)
             """,
         operands: "FILE",
-        options: .broker + [.filter, .limit("maximum number"), .deliveryLimit, .json])
+        options: .broker + [.filter, .limit("maximum number of dead letters"), .deliveryLimit, .json])
 
     let options: DeadLetterOptions
 
@@ -134,7 +135,7 @@ struct DeadLettersImportCommand: MessageQueueCommand {
         operands: "FILE",
         options: .broker + [
             OptionSyntax(name: "from-line", value: "N", help: "first line to import (default: 1)"),
-            OptionSyntax(name: "redrive", help: "send each to its original request queue"),
+            OptionSyntax(name: "redrive", help: "send each dead letter to its original request queue"),
             OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: destination queue"),
             OptionSyntax(name: "reset-attempts", help: "with --redrive: reset attempts to 0"),
             .json,
@@ -193,7 +194,7 @@ struct DeadLettersDropCommand: MessageQueueCommand {
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
             OptionSyntax(name: "export", value: "FILE", help: "new file for the dead letters"),
-            .filter, .limit("maximum number"),
+            .filter, .limit("maximum number of dead letters"),
             .yes, .deliveryLimit, .json,
         ])
 

@@ -18,7 +18,9 @@ extension OptionSyntax {
     ///
     /// - Parameter standard: the default groups.
     static func groupedBy(_ standard: String) -> OptionSyntax {
-        OptionSyntax(name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list) (default: \(standard))")
+        OptionSyntax(
+            name: "by", value: "KEYS",
+            help: "comma-separated keys of the groups: \(DeadLetterGroups.Key.list) (default: \(standard))")
     }
 }
 
@@ -28,8 +30,8 @@ extension [OptionSyntax] {
     /// - Parameter all: the help of `--all`.
     static func resending(_ all: String) -> [OptionSyntax] {
         [
-            OptionSyntax(name: "all", help: all), .limit("maximum number"),
-            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
+            OptionSyntax(name: "all", help: all), .limit("maximum number of messages"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
             OptionSyntax(name: "dry-run", help: "only count what would be published"), .yes,
         ]
     }

@@ -84,7 +84,7 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, "\(place): \(credential) refused (\(reason))",
                 remedy: credential.isKey
-                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and the clock"
+                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that the clock is correct"
                     : "if it has expired or was revoked, create a new one in Apple's developer account")
         case .environment(let reason):
             return .failure(
@@ -104,7 +104,7 @@ enum APNsFinding: Equatable {
                 remedy: "in 20 minutes, run: martlet doctor")
         case .unanswered:
             return .failure(
-                check, "\(place): timed out, with \(credential)",
+                check, "\(place): request with \(credential) timed out",
                 remedy: "run martlet doctor again; if it fails again, check Apple's system status")
         case .failed(let reason):
             return .failure(

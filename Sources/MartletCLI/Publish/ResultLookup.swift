@@ -53,7 +53,8 @@ struct ResultLookup: Sendable {
         return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
     }
 
-    /// Returns depth and consumers of the queues that the broker shows.
+    /// Returns the depth and consumers of the queues. After an error, returns only the statuses that were read
+    /// before.
     private func statuses(on loop: EventLoop) async -> [QueueStatus] {
         let admin = connector.admin(named: "martlet publish", on: loop, deadlineSeconds: Self.brokerSecondsMax)
         admin.start()

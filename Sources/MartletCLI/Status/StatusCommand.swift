@@ -14,7 +14,7 @@ struct StatusCommand: Command {
         discussion: """
             Find the workers of this user by their control sockets. Show for each whether it consumes requests, and if
             not, the reason; its rates during the last interval; held routes; and queue depths. --watch redraws the
-            table until q or Ctrl-C, cut to the window. --json prints the response of each worker to /status on one line.
+            table, cut to the window, until q or Ctrl-C. --json prints the response of each worker to /status on one line.
             Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found, or one is unreachable.
             With --live, exit code 0: every lane of every worker makes progress, 1: a lane is stalled. --live excludes
             --watch, --interval and --json.

@@ -29,7 +29,7 @@ struct UnroutedListCommand: MessageQueueCommand {
 struct UnroutedReplayCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "replay"],
-        summary: "Publish results again that had no bound queue.",
+        summary: "Publish unrouted results again.",
         discussion: """
             Publish the results that have an ID or match --where; with --all, every result. Each result goes to the result
             exchange with its original routing key. Without ID, --where and --limit, ask for confirmation on a terminal

@@ -48,7 +48,7 @@ final class UnroutedReturns {
 
     func close() async { await queue.close() }
 
-    /// Whether a queue is bound for the routing key; nil before its first result is published.
+    /// Whether a queue is bound for the routing key; nil before the first result with this key is published.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
     /// Publishes the first result of a routing key and determines whether a queue is bound. The function is not

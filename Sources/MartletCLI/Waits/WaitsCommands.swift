@@ -9,7 +9,8 @@ struct WaitsListCommand: MessageQueueCommand {
         summary: "Count waiting requests by cause.",
         discussion: """
             Read all wait queues of the topology without changing them. CODE is the cause: the reason of APNs, or of an open
-            breaker. While this command holds a request, usually for seconds, its delay does not expire.
+            breaker. While this command holds a request, usually for seconds, the request does not return to its request
+            queue.
 
             \(ResendText.filters)
             """,

@@ -4,7 +4,8 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// A queue of one command that receives a copy of every result and dead letter while the command runs.
+/// A queue of one command. While the command runs, the queue receives a copy of every message that is published to
+/// the given exchanges.
 ///
 /// The broker deletes the queue after it has been unused for a while. The queue therefore survives a short connection
 /// loss. The command deletes the queue when the command ends.

@@ -561,8 +561,8 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the ID \(id): choose one with --where, the newest by martlet dead-letters "
-                    + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
+                "martlet: 2 dead letters have the ID \(id): choose one with --where; for the newest, run: martlet "
+                    + "dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
         DeadLetterQueue.expect(try await dead.consume(4), are: letters + [letters[0]])

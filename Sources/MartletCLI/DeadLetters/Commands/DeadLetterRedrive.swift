@@ -12,7 +12,7 @@ import Text
 /// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
 /// confirm. Unrouted results and waiting requests are published in the same way, but unchecked.
 actor DeadLetterRedrive {
-    /// The time to wait after an interrupt for the reader of the JSON lines.
+    /// The maximum wait, after an interrupt, for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop
@@ -246,7 +246,8 @@ actor DeadLetterRedrive {
         if outcome == .confirmed {
             guard scan.holds(tag) else {
                 counts.left += 1
-                return report(id, "left", "published, but the broker connection was lost before its removal")
+                return report(
+                    id, "left", "published, but the broker connection was lost before the message was removed")
             }
             scan.acknowledge(tag)
             if returns?[message.routingKey] == false {

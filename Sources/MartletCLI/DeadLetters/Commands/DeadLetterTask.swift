@@ -172,7 +172,7 @@ struct DeadLetterTask: Sendable {
         case .tooLong:
             line(
                 "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues held messages "
-                    + "after 30: run the command again for the rest")
+                    + "after 30 minutes: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):
             return ExitCode(signal)

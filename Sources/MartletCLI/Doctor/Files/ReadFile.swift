@@ -53,7 +53,7 @@ struct ReadFile: Sendable {
 
     private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }
 
-    /// Returns the parent folders of a path without links, nearest first.
+    /// Returns the parent folders of a path that contains no symbolic links, nearest first.
     static func folders(above path: String) -> [String] {
         var folders: [String] = []
         var rest = path[...]
