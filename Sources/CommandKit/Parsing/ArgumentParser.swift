@@ -3,7 +3,7 @@ import Text
 /// A parser of command lines. The syntax of a program's commands determines the valid arguments.
 ///
 /// `--name value` and `--name=value` are equivalent, `--` ends the options, and a single `-` is an operand. `--help`,
-/// `-h` and `--version` take precedence over all other arguments.
+/// `-h` and `--version` before a `--` take precedence over all other arguments.
 struct ArgumentParser: Sendable {
     enum Result: Equatable {
         /// Help for a topic: a command, the first word of several commands, or an empty text for the program.

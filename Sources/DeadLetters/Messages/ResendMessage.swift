@@ -1,7 +1,7 @@
 package import AMQP
 package import BrokerTopology
 
-/// A message that publishes an unrouted result or a waiting request again.
+/// The messages with which unrouted results and waiting requests are published again.
 package enum ResendMessage {
     package enum Refusal: Error, Equatable {
         /// An exchange that does not lead to the queue in this topology.

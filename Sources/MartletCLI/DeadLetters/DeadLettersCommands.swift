@@ -45,7 +45,7 @@ struct DeadLettersListCommand: MessageQueueCommand {
 struct DeadLettersShowCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "show"],
-        summary: "Show a complete dead letter: reason, headers, body.",
+        summary: "Show complete dead letters: reason, headers, body.",
         discussion: """
             Of dead letters with the same ID, reason and body, print the first and count the others. With --json, print
             each of them.
