@@ -1,8 +1,8 @@
 public import AMQP
 public import BrokerTopology
 
-/// The state of queues on which delivery depends: whether requests wait without a consumer, and whether a full queue
-/// refuses messages.
+/// The depths, consumers and limits of the queues on which delivery depends. Faults are queues whose requests have no
+/// consumer, and full queues that refuse messages.
 public struct QueueConditions: Sendable {
     /// A condition that stops delivery at one queue.
     public struct Fault: Equatable, Sendable {

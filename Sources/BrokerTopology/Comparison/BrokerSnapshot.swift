@@ -1,4 +1,4 @@
-/// The objects of a topology that exist at the broker, from its management API.
+/// The objects of a topology that exist at a broker, as the broker's management API shows them.
 public struct BrokerSnapshot: Sendable, Equatable {
     public struct Exchange: Sendable, Equatable {
         public var kind: String

@@ -2,8 +2,8 @@ import APNS
 import APNSProtocol
 import EventLoop
 
-/// The result of a test push to a nonexistent device or channel: the state of the network path, the credential and the
-/// app.
+/// The result of a test push to a nonexistent device or channel. It shows whether the network path, the credential
+/// and the app are usable.
 enum APNsFinding: Equatable {
     /// A refusal of only the nonexistent device: APNs accepts the credential and the topic.
     case accepted(String)

@@ -8,7 +8,7 @@ import Glibc
 import JSON
 import Text
 
-/// The change of a dead letter's body in an editor, followed by its redrive.
+/// The change of a dead letter's body in an editor, followed by the redrive of the dead letter.
 struct DeadLetterEdit {
     let task: DeadLetterTask
 

@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// The export of dead letters to a file, which leaves them in their queue.
+/// The export of dead letters to a file. The dead letters stay in their queue.
 struct DeadLetterExport {
     let task: DeadLetterTask
 

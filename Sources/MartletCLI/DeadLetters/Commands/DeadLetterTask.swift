@@ -7,7 +7,8 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// The common beginning and end of the commands on dead letters, unrouted results and waiting requests.
+/// The steps that all commands on dead letters, unrouted results and waiting requests share: they open a scan and
+/// report its end.
 struct DeadLetterTask: Sendable {
     let connector: BrokerConnector
     /// The queues to scan; at least one.

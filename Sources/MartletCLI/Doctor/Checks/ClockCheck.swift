@@ -2,8 +2,8 @@ import BrokerManagement
 import EventLoop
 
 extension DoctorCheck {
-    /// The comparison of this machine's clock with the broker's clock. APNs accepts a provider token for an hour
-    /// after the time in the token. The APNs check reports refused tokens.
+    /// The check that compares this machine's clock with the broker's clock. APNs accepts a provider token for an
+    /// hour after the time in the token. The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
             return [.unseen("clock", "cannot compare the clocks: amqp.management_url is not set")]
