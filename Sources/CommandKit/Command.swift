@@ -2,7 +2,9 @@
 package protocol Command: Sendable {
     static var syntax: CommandSyntax { get }
 
-    /// - Parameter parsed: arguments that follow ``syntax``.
+    /// Creates the command from its arguments.
+    ///
+    /// - Parameter parsed: the arguments, which match ``syntax``.
     /// - Throws: mistakes that the syntax cannot express, such as mutually exclusive options.
     init(_ parsed: ParsedArguments) throws(UsageError)
 

@@ -18,7 +18,8 @@ package struct Program: Sendable {
     package let exitCodes: [(code: ExitCode, meaning: String)]
     /// Exit status for an invalid command line.
     package let usageCode: ExitCode
-    /// Whether manual pages and completion scripts are printed by `--manual` and `--completion` instead of commands.
+    /// Whether the options `--manual` and `--completion` print manual pages and completion scripts. Otherwise,
+    /// commands print them.
     package var hasDocumentOptions: Bool
 
     package init(

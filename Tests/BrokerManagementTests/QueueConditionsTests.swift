@@ -61,7 +61,9 @@ import Testing
         let found = conditions([("own", messages, 0)], ["own": queue])
         #expect(found.faults.count == (isFull ? 1 : 0), "\(found.faults)")
         guard let fault = found.faults.first else { return }
-        #expect(fault.text.hasSuffix("policy cap) and refuses more: results cannot be published, and workers stop"))
+        #expect(
+            fault.text.hasSuffix("policy cap) and refuses more messages: results cannot be published, and workers stop")
+        )
         #expect(
             fault.remedy == "consume from own, or raise \(bytes == 0 ? "max-length" : "max-length-bytes") in policy cap"
         )
@@ -76,8 +78,8 @@ import Testing
         let queue = BrokerSnapshot.Queue(arguments: arguments, policy: policy, policyName: "cap")
         #expect(
             conditions([("own", 3, 0)], ["own": queue]).faults.map(\.remedy) == [
-                "consume from own, or run rabbitmqctl delete_queue -p '/' --if-empty 'own' once it is empty and declare it "
-                    + "with other arguments: they override policies"
+                "consume from own, or once the queue is empty, run rabbitmqctl delete_queue -p '/' --if-empty 'own' and "
+                    + "declare it with other arguments, which override policies"
             ])
     }
 

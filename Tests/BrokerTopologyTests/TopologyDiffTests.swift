@@ -138,7 +138,7 @@ import Testing
         }
         #expect(advice()?.hasSuffix("--former 'push.bulk=bulk'") == true)
         snapshot.queues["push.bulk"]?.consumerCount = 2
-        #expect(advice() == "workers of another configuration consume it")
+        #expect(advice() == "workers of another configuration consume the queue")
     }
 
     // If the declaration was not completed, each request reaches two queues or none.

@@ -203,7 +203,7 @@ import Testing
         #expect(result.output.contains("unbound  former.bulk from former.requests by bulk"))
         #expect(
             result.errors == [
-                "martlet: failed   former.requests from former.requests by #: this configuration needs it"
+                "martlet: failed   former.requests from former.requests by #: this configuration needs the binding"
             ])
         #expect(result.exit.status == .exited(1))
         let outcomes = try await BrokerClients.publish(

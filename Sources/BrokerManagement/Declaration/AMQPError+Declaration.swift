@@ -11,9 +11,9 @@ extension AMQPError {
         }
     }
 
-    /// Whether a declaration and the existing queue differ in one of the bounds.
+    /// Whether the broker refused a declaration because a bound of the existing queue differs.
     var isAboutBounds: Bool { Topology.boundKeys.contains { refusedArgument == "x-\($0)" } }
 
-    /// Whether a declaration and the existing queue differ in the delivery limit.
+    /// Whether the broker refused a declaration because the delivery limit of the existing queue differs.
     var isAboutDeliveryLimit: Bool { refusedArgument == Topology.Queue.deliveryLimitName }
 }

@@ -15,7 +15,7 @@ extension BrokerAdmin {
     }
 
     /// Declares a queue. Accepts an existing queue without the argument that turns off the broker's delivery limit:
-    /// queues of earlier versions have a policy instead.
+    /// queues that earlier versions of Martlet declared have a policy instead.
     @discardableResult
     func declare(_ queue: Topology.Queue) async throws(AMQPError) -> DeclaredQueue {
         do throws(AMQPError) {

@@ -8,7 +8,7 @@ extension TopologyDeclarer {
     /// policy.
     ///
     /// - Parameter management: nil if the configuration has no `amqp.management_url`.
-    /// - Returns: the number of policies that are not set.
+    /// - Returns: the number of policies that could not be set.
     public func setPolicies(through management: ManagementAccess?) async -> Int {
         guard let version else { return 0 }
         let limited = snapshot?.limitedQueues(of: topology, declaredWithLimit: limitedQueues) ?? limitedQueues

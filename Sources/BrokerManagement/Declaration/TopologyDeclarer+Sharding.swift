@@ -3,7 +3,7 @@ import BrokerTopology
 
 /// The bindings from the exchange of requests to a request queue or its shards.
 extension TopologyDeclarer {
-    /// Applies a sharding. Stops at a step that fails. Requests then arrive as before that step.
+    /// Applies a sharding. Stops at a step that fails. Requests then reach the same queues as before that step.
     ///
     /// - Returns: false if the queue has no shards and had no shards before. The caller then binds the queue like any
     ///   other queue.

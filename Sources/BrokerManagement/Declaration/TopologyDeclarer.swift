@@ -3,7 +3,7 @@ public import BrokerTopology
 
 /// A declaration of a topology at a broker, with a report of each step.
 public struct TopologyDeclarer {
-    /// The outcome of one exchange, queue, binding or policy.
+    /// The outcome of the step for one exchange, queue, binding or policy.
     public struct Step: Equatable {
         public enum Result: Equatable {
             case created
@@ -16,9 +16,10 @@ public struct TopologyDeclarer {
             case unbound
             /// A deleted exchange, which was the source of no binding.
             case deleted
-            /// An object that receives no messages, with the remedy.
+            /// An object that receives no new messages. The text is the remedy.
             case unused(String)
-            /// An object whose other properties harm no worker, with the remedy.
+            /// An object that the declarer does not change, although it differs from the topology. The text is the
+            /// reason and the remedy.
             case kept(String)
             case failed(String)
         }
@@ -41,6 +42,8 @@ public struct TopologyDeclarer {
     /// Existing queues with the broker's delivery limit, which only a policy can turn off.
     private(set) var limitedQueues: [String] = []
 
+    /// Creates a declarer.
+    ///
     /// - Parameters:
     ///   - admin: an administrator whose connection is ready.
     ///   - version: nil if unknown.
@@ -138,6 +141,8 @@ extension TopologyDeclarer {
         }
     }
 
+    /// Creates a binding as one step.
+    ///
     /// - Parameter isTemporary: whether a later step removes the binding. A temporary binding is reported only if its
     ///   step fails.
     @discardableResult
@@ -160,7 +165,7 @@ extension TopologyDeclarer {
         }
         guard !topology.bindings.contains(binding) else {
             failures += 1
-            return report(Step(subject: binding.removalText, result: .failed("this configuration needs it")))
+            return report(Step(subject: binding.removalText, result: .failed("this configuration needs the binding")))
         }
         try await unbind(binding)
     }
@@ -176,8 +181,8 @@ extension TopologyDeclarer {
 
 /// Single steps.
 extension TopologyDeclarer {
-    /// Returns whether the queue exists or the broker does not show it. If the broker does not show it, the next step
-    /// fails with the reason.
+    /// Returns true if the queue exists, or if the broker refuses to show it. After a refusal, the next step fails
+    /// with the reason.
     func mayExist(_ queue: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.queueExists(queue)
@@ -217,7 +222,7 @@ extension TopologyDeclarer {
         }
     }
 
-    /// Returns the reason of a refusal and the remedy.
+    /// Returns the reason for a refusal, and the remedy if one is known.
     private static func reason(for error: AMQPError) -> String {
         switch error.code {
         case .preconditionFailed:

@@ -1,8 +1,8 @@
 public import AMQP
 public import BrokerTopology
 
-/// The state of queues on which delivery depends: whether requests wait without a consumer, and whether a full queue
-/// refuses messages.
+/// The depths, consumers and limits of the queues on which delivery depends. Faults are queues whose requests have no
+/// consumer, and full queues that refuse messages.
 public struct QueueConditions: Sendable {
     /// A condition that stops delivery at one queue.
     public struct Fault: Equatable, Sendable {
@@ -12,10 +12,11 @@ public struct QueueConditions: Sendable {
     }
 
     public let topology: Topology
-    /// Depths and consumers, read over AMQP without delay. Queues that are missing or invisible to the user are not
-    /// included.
+    /// Depths and consumers, read over AMQP, which shows them without the delay of the management API. Queues that
+    /// are missing or invisible to the user are not included.
     public var statuses: [QueueStatus]
-    /// The limits of queues; nil if the configuration has no `amqp.management_url`.
+    /// A snapshot with the limits of the queues, or the failure to read it; nil if the configuration has no
+    /// `amqp.management_url`.
     public var management: Result<BrokerSnapshot, ManagementClient.Failure>?
     public let advice: TopologyAdvice
 
@@ -59,8 +60,8 @@ public struct QueueConditions: Sendable {
             let policy = queue.policyNames.isEmpty ? "" : ", policy \(queue.policyNames)"
             return Fault(
                 queue: status.name,
-                text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more: "
-                    + effect(of: status.name),
+                text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more "
+                    + "messages: \(effect(of: status.name))",
                 remedy: "consume from \(status.name), or \(change(of: status.name, queue, reached.map(\.0)))")
         }
     }
@@ -74,7 +75,7 @@ public struct QueueConditions: Sendable {
         }
         if queue.arguments["x-overflow"] == nil { return "set overflow to drop-head in \(ofPolicy)" }
         let deletion = advice.deletion(ofQueue: name)
-        return "run \(deletion) once it is empty and declare it with other arguments: they override policies"
+        return "once the queue is empty, run \(deletion) and declare it with other arguments, which override policies"
     }
 
     /// Returns the effect of a refusal by the queue.
@@ -94,7 +95,8 @@ extension BrokerSnapshot.Queue {
         (arguments["x-overflow"] ?? policy["overflow"])?.hasPrefix("reject-publish") ?? false
     }
 
-    /// Returns the lower limit of argument and policy, which RabbitMQ applies; nil if neither sets a limit.
+    /// Returns the lower of the limits that the argument and the policies set; nil if neither sets a limit. RabbitMQ
+    /// applies the lower limit.
     fileprivate func limit(_ key: String) -> Int? {
         [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
     }

@@ -1,7 +1,8 @@
 public import AMQP
 public import BrokerTopology
 
-/// A comparison of a topology with a broker, over AMQP and through the management API if the configuration names it.
+/// A comparison of a topology with a broker, through the management API if the configuration has its URL, and over
+/// AMQP.
 public struct TopologyInspector: Sendable {
     public let topology: Topology
     /// The access to the management API; nil if the configuration has no `amqp.management_url`.
@@ -45,7 +46,7 @@ public struct TopologyInspector: Sendable {
     }
 
     /// Returns the depths, consumers and limits of the topology's queues and of other queues that are bound to its
-    /// exchanges.
+    /// exchanges. Only the management API shows the limits and the other queues.
     ///
     /// - Parameter admin: started and closed by this function.
     /// - Throws: if the broker cannot be reached.

@@ -1,8 +1,8 @@
 import AMQP
 import BrokerTopology
 
-/// A comparison of a topology with the broker over AMQP, which changes nothing. AMQP shows whether objects exist.
-/// AMQP shows the arguments only to a user with the permission to declare the objects.
+/// A comparison of a topology with the broker over AMQP. The comparison changes nothing. AMQP shows whether objects
+/// exist, but shows their arguments only to a user with the permission to declare the objects.
 struct TopologyProbe {
     let admin: BrokerAdmin
     let topology: Topology
@@ -39,7 +39,7 @@ struct TopologyProbe {
                 do throws(AMQPError) {
                     try await admin.declare(queue)
                 } catch {
-                    // A policy may bound the queue, and AMQP does not show policies.
+                    // A policy may set the bounds, and AMQP does not show policies.
                     guard topology.isBounded(queue.name), error.isAboutBounds else { throw error }
                 }
             }
@@ -59,6 +59,8 @@ struct TopologyProbe {
         return findings
     }
 
+    /// Compares one object with the topology.
+    ///
     /// - Parameter remedy: the remedy if the object has other properties.
     /// - Returns: the finding, and whether it covers the arguments.
     private func inspect(

@@ -1,4 +1,4 @@
-/// The time of an HTTP header (RFC 9110, section 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The format of a date in an HTTP header (RFC 9110, section 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -15,8 +15,8 @@ enum HTTPDate {
         return days(year, Int64(month) + 1, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
-    /// Returns the days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so the leap
-    /// day is the last day of a year.
+    /// Returns the number of days from 1970-01-01 to a date of the proleptic Gregorian calendar. Years start in March
+    /// here, so the leap day is the last day of a year.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

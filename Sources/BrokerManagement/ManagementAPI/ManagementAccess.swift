@@ -9,6 +9,8 @@ public struct ManagementAccess: Sendable {
     public let virtualHost: String
     let authoritiesPEM: String?
 
+    /// Creates an access to one virtual host.
+    ///
     /// - Parameter authoritiesPEM: the trusted certificate authorities; nil for the authorities of the system.
     public init(url: HTTPURL, virtualHost: String, authoritiesPEM: String?) {
         self.url = url

@@ -7,10 +7,10 @@ import JSON
 ///
 /// Calls block. Only one thread at a time may use a client.
 public final class ManagementClient {
-    /// The failure of a request, for an operator.
+    /// The failure of a request, described for an operator.
     public struct Failure: Error, Equatable {
         public let message: String
-        /// Whether the user lacks a permission. The object may exist.
+        /// Whether the server refused the login or the user lacks a permission. The object may exist.
         public let isRefusal: Bool
 
         public init(message: String, isRefusal: Bool = false) {
@@ -78,8 +78,8 @@ public final class ManagementClient {
             readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
 
-    /// Returns the delivery limit of a queue; nil if no queue has this name, or if the broker does not show its limit
-    /// yet.
+    /// Returns the delivery limit of a queue; nil if no queue has this name, or if the broker does not show the
+    /// limit.
     public func deliveryLimit(ofQueue name: String) throws(Failure) -> DeliveryLimit? {
         guard let version = BrokerVersion(try overview().version), let queue = try queue(name), queue.isPolicySeen
         else {

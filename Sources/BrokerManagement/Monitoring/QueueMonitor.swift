@@ -26,6 +26,8 @@ public final class QueueMonitor {
 
     private var loop: EventLoop { admin.connection.loop }
 
+    /// Creates a monitor of all queues of the topology.
+    ///
     /// - Parameters:
     ///   - admin: started and closed by this type.
     ///   - unroutedAdvice: ``unroutedAdvice`` with complete commands.
@@ -67,8 +69,8 @@ public final class QueueMonitor {
         warnOfUnroutedResults()
     }
 
-    /// Warns if the queue of the alternate exchange grows. The broker also confirms a result without a queue. Only
-    /// the depth of this queue shows that no consumer receives the result.
+    /// Warns if the queue for unrouted results grows. The broker confirms a result even if no other queue receives
+    /// it, so only the depth of this queue shows that consumers miss results.
     private func warnOfUnroutedResults() {
         guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
             unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)

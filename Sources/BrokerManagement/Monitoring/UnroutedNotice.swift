@@ -1,14 +1,16 @@
 import EventLoop
 
-/// The rule that decides when a worker warns of results without a queue: if their number grows, at most once a
-/// minute.
+/// The rule that decides when a worker warns of unrouted results: if their number grows, and at most once a minute.
 struct UnroutedNotice {
     static let intervalSeconds = 60
 
-    /// The last reported number of results, or the current number if the number has fallen since then.
+    /// The number of results at the last warning, or a lower number that was read later while the queue had no
+    /// consumers.
     private var known = 0
     private var warnedAt: MonotonicTime?
 
+    /// Returns whether a warning is due. If so, the caller must warn.
+    ///
     /// - Parameters:
     ///   - count: ready results in the queue for unrouted results.
     ///   - consumers: the queue's consumers. A consumer such as `martlet unrouted list` may hold results and requeue

@@ -17,6 +17,8 @@ struct ReadinessNotice {
 
     mutating func reached(now: MonotonicTime) -> Line? { unreachable.ends(now).map { .reached(after: $0) } }
 
+    /// Processes the result of a check. Returns the line that is due; nil if none is due.
+    ///
     /// - Parameter names: the missing objects; empty if none is missing.
     mutating func checked(missing names: [String], now: MonotonicTime) -> Line? {
         guard names.isEmpty else { return missing.lasts(now).map { _ in .missing(names) } }

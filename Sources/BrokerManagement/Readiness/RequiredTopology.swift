@@ -50,7 +50,7 @@ public struct RequiredTopology {
         }
     }
 
-    /// Returns a sentence for an operator.
+    /// Returns a sentence that names the missing objects and the remedy.
     ///
     /// - Parameter advice: the command that declares the topology.
     public static func sentence(_ missing: [String], advice: String) -> String {

@@ -22,6 +22,8 @@ public final class TopologyReadiness: @unchecked Sendable {
 
     private var loop: EventLoop { admin.connection.loop }
 
+    /// Creates a wait, which begins with `waitUntilComplete`.
+    ///
     /// - Parameters:
     ///   - admin: started and closed by this type.
     ///   - place: the broker's hosts and ports, for messages.

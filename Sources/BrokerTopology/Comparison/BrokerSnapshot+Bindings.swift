@@ -2,15 +2,17 @@ import Text
 
 /// Bindings that do not belong to the topology.
 extension BrokerSnapshot {
-    /// Returns bindings of other configurations and versions that this topology cannot have.
+    /// Returns the existing bindings that other configurations or versions left and that must not exist beside the
+    /// bindings of this topology.
     public func staleBindings(of topology: Topology) -> [Topology.Binding] {
         let ofUndivided = topology.shardings.filter { !$0.isSharded }.flatMap(\.formerBindings)
         return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
     }
 
     /// Returns bindings of request queues or exchanges of shards that this configuration does not name. Foreign
-    /// bindings are obsolete or belong to other workers, which may be stopped. A queue counts as a request queue by
-    /// its arguments, an exchange by its name. Queues of other consumers do not count.
+    /// bindings are obsolete or belong to other workers, which may be stopped. A queue counts as a request queue if
+    /// it has the arguments of one. An exchange counts as an exchange of shards if its name has their suffix.
+    /// Bindings of other queues are not included.
     public func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names
         guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
@@ -33,15 +35,15 @@ extension BrokerSnapshot {
     /// Returns the remedy for a foreign binding.
     public func advice(onForeign binding: Topology.Binding) -> String {
         guard binding.kind == .queue else {
-            return "it leads to shards of another configuration; if no worker consumes them, remove the binding in "
-                + "RabbitMQ's management UI, because requests also wait there"
+            return "it leads to shards of another configuration, and requests also wait in these shards; if no worker "
+                + "consumes them, remove the binding in RabbitMQ's management UI"
         }
         guard queues[binding.destination]?.consumerCount == 0 else {
-            return "workers of another configuration consume it"
+            return "workers of another configuration consume the queue"
         }
         let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
         return
-            "it belongs to another configuration and has no consumer; if none will return, run martlet topology "
-            + "apply --former \(former)"
+            "its queue belongs to another configuration and has no consumer; if no consumer will return, run martlet "
+            + "topology apply --former \(former)"
     }
 }

@@ -2,8 +2,8 @@ import Text
 
 /// Delivery limits of the queues in a snapshot.
 extension BrokerSnapshot {
-    /// Returns the limit of an existing queue; nil if the version is unknown, or if the limit depends on policies that
-    /// the snapshot lacks.
+    /// Returns the delivery limit of a queue; nil if the queue is missing, if the version is unknown, or if the limit
+    /// depends on policies that the snapshot lacks.
     public func deliveryLimit(of queue: String) -> DeliveryLimit? {
         guard let version, let queue = queues[queue] else { return nil }
         let limit = DeliveryLimit(queue, version)
@@ -32,8 +32,8 @@ extension BrokerSnapshot {
         }
     }
 
-    /// Returns whether another policy applies to the queue instead of the topology's. RabbitMQ applies the policy with
-    /// the highest priority.
+    /// Returns whether another policy applies to the queue instead of the topology's policy. RabbitMQ applies the
+    /// policy with the highest priority.
     func isOvershadowed(_ queue: Queue, _ topology: Topology) -> Bool {
         guard let version, !queue.policyName.isEmpty else { return false }
         return !topology.policies(of: version).contains { $0.name == queue.policyName }
@@ -55,7 +55,7 @@ extension BrokerSnapshot {
             + (showsStatistics ? "" : ": its statistics are disabled (management.disable_stats)")
     }
 
-    /// Returns queues from which the broker would remove messages.
+    /// Returns the queues from which a delivery limit would remove messages.
     func limitedQueues(of topology: Topology) -> [String] {
         topology.unlimitedQueues.filter { deliveryLimit(of: $0)?.count != nil }
     }

@@ -1,4 +1,4 @@
-/// The objects of a topology that exist at the broker, from its management API.
+/// The objects of a topology that exist at a broker, as the broker's management API shows them.
 public struct BrokerSnapshot: Sendable, Equatable {
     public struct Exchange: Sendable, Equatable {
         public var kind: String
@@ -22,7 +22,7 @@ public struct BrokerSnapshot: Sendable, Equatable {
         /// The name of the operator policy that applies in addition; empty if none applies.
         public var operatorPolicyName: String
         public var consumerCount: Int
-        /// The number of bytes in ready bodies, some seconds ago.
+        /// The number of bytes in the bodies of ready messages. The management API shows it some seconds late.
         public var readyBytes: Int
 
         public init(
@@ -43,7 +43,7 @@ public struct BrokerSnapshot: Sendable, Equatable {
             [policyName, operatorPolicyName].filter { !$0.isEmpty }.joined(separator: "+")
         }
 
-        /// Whether policies bound the queue, regardless of its arguments.
+        /// Whether policies set every bound of the queue, regardless of its arguments.
         public var isBoundedByPolicy: Bool { Topology.boundKeys.allSatisfy { policy[$0] != nil } }
     }
 

@@ -1,6 +1,6 @@
-/// A topology's objects in the format of a ``BrokerSnapshot``.
+/// Settings that a queue can have by argument or by policy.
 extension Topology {
-    /// Policy keys that bound a queue. The names of the arguments have the prefix `x-`.
+    /// The keys of a policy that bounds a queue. The names of the equivalent arguments have the prefix `x-`.
     public static let boundKeys = ["message-ttl", "max-length"]
 }
 

@@ -32,7 +32,8 @@ public struct TopologyAdvice: Sendable {
             + "other bindings"
     }
 
-    /// Returns the command that sets the bounds of a result queue. An operator may intend other bounds.
+    /// Returns the command that sets the bounds of a result queue. Only an operator runs the command, because other
+    /// bounds may be intended.
     public func bound(queue: String, _ results: ResultsRetention) -> String {
         let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#
         return

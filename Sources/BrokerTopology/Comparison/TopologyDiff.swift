@@ -121,8 +121,8 @@ public struct TopologyDiff {
         }
     }
 
-    /// Findings about limits that a foreign policy sets or leaves at the broker's default. A limit by argument is a
-    /// mismatch of the queue instead.
+    /// Findings about limits that a foreign policy sets or leaves at the broker's default. A limit that an argument
+    /// sets is part of the finding about the queue instead.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = snapshot.version else { return [] }
         return snapshot.limitedQueues(of: topology).compactMap { name in

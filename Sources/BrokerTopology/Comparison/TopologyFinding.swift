@@ -3,16 +3,16 @@ public struct TopologyFinding: Sendable, Equatable {
     public enum State: String, Sendable {
         case present
         case missing
-        /// The part exists with other properties.
+        /// A part that exists with other properties.
         case differs
-        /// The broker does not show the part.
+        /// A part that the broker does not show.
         case unseen
     }
 
     /// The part, such as `queue push.requests`.
     public var subject: String
     public var state: State
-    /// The problem and its remedy; empty without a problem.
+    /// A problem with its remedy, or a note about a harmless difference; empty if there is neither.
     public var advice: String
 
     public init(subject: String, state: State, advice: String = "") {
@@ -25,7 +25,7 @@ public struct TopologyFinding: Sendable, Equatable {
     public static let missingPlugin = TopologyFinding(
         subject: "plugin rabbitmq_consistent_hash_exchange", state: .missing, advice: TopologyAdvice.plugin)
 
-    /// Whether a worker or another user of the part would fail.
+    /// Whether the finding is a problem that an operator must fix.
     public var isFault: Bool {
         switch state {
         case .missing, .differs: true

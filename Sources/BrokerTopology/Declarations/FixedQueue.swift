@@ -1,5 +1,5 @@
-/// The queues other than request queues and wait queues. Each case has properties, from which its name, declaration,
-/// policies, permissions and checks follow.
+/// The queues other than request queues and wait queues. The properties of a case determine its declaration,
+/// policies, permissions and checks.
 ///
 /// The name is the prefix, a dot and the raw value. Topologies declare the queues in the order of the cases.
 public enum FixedQueue: String, CaseIterable, Sendable {

@@ -11,7 +11,7 @@ extension Topology {
         public let arguments: [Argument]
     }
 
-    /// A durable quorum queue, also on a single node.
+    /// A durable quorum queue. A broker with a single node also has quorum queues.
     public struct Queue: Sendable, Hashable {
         public let name: String
         public let arguments: [Argument]
@@ -68,7 +68,7 @@ extension Topology {
 extension Topology {
     static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
 
-    /// Returns the arguments that bound a queue by age and length. By default, a quorum queue drops its oldest
+    /// Returns the arguments that bound a queue by age and length. By default, a full quorum queue drops its oldest
     /// messages.
     static func bounds(_ results: ResultsRetention) -> [Argument] {
         [

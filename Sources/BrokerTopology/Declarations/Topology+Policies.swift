@@ -1,4 +1,4 @@
-/// Delivery limits, which depend on the version of RabbitMQ: an argument for new queues, and a policy for existing
+/// The declarations that turn off RabbitMQ's delivery limits: an argument of new queues, and a policy for existing
 /// queues (decision 39).
 extension Topology {
     /// A policy. RabbitMQ applies only one policy to a queue: the matching policy with the highest priority.

@@ -15,14 +15,17 @@ public struct Topology: Sendable, Equatable {
     public let bindings: [Binding]
     /// Bindings of other configurations or earlier versions that this configuration cannot have:
     ///
-    /// - The binding of a single request queue if several exist, because a request would reach two queues and be
-    ///   pushed twice.
+    /// - The binding of a single request queue, if this configuration has several request queues. With this binding,
+    ///   a request would reach two queues and be pushed twice.
+    /// - The ``Sharding/formerBindings`` of divided request queues.
     /// - The binding of a result queue that the configuration disables.
-    /// - The binding that also made a dead letter of each expired request.
+    /// - The binding that caused each expired request to become a dead letter, too.
     public let formerBindings: [Binding]
     /// For each request queue, the bindings that lead requests to it or to its shards.
     public let shardings: [Sharding]
 
+    /// Creates the topology of a configuration.
+    ///
     /// - Parameters:
     ///   - waits: delays after which requests return.
     ///   - results: the retention of results that no consumer receives.
@@ -75,7 +78,7 @@ extension Topology {
             Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
             Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
         ] + shardsExchanges(names) + [
-            // A result without a queue must not delay the acknowledgement of its request.
+            // A result without a queue must not delay the acknowledgment of its request.
             Exchange(
                 name: names.resultsExchange, kind: .topic,
                 arguments: [.text("alternate-exchange", names.unroutedExchange)]),

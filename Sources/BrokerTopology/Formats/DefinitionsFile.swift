@@ -2,7 +2,9 @@ import JSON
 
 /// The topology as RabbitMQ's definitions file (https://www.rabbitmq.com/docs/definitions), one object on each line.
 public enum DefinitionsFile {
-    /// - Parameter version: the broker's version; nil for only definitions that every version accepts.
+    /// Returns the content of the file.
+    ///
+    /// - Parameter version: the broker's version; nil to include only definitions that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, version: BrokerVersion?, includesPolicies: Bool = true
     ) -> String {

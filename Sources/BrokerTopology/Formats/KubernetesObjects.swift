@@ -3,7 +3,8 @@ import JSON
 /// The topology and its users as objects of RabbitMQ's messaging topology operator
 /// (https://www.rabbitmq.com/kubernetes/operator/using-topology-operator), for `kubectl apply -f -`.
 public struct KubernetesObjects {
-    /// The maximum length of a label without its number, in characters. Kubernetes allows 253 characters.
+    /// The maximum length of an object's name in Kubernetes, in characters, without the number that makes the name
+    /// unique. Kubernetes allows 253 characters.
     private static let nameLengthMax = 230
 
     private let cluster: String
@@ -16,10 +17,12 @@ public struct KubernetesObjects {
         self.virtualHost = virtualHost
     }
 
+    /// Returns all objects as YAML documents.
+    ///
     /// - Parameters:
     ///   - user: the user of a worker.
     ///   - cluster: the `RabbitmqCluster` to which the objects belong.
-    ///   - version: the broker's version; nil for only objects that every version accepts.
+    ///   - version: the broker's version; nil to include only objects that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, cluster: String, version: BrokerVersion?
     ) -> String {

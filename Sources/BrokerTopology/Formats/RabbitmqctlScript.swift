@@ -3,9 +3,11 @@ import Text
 
 /// The topology as a shell script for a machine with `rabbitmqctl` access to a node. The script can run repeatedly.
 public enum RabbitmqctlScript {
+    /// Returns the script.
+    ///
     /// - Parameters:
     ///   - user: the user of a worker.
-    ///   - version: the broker's version; nil for only definitions that every version accepts.
+    ///   - version: the broker's version; nil to include only definitions that every version accepts.
     public static func text(
         _ topology: Topology, virtualHost: String, user: String, version: BrokerVersion?
     ) -> String {

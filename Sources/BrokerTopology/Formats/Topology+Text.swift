@@ -3,7 +3,7 @@ extension Topology.Binding {
     /// The binding as text, such as `push.requests to push.requests by #`.
     public var text: String { "\(shownDestination) to \(exchange)\(keyText)" }
 
-    /// The name of the destination, after `exchange ` unless it is a queue.
+    /// The name of the destination, with the prefix `exchange ` if the destination is an exchange.
     public var shownDestination: String {
         switch kind {
         case .queue: destination
@@ -14,7 +14,7 @@ extension Topology.Binding {
     /// The binding's condition: a routing key, or headers.
     public var shownKey: String { arguments.isEmpty ? routingKey : arguments.text }
 
-    /// ` by ` and the condition; empty if the binding matches every message.
+    /// ` by ` and the condition; empty if the binding has no condition.
     public var keyText: String { shownKey.isEmpty ? "" : " by \(shownKey)" }
 }
 

@@ -42,6 +42,8 @@ public struct TopologyNames: Sendable, Hashable {
     /// The word after the prefix in the name of a wait queue.
     public static let waitWord = "wait"
 
+    /// Creates the names of a topology.
+    ///
     /// - Parameters:
     ///   - requestQueues: the request queues; if empty, `<prefix>.requests`.
     ///   - shards: the number of shards by request queue, 1 to ``shardsMax``; 1 if missing.

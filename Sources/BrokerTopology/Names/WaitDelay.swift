@@ -10,10 +10,10 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
     /// The longest delay, which is one day. An older notification is obsolete.
     public static let secondsMax = 86_400
 
-    /// The number of wait queues of one delay, whose times differ slightly. A lane chooses a queue at random, so the
-    /// requests of a burst return at different times.
+    /// The number of wait queues of one delay. The times of these queues differ slightly. A lane chooses a queue at
+    /// random, so the requests of a burst return at different times.
     public static let siblings = 3
-    /// The extra wait of each sibling over the previous one, in hundredths of the delay.
+    /// The extra wait of each sibling over the previous one, in percent of the delay.
     private static let siblingStepPercent: Int64 = 12
 
     public static let defaults = [5, 30, 120, 600, 900, 3600].map { WaitDelay(seconds: $0) }
@@ -29,8 +29,8 @@ public struct WaitDelay: Sendable, Hashable, Comparable {
             }
     }
 
-    /// Returns the time to live in a sibling's queue. No version may change the value for a name, because the arguments
-    /// of an existing queue cannot be changed.
+    /// Returns the time to live in a sibling's queue, in milliseconds. No version may change the value for a name,
+    /// because the arguments of an existing queue cannot be changed.
     ///
     /// - Parameter sibling: 0 to `siblings - 1`.
     public func milliseconds(sibling: Int) -> Int64 {

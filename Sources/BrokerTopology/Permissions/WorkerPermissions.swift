@@ -4,8 +4,8 @@ public struct WorkerPermissions: Sendable {
     /// The exchanges to which a worker publishes. The name of the default exchange is empty.
     public let writtenExchanges: [String]
     public let readQueues: [String]
-    /// The write permission: a regular expression that matches `writtenExchanges`. One pattern covers all exchanges that
-    /// lead to wait queues.
+    /// The write permission: a regular expression that matches `writtenExchanges`. One pattern covers all exchanges
+    /// that lead to wait queues.
     public let write: String
     /// The read permission: a regular expression that matches `readQueues`. A queue and its shards share a pattern.
     public let read: String

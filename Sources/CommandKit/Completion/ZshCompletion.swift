@@ -70,7 +70,8 @@ struct ZshCompletion {
         }.joined()
     }
 
-    /// Returns a case that completes the arguments after the words of the command, which then count as one word.
+    /// Returns a case that completes the arguments of a command. In the case, the words of the command count as one
+    /// word.
     private func block(_ command: CommandSyntax) -> String {
         let count = command.path.count
         let pattern = count > 1 ? "'\(command.name)'" : "'\(command.name) '*"

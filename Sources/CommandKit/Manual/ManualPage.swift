@@ -2,7 +2,9 @@
 struct ManualPage {
     let program: Program
 
-    /// - Parameter command: name of a command. For any other text, returns the program's page.
+    /// Returns the manual page of a command or of the program.
+    ///
+    /// - Parameter command: the name of a command; any other text for the program.
     func text(for command: String) -> String {
         guard let command = program.shownCommands.first(where: { $0.name == command }) else { return overview }
         let options = program.sections(of: command, helpOfHelp: program.helpOfHelp).map { section in

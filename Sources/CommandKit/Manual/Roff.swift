@@ -1,7 +1,7 @@
 /// The markup language of manual pages.
 enum Roff {
-    /// Escapes characters that roff interprets: backslashes, hyphens, quotes, a dot at the beginning of a line, and
-    /// characters outside ASCII.
+    /// Escapes characters that roff interprets: backslashes, hyphens, quotes, backticks, carets, tildes, a dot at the
+    /// beginning of the text, and characters outside ASCII.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

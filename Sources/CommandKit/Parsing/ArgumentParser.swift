@@ -1,15 +1,15 @@
 import Text
 
-/// A parser of command lines, by the syntax of a program's commands.
+/// A parser of command lines. The syntax of a program's commands determines the valid arguments.
 ///
 /// `--name value` and `--name=value` are equivalent, `--` ends the options, and a single `-` is an operand. `--help`,
-/// `-h` and `--version` take precedence over all other arguments.
+/// `-h` and `--version` before a `--` take precedence over all other arguments.
 struct ArgumentParser: Sendable {
     enum Result: Equatable {
-        /// Help for a command or for all commands with this first word; empty for the program.
+        /// Help for a topic: a command, the first word of several commands, or an empty text for the program.
         case help(topic: String)
         case version
-        /// Manual page of a command; empty for the program.
+        /// The manual page of a command; an empty name means the program.
         case manual(command: String)
         case completion(CompletionShell)
         case command(ParsedArguments)
@@ -26,6 +26,8 @@ struct ArgumentParser: Sendable {
         self.defaults = defaults
     }
 
+    /// Parses a command line.
+    ///
     /// - Parameter arguments: the arguments without the program's name.
     func parse(_ arguments: [String]) throws(UsageError) -> Result {
         let arguments = withoutAbbreviation(arguments)

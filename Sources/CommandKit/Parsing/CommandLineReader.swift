@@ -61,7 +61,8 @@ struct CommandLineReader {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 
-    /// Returns the next argument; nil if the argument is an option. In `--config --json`, the value is missing.
+    /// Returns the next argument; nil if no argument follows, or if it is an option. In `--config --json`, the value
+    /// is missing.
     private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
         guard let next = rest.first, !next.hasPrefix("--") else { return nil }
         return rest.popFirst()
@@ -69,6 +70,8 @@ struct CommandLineReader {
 }
 
 extension ValueSyntax {
+    /// Checks whether the value is one of the allowed words.
+    ///
     /// - Parameter subject: the option or command with which the error begins.
     func check(_ value: String, of subject: String) throws(UsageError) {
         guard let words, !words.contains(value) else { return }

@@ -25,6 +25,8 @@ package struct ParsedArguments: Sendable, Equatable {
         options[option].flatMap { Word(rawValue: $0) }
     }
 
+    /// Returns the integer value of an option; nil without the option.
+    ///
     /// - Parameter limit: maximum; the minimum is 1.
     package func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
         try integer(option, in: 1...limit)

@@ -25,6 +25,8 @@ package struct OptionSyntax: Sendable {
     /// Whether help, manual page and completion scripts omit the option.
     package let isHidden: Bool
 
+    /// Creates the syntax of an option.
+    ///
     /// - Parameter values: the allowed values; nil for files if the placeholder is `FILE`, otherwise for any text.
     package init(
         name: String, value: String? = nil, help: String, isRequired: Bool = false, isAdvisory: Bool = false,

@@ -1,4 +1,4 @@
-/// Options that every program has: each prints a text and exits.
+/// Options that print a text and exit. Every program has `--help` and `--version`.
 extension Program {
     /// Explanation of `--help`.
     var helpOfHelp: String { onlyCommand == nil ? "print help; after a command: help on the command" : "print help" }
@@ -7,7 +7,7 @@ extension Program {
     var standardOptions: [OptionSyntax] { standardOptions(helpOfHelp) }
 
     private func standardOptions(_ helpOfHelp: String) -> [OptionSyntax] {
-        let later = onlyCommand == nil ? "; after a command: of the command" : ""
+        let later = onlyCommand == nil ? "; after a command: the page of the command" : ""
         let documents = [
             OptionSyntax(name: "manual", help: "print the manual page in roff\(later)"),
             OptionSyntax(

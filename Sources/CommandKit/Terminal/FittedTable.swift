@@ -2,13 +2,15 @@ import Text
 
 /// A table that fits a window. If the window is too narrow, columns are narrowed or omitted in a given order.
 package struct FittedTable {
-    /// The width to which a column may be narrowed; 0 if the column may be omitted.
+    /// A column, with the width to which it may be narrowed; 0 if the column may be omitted.
     package typealias Economy = (title: String, widthMin: Int)
 
     private let shown: [(index: Int, width: Int)]
     private let isCut: Bool
     private let table: TextTable
 
+    /// Creates a table for a window.
+    ///
     /// - Parameter width: columns of the window; nil for no limit.
     package init(titles: [String], fitting rows: [[String]], width: Int?, _ economies: [Economy]) {
         let whole = TextTable(titles: titles, fitting: rows)
@@ -23,6 +25,8 @@ package struct FittedTable {
         table = TextTable(columns: shown.map { TextTable.Column(title: titles[$0.index], width: $0.width) })
     }
 
+    /// Narrows or omits columns, in the given order, until the table fits.
+    ///
     /// - Parameter widths: widths of the columns, which are separated by two spaces; nil for an omitted column.
     package static func shrink(_ widths: inout [Int?], to width: Int?, _ economies: [(column: Int, widthMin: Int)]) {
         for (column, widthMin) in economies {

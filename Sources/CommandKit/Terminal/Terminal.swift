@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import Text
 
-/// Standard output and standard error of a command.
+/// Standard output or standard error of a command.
 package struct Terminal: Sendable {
     private let descriptor: Int32
-    /// Whether colors are enabled: on a terminal if `NO_COLOR` is not set (https://no-color.org).
+    /// Whether colors are enabled: on a terminal other than `dumb`, unless `NO_COLOR` is set (https://no-color.org).
     package let hasColors: Bool
 
     package static let output = Terminal(STDOUT_FILENO)
@@ -40,7 +40,7 @@ package struct Terminal: Sendable {
         return Window(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Columns of the terminal; the default of a wide terminal if the size is unknown.
+    /// The width of the terminal in columns; 150, as on a wide terminal, if the size is unknown.
     package var width: Int { window?.columns ?? 150 }
 
     /// Writes a line. Blocks while the reader is slow.
@@ -49,7 +49,7 @@ package struct Terminal: Sendable {
     @discardableResult
     package func line(_ text: String) -> Bool { write(text + "\n") }
 
-    /// Writes a line of JSON. On a terminal, removes control characters in foreign text.
+    /// Writes a line of JSON. On a terminal, replaces control characters, because the text may come from others.
     @discardableResult
     package func json(_ text: String) -> Bool { write(jsonLine(text)) }
 

@@ -10,8 +10,8 @@
 /// value      = text | number | duration | "true" | "false" | "null"
 /// ```
 ///
-/// A missing value equals only `null`, and no ordering comparison with it is true. A field without a comparison is true
-/// if its value is `true`.
+/// A missing value equals only `null`. An ordering comparison with a missing value is false. A field without a
+/// comparison is true if its value is `true`.
 package indirect enum Filter: Equatable, Sendable {
     case any([Filter])
     case all([Filter])
@@ -30,12 +30,16 @@ package indirect enum Filter: Equatable, Sendable {
         case startsWith
     }
 
+    /// Parses a filter.
+    ///
     /// - Throws: the mistake and its position.
     package init(_ text: String) throws(FilterError) {
         var parser = FilterParser(try FilterLexer.tokens(of: text))
         self = try parser.filter()
     }
 
+    /// Returns whether a dead letter matches.
+    ///
     /// - Parameter value: returns the value of a field.
     package func matches(_ value: (FilterField) -> FilterValue) -> Bool {
         switch self {

@@ -4,7 +4,7 @@ import Text
 package enum FilterField: Equatable, Sendable {
     case known(Known)
     case header(String)
-    /// Names and indices from the body's root.
+    /// A path of names and indices that begins at the body's root.
     case body([Step])
 
     package enum Step: Equatable, Sendable {

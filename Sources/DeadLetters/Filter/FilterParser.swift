@@ -9,6 +9,8 @@ struct FilterParser {
     private var place = 0
     private var depth = 0
 
+    /// Creates a parser.
+    ///
     /// - Parameter tokens: the tokens of a filter. The last token must be `end`.
     init(_ tokens: [FilterToken]) { self.tokens = tokens }
 

@@ -6,6 +6,6 @@ package enum FilterValue: Equatable, Sendable {
     case boolean(Bool)
     /// A field that does not exist or is null.
     case missing
-    /// An object or array, which equals nothing.
+    /// A value that a filter cannot compare, such as an object or array.
     case other
 }

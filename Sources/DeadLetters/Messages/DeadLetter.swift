@@ -16,7 +16,7 @@ package struct DeadLetter: Sendable {
     package var outcome: String?
     /// The failure as a sentence.
     package var reason: String?
-    /// JSON pointer into the body.
+    /// The JSON pointer to the mistake in the body.
     package var path: String?
     package var status: Int64?
     package var attempts: Int64?
@@ -28,7 +28,9 @@ package struct DeadLetter: Sendable {
     package var failedAt: Int64?
     package var bodyBytes: Int
 
-    /// - Parameter bodyBytes: size of a body that was not kept.
+    /// Reads a dead letter from a message.
+    ///
+    /// - Parameter bodyBytes: the size of a body that was not kept; nil if the message has its body.
     package init(_ copy: RepublishableMessage, bodyBytes: Int? = nil) {
         let headers = copy.headers
         func text(_ name: String) -> String? { headers[name]?.stringValue }

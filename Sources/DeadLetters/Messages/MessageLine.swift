@@ -7,7 +7,8 @@ package import JSON
 /// byte.
 ///
 /// A UTF-8 body is the member `body`; any other body is `body_base64`. Header values that are strings, integers,
-/// booleans, null and arrays are JSON values. A value of another type is an object with one member that names the type.
+/// booleans, null or arrays are JSON values. A value of another type is an object with one member that names the
+/// type.
 package enum MessageLine {
     /// Maximum length of a line in bytes.
     package static let bytesMax = 128 << 20
@@ -32,7 +33,7 @@ package enum MessageLine {
             json.key(name)
             json.string(text)
         }
-        // Larger numbers exceed the common range of JSON readers, and are not realistic times.
+        // Clamp the time, because many JSON readers accept no larger numbers. No realistic time is larger.
         if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
         if let priority = copy.priority { json.member("priority", Int64(priority)) }
         json.endObject()
@@ -87,6 +88,8 @@ package enum MessageLine {
         }
     }
 
+    /// Parses a line.
+    ///
     /// - Throws: the mistake in the line.
     package static func message(_ line: [UInt8]) throws(Mistake) -> RepublishableMessage {
         let document: JSONDocument

@@ -8,7 +8,7 @@ package enum MessageSource: Equatable, Sendable {
     /// Requests that wait for their next attempt.
     case waits
 
-    /// The command, also the name of its connections in RabbitMQ's management.
+    /// The command. Its connections have the same name in RabbitMQ's management UI.
     package var command: String {
         switch self {
         case .deadLetters: "martlet dead-letters"
@@ -78,8 +78,8 @@ package enum MessageSource: Equatable, Sendable {
         }
     }
 
-    /// Returns the exchange that routes a message to its queue again by its routing key; nil for the default
-    /// exchange.
+    /// Returns the exchange that routes a message with its original routing key to its queue again; nil if the
+    /// message must be published to the queue through the default exchange.
     func renewalExchange(_ names: TopologyNames) -> String? {
         switch self {
         case .unrouted: names.unroutedExchange

@@ -11,6 +11,8 @@ package enum RedriveMessage {
         MessageHeaderName.editedFrom,
     ])
 
+    /// Returns the request for a queue.
+    ///
     /// - Parameter resetsAttempts: whether to reset attempts to 0.
     package static func make(
         of copy: RepublishableMessage, _ letter: DeadLetter, to queue: String, resetsAttempts: Bool

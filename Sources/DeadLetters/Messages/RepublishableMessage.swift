@@ -3,8 +3,8 @@ package import Delivery
 
 /// The parts of a message that are published again: body, properties and headers.
 ///
-/// The expiration is omitted, because the broker would drop the new message. The user ID is omitted, because the
-/// broker accepts only the user of the connection (https://www.rabbitmq.com/docs/validated-user-id).
+/// The expiration is omitted, because the broker would drop the new message after this time. The user ID is omitted,
+/// because the broker accepts only the user of the connection (https://www.rabbitmq.com/docs/validated-user-id).
 package struct RepublishableMessage: Equatable, Sendable {
     package var body: [UInt8]
     package var messageID: String?
@@ -17,7 +17,7 @@ package struct RepublishableMessage: Equatable, Sendable {
     /// Seconds since 1970-01-01 UTC.
     package var timestampSeconds: UInt64?
     package var priority: UInt8?
-    /// The headers, except the headers that the broker sets at each delivery, and CC and BCC, which would route the
+    /// The headers, except CC, BCC and the headers that the broker sets at each delivery. CC and BCC would route the
     /// new message to further queues.
     package var headers = FieldTable()
     /// The trusted source of the origin headers.
@@ -46,7 +46,8 @@ package struct RepublishableMessage: Equatable, Sendable {
 
     private static let headersLeftOut = ["x-delivery-count", "x-acquired-count", "CC", "BCC"]
 
-    /// Returns the message for a queue. A message from a file may contain any header.
+    /// Returns the message for a queue. Filters the headers again, because a message from a file may contain any
+    /// header.
     ///
     /// If the provenance is known, the message carries the user ID of its publisher, which preserves the provenance.
     /// If the provenance is the broker, a worker's provenance headers are omitted, because the user ID would make the

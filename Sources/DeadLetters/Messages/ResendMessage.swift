@@ -1,10 +1,10 @@
 package import AMQP
 package import BrokerTopology
 
-/// A message that publishes an unrouted result or a waiting request again.
+/// The messages with which unrouted results and waiting requests are published again.
 package enum ResendMessage {
     package enum Refusal: Error, Equatable {
-        /// An exchange that the topology does not route to the queue.
+        /// An exchange that does not lead to the queue in this topology.
         case foreignExchange(String)
         /// A queue that is not a request queue of the topology.
         case unknownRequestQueue(String)
@@ -31,8 +31,8 @@ package enum ResendMessage {
         return result
     }
 
-    /// Returns the request for its request queue, which is its routing key. Keeps the wait headers, so that a worker
-    /// recognizes a duplicate.
+    /// Returns the request for its request queue. The routing key of the message is the name of this queue. Keeps the
+    /// wait headers, so that a worker recognizes a duplicate.
     package static func request(_ message: IncomingMessage, _ copy: RepublishableMessage, _ names: TopologyNames)
         throws(Refusal)
         -> OutgoingMessage

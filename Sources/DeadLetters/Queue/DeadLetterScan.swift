@@ -3,8 +3,8 @@ import BrokerTopology
 package import Configuration
 package import EventLoop
 
-/// One pass through a queue, from its head to its end at the start of the scan. The comments about dead letters
-/// also apply to unrouted results and waiting requests.
+/// One pass through a queue, from its head to the message that was the last one when the scan started. The comments
+/// about dead letters also apply to unrouted results and waiting requests.
 ///
 /// The scan consumes with a prefetch window and holds all unacknowledged messages until `close`. Closing the channel
 /// requeues them together, in their order, in front of newer messages. Up to RabbitMQ 4.2, each requeue counts as a
@@ -62,7 +62,7 @@ package final class DeadLetterScan {
     package private(set) var acknowledgedCount = 0
     private var arrivedCount = 0
     package private(set) var end: End?
-    /// Held messages in processing, which will be acknowledged.
+    /// Held messages that the caller is publishing. The caller acknowledges a message if its publish succeeds.
     package var takenCount = 0
 
     package let loop: EventLoop
@@ -94,7 +94,7 @@ package final class DeadLetterScan {
     /// Whether the caller has read every message of the queue. False if other consumers may hold messages.
     package var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
-    /// Whether received, unread messages are requeued.
+    /// Whether the scan ended early and requeues received, unread messages.
     package var isCutShort: Bool {
         switch end {
         case nil, .complete, .windowFull: false
@@ -102,9 +102,11 @@ package final class DeadLetterScan {
         }
     }
 
+    /// Creates a scan. `open` starts it.
+    ///
     /// - Parameters:
     ///   - connectionHandler: receives the status of the control connection.
-    ///   - publisherHandler: receives a refused user ID.
+    ///   - publisherHandler: receives the broker's refusal of a user ID.
     package init(
         of queue: String, _ source: MessageSource, _ connector: BrokerConnector, on loop: EventLoop,
         _ interruption: Interruption, deliveryLimit: Int?, window: Int = windowMax,
@@ -206,7 +208,7 @@ package final class DeadLetterScan {
         consumer.acknowledge(tag)
     }
 
-    /// Returns whether the channel of a delivery is still open, so that an acknowledgement reaches the broker.
+    /// Returns whether the channel of a delivery is still open, so that an acknowledgment reaches the broker.
     package func holds(_ tag: DeliveryTag) -> Bool { consumer.holds(tag) }
 
     package func stop(_ reason: End = .enough) { finish(reason) }
@@ -239,7 +241,7 @@ package final class DeadLetterScan {
         return isSettled
     }
 
-    /// Waits until the broker has applied all acknowledgements. The broker's reply follows all messages in flight,
+    /// Waits until the broker has applied all acknowledgments. The broker's reply follows all messages in flight,
     /// possibly the whole queue. The wait continues while messages arrive.
     private func waitUntilSettled() async -> Bool {
         var before: Int
@@ -292,7 +294,7 @@ package final class DeadLetterScan {
         if !isCutShort, reason != .enough { end = reason }
         end = end ?? reason
         switch reason {
-        // The reply to a later `basic.cancel` confirms the acknowledgements.
+        // The reply to a later `basic.cancel` confirms the acknowledgments.
         case .complete, .enough: break
         case .windowFull, .tooLong, .interrupted, .lost, .worn: consumer.pause()
         }

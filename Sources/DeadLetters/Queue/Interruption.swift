@@ -1,8 +1,9 @@
 package import EventLoop
 import Glibc
 
-/// The handling of SIGINT, SIGTERM and SIGHUP as requests to stop in order: started work is completed. A second
-/// signal terminates the process immediately. If no work has started, the first signal also terminates the process.
+/// The handling of SIGINT, SIGTERM and SIGHUP as requests for an orderly stop: work that has started is completed. A
+/// second signal terminates the process immediately. If no work has started, the first signal also terminates the
+/// process.
 public final class Interruption {
     package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -14,7 +15,7 @@ public final class Interruption {
 
     /// The first signal; nil without one.
     package private(set) var signal: Signal?
-    /// Whether started work must be completed. Until then, the first signal terminates the process.
+    /// Whether work has started that must be completed. If not, the first signal terminates the process.
     package var hasBegun = false
     /// Handlers of started work, outermost first.
     private var handlers: [InterruptionHandler] = []

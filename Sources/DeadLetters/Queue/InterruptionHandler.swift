@@ -2,6 +2,8 @@
 open class InterruptionHandler {
     public init() {}
 
+    /// Handles the first signal.
+    ///
     /// - Parameter signal: determines the exit status after the command has completed.
     open func interrupted(_ signal: Interruption.Signal) {}
 }

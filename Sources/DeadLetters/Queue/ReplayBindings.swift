@@ -13,7 +13,7 @@ package struct ReplayBindings {
         self.ofUnrouted = ofUnrouted
     }
 
-    /// Returns the reason against a replay, with a remedy; nil if results can be replayed.
+    /// Returns the reason why results cannot be replayed, with a remedy; nil if they can be replayed.
     package func obstacle(_ names: TopologyNames) -> String? {
         let watching = ofResults.compactMap(\.queue).first { $0.hasPrefix(names.watchQueuePrefix) }
         if let watching {

@@ -1,4 +1,4 @@
-/// A limit of concurrent publishes, each of which is a task of a group.
+/// A limit on the number of concurrent publishes. Each publish is a task of a group.
 package struct PublishWindow {
     /// Maximum number of unconfirmed messages.
     private static let inFlightMax = 256

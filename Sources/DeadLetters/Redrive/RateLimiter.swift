@@ -2,7 +2,7 @@ package import EventLoop
 
 /// A rate limit that spreads messages evenly over each second.
 package struct RateLimiter {
-    /// The maximum delay that later messages compensate.
+    /// The maximum delay for which later messages compensate.
     private static let burst = Duration.milliseconds(50)
 
     private let interval: Duration

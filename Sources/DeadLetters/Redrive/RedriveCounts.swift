@@ -41,8 +41,10 @@ package struct RedriveCounts: Equatable, Sendable {
     /// Maximum number of reasons in the text.
     private static let reasonsMax = 5
 
+    /// Counts a message that a worker would refuse again.
+    ///
     /// - Parameters:
-    ///   - reason: class and code of a dead letter.
+    ///   - reason: class and code of the refusal.
     ///   - id: nil if the body cannot be edited.
     package mutating func refuse(_ reason: String, _ id: String?) {
         invalid += 1

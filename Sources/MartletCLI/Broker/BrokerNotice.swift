@@ -20,7 +20,7 @@ struct BrokerNotice {
     private var cause: String?
     private var reported: [String?] = []
 
-    /// Whether a call of `due(now:)` may return a line later.
+    /// Whether a later call of `due(now:)` may return a line.
     var isWaiting: Bool { since != nil }
 
     mutating func changed(to state: BrokerStatus, now: Now) -> Line? {

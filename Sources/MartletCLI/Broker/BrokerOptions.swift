@@ -3,9 +3,9 @@ import CommandKit
 /// The broker of a command. A command also works without a configuration file.
 struct BrokerOptions: Equatable, Sendable {
     var configPath: String?
-    /// URL of the broker without a configuration file. The URL may contain `${NAME}`.
+    /// The URL of the broker if no configuration file is used. The URL may contain `${NAME}`.
     var url = "amqp://127.0.0.1:5672"
-    /// Prefix of all names at the broker without a configuration file.
+    /// The prefix of all names at the broker if no configuration file is used.
     var prefix = "push"
 }
 

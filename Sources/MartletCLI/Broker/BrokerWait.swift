@@ -26,7 +26,7 @@ final class BrokerWait: SessionHandler {
         return wait
     }
 
-    /// Stops all output, once the connection is open.
+    /// Stops all output. Call this function once the connection is open.
     func end() { isEnded = true }
 
     override func statusChanged(_ status: BrokerStatus) {

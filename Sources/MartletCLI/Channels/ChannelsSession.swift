@@ -8,7 +8,7 @@ import EventLoop
 import JSON
 import Text
 
-/// The management of an app's broadcast channels, which prints the responses of APNs.
+/// A session that manages an app's broadcast channels and prints the responses of APNs.
 struct ChannelsSession: Sendable {
     let options: ChannelCommandOptions
 

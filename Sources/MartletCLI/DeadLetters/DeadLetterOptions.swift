@@ -18,7 +18,8 @@ struct DeadLetterOptions: Equatable, Sendable {
     var source = MessageSource.deadLetters
     var broker = BrokerOptions()
     var ids: [String] = []
-    /// Operand of `export` and `import`, or `--export` of `drop`. `-` is standard output or input, except for `drop`.
+    /// The operand of `export` and `import`, or the value of `--export` of `drop`. `-` is standard output or input,
+    /// except for `drop`.
     var file = ""
     /// The text of `--where`.
     var filter: String?
@@ -65,8 +66,9 @@ extension DeadLetterOptions {
 
     /// Maximum number of messages that one scan holds.
     ///
-    /// A request does not return to its request queue when its delay expires while the scan holds it. Without a
-    /// filter, a scan of a wait queue therefore holds only as many requests as the rate allows within a second.
+    /// While the scan holds a request, the request does not return to its request queue, even if its delay expires.
+    /// Without a filter, a scan of a wait queue therefore holds only as many requests as the rate allows within a
+    /// second.
     var scanWindow: Int {
         guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
             return DeadLetterScan.windowMax
@@ -80,7 +82,7 @@ extension DeadLetterOptions {
         var words = [commands.completed("\(source.command) \(word)")]
         if firstLine > 1 { words.append("--from-line \(firstLine)") }
         if redrives { words.append("--redrive") }
-        // A filter with a shortened device token would match other messages.
+        // A filter with a shortened device token would not match the same messages.
         if let filter {
             words.append("--where \(DeadLetterText.operand(filter) == filter ? Shell.word(filter) : "FILTER")")
         }
@@ -99,7 +101,7 @@ extension DeadLetterOptions {
         return (words + operands.map { Shell.word($0) }).joined(separator: " ")
     }
 
-    /// Returns `martlet dead-letters edit` for one of the chosen dead letters.
+    /// Returns the options of `martlet dead-letters edit` for one of the chosen dead letters.
     func edit(_ id: String) -> DeadLetterOptions {
         var options = DeadLetterOptions(action: .edit)
         (options.broker, options.filter, options.target, options.ids) = (broker, filter, target, [id])

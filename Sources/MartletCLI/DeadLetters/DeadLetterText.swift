@@ -14,6 +14,8 @@ enum DeadLetterText {
         ("REASON", 24), ("APP", 12), ("REASON", 0), ("CLASS", 0), ("APP", 0), ("CODE", 16), ("AGE", 0), ("ID", 9),
     ]
 
+    /// Returns a table with one row for each dead letter.
+    ///
     /// - Parameter width: columns of the window; nil for no limit.
     static func table(
         _ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64, width: Int? = nil
@@ -30,6 +32,8 @@ enum DeadLetterText {
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
+    /// Returns a table with one row for each group, and a line with the number of messages.
+    ///
     /// - Parameter isComplete: whether the scan read the whole queue, or as many messages as the options request.
     static func table(
         _ groups: DeadLetterGroups, of seen: Int, in place: String, _ source: MessageSource = .deadLetters,

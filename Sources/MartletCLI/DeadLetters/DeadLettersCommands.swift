@@ -27,7 +27,8 @@ struct DeadLettersListCommand: MessageQueueCommand {
         summary: "List dead letters, oldest first.",
         discussion: DeadLettersText.scanning,
         options: .broker + [
-            .filter, .limit("maximum number (default: \(DeadLetterOptions.listedDefault))"), .reveal, .deliveryLimit,
+            .filter, .limit("maximum number of dead letters (default: \(DeadLetterOptions.listedDefault))"), .reveal,
+            .deliveryLimit,
             .json,
         ])
 
@@ -44,7 +45,7 @@ struct DeadLettersListCommand: MessageQueueCommand {
 struct DeadLettersShowCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["dead-letters", "show"],
-        summary: "Show a complete dead letter: reason, headers, body.",
+        summary: "Show complete dead letters: reason, headers, body.",
         discussion: """
             Of dead letters with the same ID, reason and body, print the first and count the others. With --json, print
             each of them.
@@ -67,7 +68,7 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         path: ["dead-letters", "redrive"],
         summary: "Send dead letters to their request queues again.",
         discussion: """
-            Send the dead letters with an ID or that match --where; with --all, send every dead letter. Without ID, --where
+            Send the dead letters that have an ID or match --where; with --all, send every dead letter. Without ID, --where
             and --limit, ask for confirmation on a terminal after a dry run; elsewhere, require --all or --yes. Start with
             --dry-run, then with --limit 10. A dead letter that a worker would refuse stays in the queue and is counted.
             The others are published, and removed once the broker has confirmed them. The command may be stopped at any
@@ -79,8 +80,8 @@ struct DeadLettersRedriveCommand: MessageQueueCommand {
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
             .filter, OptionSyntax(name: "all", help: "send every dead letter without confirmation"),
-            .limit("maximum number to send"),
-            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
+            .limit("maximum number of dead letters to send"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
             OptionSyntax(name: "dry-run", help: "only print what would be sent"),
             OptionSyntax(name: "to", value: "QUEUE", help: "destination queue (default: the original request queue)"),
             OptionSyntax(name: "reset-attempts", help: "reset attempts to 0"),
@@ -108,7 +109,7 @@ struct DeadLettersExportCommand: MessageQueueCommand {
             \(DeadLettersText.filters)
             """,
         operands: "FILE",
-        options: .broker + [.filter, .limit("maximum number"), .deliveryLimit, .json])
+        options: .broker + [.filter, .limit("maximum number of dead letters"), .deliveryLimit, .json])
 
     let options: DeadLetterOptions
 
@@ -134,7 +135,7 @@ struct DeadLettersImportCommand: MessageQueueCommand {
         operands: "FILE",
         options: .broker + [
             OptionSyntax(name: "from-line", value: "N", help: "first line to import (default: 1)"),
-            OptionSyntax(name: "redrive", help: "send each to its original request queue"),
+            OptionSyntax(name: "redrive", help: "send each dead letter to its original request queue"),
             OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: destination queue"),
             OptionSyntax(name: "reset-attempts", help: "with --redrive: reset attempts to 0"),
             .json,
@@ -193,7 +194,7 @@ struct DeadLettersDropCommand: MessageQueueCommand {
         operands: "[ID…]", operandValues: .text,
         options: .broker + [
             OptionSyntax(name: "export", value: "FILE", help: "new file for the dead letters"),
-            .filter, .limit("maximum number"),
+            .filter, .limit("maximum number of dead letters"),
             .yes, .deliveryLimit, .json,
         ])
 

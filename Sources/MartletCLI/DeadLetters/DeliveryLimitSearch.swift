@@ -5,7 +5,8 @@ import DeadLetters
 import Text
 
 extension DeadLetterOptions {
-    /// Sets the delivery limit to the queue's limit, if no option sets it and the management API shows it. Blocks.
+    /// Sets `deliveryLimit` to the queue's limit if the management API shows the limit and no option sets one.
+    /// Blocks.
     ///
     /// - Returns: false, after an error line, if the limit allows no scan or is lower than the option's value.
     mutating func readDeliveryLimit(of queue: String, _ management: ManagementAccess) -> Bool {

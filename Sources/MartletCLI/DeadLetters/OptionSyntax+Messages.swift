@@ -14,9 +14,13 @@ extension OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)
     }
 
+    /// Returns the option that determines the groups.
+    ///
     /// - Parameter standard: the default groups.
     static func groupedBy(_ standard: String) -> OptionSyntax {
-        OptionSyntax(name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list) (default: \(standard))")
+        OptionSyntax(
+            name: "by", value: "KEYS",
+            help: "comma-separated keys of the groups: \(DeadLetterGroups.Key.list) (default: \(standard))")
     }
 }
 
@@ -26,8 +30,8 @@ extension [OptionSyntax] {
     /// - Parameter all: the help of `--all`.
     static func resending(_ all: String) -> [OptionSyntax] {
         [
-            OptionSyntax(name: "all", help: all), .limit("maximum number"),
-            OptionSyntax(name: "rate", value: "N/s", help: "maximum number per second"),
+            OptionSyntax(name: "all", help: all), .limit("maximum number of messages"),
+            OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
             OptionSyntax(name: "dry-run", help: "only count what would be published"), .yes,
         ]
     }

@@ -2,10 +2,10 @@ import APNS
 import APNSProtocol
 import EventLoop
 
-/// The result of a test push to a nonexistent device or channel: the state of the network path, the credential and the
-/// app.
+/// The result of a test push to a nonexistent device or channel. It shows whether the network path, the credential
+/// and the app are usable.
 enum APNsFinding: Equatable {
-    /// An accepted credential and topic, with a refused nonexistent device.
+    /// A refusal of only the nonexistent device: APNs accepts the credential and the topic.
     case accepted(String)
     /// The equivalent of `accepted` for a broadcast. It does not show whether the app has enabled broadcasts.
     case broadcastAccepted(String)
@@ -84,7 +84,7 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, "\(place): \(credential) refused (\(reason))",
                 remedy: credential.isKey
-                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and the clock"
+                    ? "check that key_id and team_id match the .p8 file, that the key is not revoked, and that the clock is correct"
                     : "if it has expired or was revoked, create a new one in Apple's developer account")
         case .environment(let reason):
             return .failure(
@@ -104,7 +104,7 @@ enum APNsFinding: Equatable {
                 remedy: "in 20 minutes, run: martlet doctor")
         case .unanswered:
             return .failure(
-                check, "\(place): timed out, with \(credential)",
+                check, "\(place): request with \(credential) timed out",
                 remedy: "run martlet doctor again; if it fails again, check Apple's system status")
         case .failed(let reason):
             return .failure(

@@ -36,6 +36,8 @@ struct DoctorContext: Sendable {
         files = Self.files(of: file, others: sources.versions.keys.sorted(), apns: configuration?.apns)
     }
 
+    /// Returns the files, with the kind of their content.
+    ///
     /// - Parameter others: files that the configuration names and that were read.
     private static func files(
         of file: ConfigurationFile, others: [String], apns: WorkerConfiguration.APNs?

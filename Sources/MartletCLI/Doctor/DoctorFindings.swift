@@ -2,7 +2,7 @@ import EventLoop
 
 /// The lines and the pending endpoints of one check.
 ///
-/// `@unchecked Sendable`: only the loop uses the object.
+/// `@unchecked Sendable`: only the thread of one loop uses the object.
 final class DoctorFindings: @unchecked Sendable {
     private let loop: EventLoop
     private let write: (DoctorLine) -> Void

@@ -5,7 +5,7 @@ import Threads
 
 /// The lookup of a host's addresses with this machine's resolver.
 enum NameLookup {
-    /// Returns the addresses; empty if the name does not exist. Starts a thread, which blocks during the lookup.
+    /// Returns the addresses; empty if the lookup fails. Starts a thread, which blocks during the lookup.
     static func addresses(of endpoint: Endpoint) async -> [String] {
         await DetachedThread.run { find(endpoint.host) }
     }

@@ -55,8 +55,8 @@ struct PauseChange: Equatable, Sendable {
         return try address.request(client, .post, path, scope.query)
     }
 
-    /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns true if no
-    /// worker runs.
+    /// Shows current pauses with their user, reason and duration, then asks for confirmation. Returns the answer;
+    /// true if no worker runs.
     private func confirms(_ workers: [Result<StatusAnswer, StatusError>]) -> Bool {
         guard !workers.isEmpty else { return true }
         for status in workers.compactMap({ try? $0.get().status }) {

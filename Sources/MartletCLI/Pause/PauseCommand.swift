@@ -25,7 +25,7 @@ struct PauseCommand: Command {
 /// The command that ends a pause of ``PauseCommand``.
 struct ResumeCommand: Command {
     static let syntax = CommandSyntax(
-        path: ["resume"], summary: "End a pause of martlet pause.",
+        path: ["resume"], summary: "End a pause that martlet pause began.",
         discussion: "Held requests return within minutes, when their delays in the wait queues expire.",
         options: PauseChange.options)
 

@@ -2,7 +2,7 @@ import CommandKit
 import Configuration
 import Glibc
 
-/// The configuration file of commands without `--config`.
+/// The configuration file that commands use without `--config`.
 enum DefaultConfiguration: Equatable, Sendable {
     case none
     case file(String)
@@ -13,8 +13,8 @@ enum DefaultConfiguration: Equatable, Sendable {
     static let path = "/etc/martlet/martlet.yaml"
     static let help = "default: $\(variable), else \(path)"
 
-    /// Returns the file that the variable names, `.none` if the variable is empty, else the file at ``path`` if it
-    /// exists.
+    /// Returns the file that the variable names, or `.none` if the variable is empty. If the variable is not set,
+    /// returns the file at ``path``: `.none` if it does not exist, and `.unreadable` if it cannot be read.
     ///
     /// - Parameter readError: returns the `errno` of opening a file for reading; 0 if the file is readable.
     static func find(

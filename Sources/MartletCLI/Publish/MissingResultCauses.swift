@@ -3,7 +3,7 @@ import Configuration
 import ControlProtocol
 import Delivery
 
-/// Possible causes of missing results, from the state of queues and workers.
+/// Possible causes of missing results, derived from the status of queues and workers.
 struct MissingResultCauses {
     /// Maximum number of lines. Further lines would hide the first line.
     private static let linesMax = 6

@@ -12,8 +12,8 @@ struct PublishCommand: ConfiguredCommand {
             if there is one, otherwise a new UUID. With --wait, also wait for the results and print them as martlet watch
             does; the exit code is then 0 only if all were accepted. While results are missing, print possible causes as
             the broker and this user's workers on this machine show them: no consumer, a pause, an open breaker. A worker
-            does not push an accepted id again: --new-id gives each request a new one. Requests are not validated before;
-            only unknown keys inside aps cause a warning on standard error.
+            does not push an accepted id again: --new-id gives each request a new one. Requests are published
+            without validation; only unknown keys inside aps cause a warning on standard error.
             """,
         operands: "FILE…",
         options: .broker + [

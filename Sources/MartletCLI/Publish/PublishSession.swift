@@ -57,6 +57,8 @@ struct PublishSession: Sendable {
             id: options.messageID, unixSeconds: unixSeconds)
     }
 
+    /// Publishes the requests one after the other, and prints their outcomes.
+    ///
     /// - Parameter failed: called with the message-id of each request that was certainly not published.
     private func publish(
         _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,

@@ -40,7 +40,7 @@ struct RequestFile: Sendable {
         (try? JSONDocument(body).root).map { UnknownApsKey.all(in: CloudEvent.request(in: $0)) } ?? []
     }
 
-    /// Returns the body with a new id. Returns an unchanged body if the body has no id.
+    /// Returns the body with a new id. Returns the body unchanged if it has no id.
     func withNewID() throws(CryptoError) -> [UInt8] {
         guard let root = (try? JSONDocument(body))?.root,
             let place = (CloudEvent.request(in: root)["id"] ?? root["id"])?.sourceRange
@@ -52,7 +52,7 @@ struct RequestFile: Sendable {
 
     /// Returns a message for the request exchange or a queue.
     ///
-    /// - Parameter id: replaces the id of the body.
+    /// - Parameter id: the message-id; nil for the id of the body, or for a new UUID if the body has no id.
     static func message(
         body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
     ) throws(CryptoError) -> OutgoingMessage {
@@ -76,7 +76,8 @@ struct RequestFile: Sendable {
         return message
     }
 
-    /// Returns the app, so that an operator can bind one queue for each app. Returns `-` if the app cannot be read.
+    /// Returns the app as the routing key, so that an operator can bind one queue for each app. Returns `-` if the
+    /// app cannot be read.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
         return app

@@ -20,6 +20,8 @@ struct ResultLookup: Sendable {
     private let queues: [String]
     private let commands: CommandAdvice
 
+    /// Creates a lookup.
+    ///
     /// - Parameter queue: the queue that the requests are published to; nil for the request exchange, which leads to
     ///   all request queues.
     init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
@@ -28,8 +30,8 @@ struct ResultLookup: Sendable {
         self.commands = commands
     }
 
-    /// Prints each cause once on standard error. The caller cancels the task when all results have arrived or the
-    /// timeout has passed.
+    /// Looks up the causes repeatedly, and prints each cause once on standard error. The caller cancels the task when
+    /// all results have arrived or the timeout has passed.
     func repeatUntilCancelled(on loop: EventLoop) async {
         var printed: Set<String> = []
         var delay = Self.firstDelaySeconds
@@ -51,7 +53,8 @@ struct ResultLookup: Sendable {
         return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
     }
 
-    /// Returns depth and consumers of the queues that the broker shows.
+    /// Returns the depth and consumers of the queues. After an error, returns only the statuses that were read
+    /// before.
     private func statuses(on loop: EventLoop) async -> [QueueStatus] {
         let admin = connector.admin(named: "martlet publish", on: loop, deadlineSeconds: Self.brokerSecondsMax)
         admin.start()

@@ -5,7 +5,8 @@ struct QueueRow: Hashable {
     var name: String
     var messages: Int
     var consumers: Int
-    /// The name and message count of the shard with the most messages; nil for a queue without shards.
+    /// The name and message count of the shard with the most messages; nil for a queue without shards, or if all
+    /// shards are empty.
     var fullest: String?
 
     /// Returns one row per queue. The shards of a queue share a row at the position of the first shard. The shared

@@ -32,7 +32,7 @@ extension WorkerAddress {
     /// Requests the status of the worker.
     ///
     /// - Parameter isNamed: whether the operator named the worker. A socket without a process is then an error.
-    /// - Returns: nil for a socket whose process has ended.
+    /// - Returns: nil for a socket whose process has ended, unless the operator named the worker.
     func status(_ client: HTTPClient, isNamed: Bool) -> Result<StatusAnswer, StatusError>? {
         let answer: HTTPResponse
         do {

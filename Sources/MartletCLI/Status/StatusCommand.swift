@@ -14,7 +14,7 @@ struct StatusCommand: Command {
         discussion: """
             Find the workers of this user by their control sockets. Show for each whether it consumes requests, and if
             not, the reason; its rates during the last interval; held routes; and queue depths. --watch redraws the
-            table until q or Ctrl-C, cut to the window. --json prints the response of each worker to /status on one line.
+            table, cut to the window, until q or Ctrl-C. --json prints the response of each worker to /status on one line.
             Exit code 0: all workers are ready, 1: a worker is not ready, 3: no worker was found, or one is unreachable.
             With --live, exit code 0: every lane of every worker makes progress, 1: a lane is stalled. --live excludes
             --watch, --interval and --json.
@@ -41,15 +41,17 @@ struct StatusCommand: Command {
 
     init(_ parsed: ParsedArguments) throws(UsageError) { self.init(options: try Options(parsed)) }
 
-    /// - Parameter addresses: returns the possible addresses of workers; default: the worker that `options` names, else
-    ///   all of this user.
+    /// Creates the command.
+    ///
+    /// - Parameter addresses: returns the possible addresses of workers; default: the worker that `options` names, or
+    ///   all workers of this user.
     init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
         self.options = options
         self.addresses = addresses ?? { WorkerAddress.all(named: options.worker) }
     }
 
     func run() -> ExitCode {
-        guard !addresses().isEmpty else { return Self.noWorker }
+        guard !addresses().isEmpty else { return Self.reportNoWorker() }
         if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
         let pause = options.watches && Terminal.output.isTerminal ? RedrawPause() : nil
@@ -85,7 +87,7 @@ struct StatusCommand: Command {
     }
 
     /// Requests the status of all workers. Keys and signals interrupt the requests, because an unresponsive worker
-    /// delays the snapshot by seconds.
+    /// may delay the snapshot by seconds.
     private func snapshot(_ pause: RedrawPause?) throws(RedrawPause.End) -> Snapshot {
         guard let pause else { return snapshot() }
         return try pause.value { snapshot() }
@@ -130,7 +132,7 @@ struct StatusCommand: Command {
                     Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 }
             }
-            guard options.watches else { return answers.isEmpty ? Self.noWorker : Self.code(answers) }
+            guard options.watches else { return answers.isEmpty ? Self.reportNoWorker() : Self.code(answers) }
             sleep(UInt32(options.intervalSeconds))
         } while true
     }
@@ -152,12 +154,12 @@ struct StatusCommand: Command {
                 return .unreachable
             }
         }
-        guard !statuses.isEmpty else { return Self.noWorker }
+        guard !statuses.isEmpty else { return Self.reportNoWorker() }
         return statuses.allSatisfy { $0 == 200 } ? .success : .failed
     }
 
-    /// The exit code if no worker was found, after an error line. Sockets without a process count as no worker.
-    private static var noWorker: ExitCode {
+    /// Prints that no worker was found. Returns the exit code.
+    private static func reportNoWorker() -> ExitCode {
         Terminal.error.line(
             "martlet: \(ControlSocket.advice); pass --socket PATH, or --url http://HOST:9780 for a remote worker")
         return .unreachable

@@ -10,7 +10,7 @@ struct StatusTable {
     struct Line {
         var address: String
         var status: Result<WorkerStatus, StatusError>
-        /// Change since the previous snapshot; nil in the first snapshot.
+        /// The change since the previous snapshot; nil if it is unknown, for example because the worker is new.
         var difference: WorkerTotals?
     }
 
@@ -87,7 +87,8 @@ struct StatusTable {
         return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
-    /// Reasons why workers are not ready or unreachable, and lanes of previous configurations that still hold messages.
+    /// Reasons why workers are unreachable or not ready, and lanes of previous configurations that still hold
+    /// messages.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.status {
@@ -190,7 +191,7 @@ private struct HeldRoute {
     var route: String
     var code: String
     var sentence: String
-    /// The time for which the route has been held; nil if the worker does not report the time.
+    /// The time for which the route has been held, in seconds; nil if the worker does not report the time.
     var seconds: Int?
 
     init(_ breaker: WorkerStatus.OpenBreaker) {
@@ -198,6 +199,8 @@ private struct HeldRoute {
         seconds = breaker.secondsOpen
     }
 
+    /// Creates the row of a paused route.
+    ///
     /// - Parameter report: nil if the worker reports only the paused route.
     init(pause: String, _ report: PauseReport?) {
         let note = report?.note.text.map { "\($0); " } ?? ""

@@ -31,6 +31,8 @@ enum WorkerAddress: Equatable, Sendable {
         }
     }
 
+    /// Sends a request to the worker.
+    ///
     /// - Parameter query: names and values.
     /// - Throws: the reason for a missing response.
     func request(
@@ -53,7 +55,7 @@ enum WorkerAddress: Equatable, Sendable {
 }
 
 extension WorkerAddress {
-    /// Returns nil if no worker is named.
+    /// Creates the address of the worker that the options name. Returns nil if they name no worker.
     init?(_ parsed: ParsedArguments) throws(UsageError) {
         switch (parsed.options["socket"], parsed.options["url"]) {
         case (nil, nil): return nil

@@ -15,7 +15,7 @@ final class ConfirmationPrompt {
     /// Asks a question and waits for the answer.
     ///
     /// - Parameter fallback: the answer for an empty line.
-    /// - Returns: nil after an interruption.
+    /// - Returns: the answer; nil after an interruption.
     static func ask(_ text: String, fallback: Bool, on loop: EpollLoop, _ interruption: Interruption) async -> Bool? {
         guard interruption.code == nil else { return nil }
         Terminal.error.write("\(text.printable) [\(fallback ? "Y/n" : "y/N")] ")

@@ -7,8 +7,8 @@ extension FileWriter {
     private static let pipeBytes = 4096
     private static let pollMilliseconds = 10
 
-    /// Creates an empty file whose existence signals an event. An existing file keeps its contents and gets a new time.
-    /// A symbolic link is refused, since another user may have created it.
+    /// Creates an empty file whose existence signals an event. An existing file keeps its contents and gets a new
+    /// time. Refuses a symbolic link, since another user may have created it. Returns false on failure.
     static func create(_ path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
         // A FIFO without a reader cannot be opened without blocking, but its time can be set.

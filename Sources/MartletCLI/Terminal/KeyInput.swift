@@ -4,7 +4,7 @@ import Glibc
 final class KeyInput {
     private var former = termios()
 
-    /// Returns nil if standard input is not a terminal, or if another job uses the terminal.
+    /// Sets the mode. Returns nil if standard input is not a terminal, or if another job uses the terminal.
     init?() {
         guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, &former) == 0
         else { return nil }

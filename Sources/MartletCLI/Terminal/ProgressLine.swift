@@ -12,6 +12,8 @@ final class ProgressLine {
     private let begin: MonotonicTime
     private var timer: TimerToken?
 
+    /// Creates a progress bar, which appears after a short delay.
+    ///
     /// - Parameters:
     ///   - isJSON: whether JSON lines are written to standard output.
     ///   - count: returns the number of completed items; called periodically.

@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import Threads
 
-/// A wait between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. Blocks the
-/// thread.
+/// A wait between two redraws of a terminal, or for the next content. `q` or a signal ends the wait. The wait blocks
+/// the thread.
 final class RedrawPause {
     enum End: Error, Equatable {
         case quit
@@ -36,7 +36,8 @@ final class RedrawPause {
         try wait(until: ContinuousClock.now + .seconds(seconds))
     }
 
-    /// Runs `body` on a separate thread, which continues if `q` or a signal ends the wait.
+    /// Returns the value of `body`, which runs on a separate thread. The thread continues if `q` or a signal ends the
+    /// wait.
     func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(End) -> Value {
         var ends = [Int32](repeating: -1, count: 2)
         guard pipe(&ends) == 0 else { return body() }

@@ -41,7 +41,7 @@ struct TopologyPrintCommand: ConfiguredCommand {
     struct Options: Equatable, Sendable {
         var broker = BrokerOptions()
         var format = Format.table
-        /// The broker's version; nil for only declarations that every version accepts.
+        /// The broker's version; nil to print only declarations that every version accepts.
         var version: BrokerVersion?
         /// The name of the `RabbitmqCluster` in Kubernetes.
         var cluster = "rabbitmq"

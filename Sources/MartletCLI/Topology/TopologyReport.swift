@@ -3,7 +3,9 @@ import CommandKit
 
 /// The topology as a table for operators.
 enum TopologyReport {
-    /// - Parameter version: broker version; nil for only declarations that every version accepts.
+    /// Returns the tables of exchanges, queues, bindings and policies.
+    ///
+    /// - Parameter version: broker version; nil to show only declarations that every version accepts.
     static func table(_ topology: Topology, version: BrokerVersion? = nil) -> String {
         let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, $0.arguments.text] }
         let queues = topology.queues(at: version).map { [$0.name, $0.arguments.text] }

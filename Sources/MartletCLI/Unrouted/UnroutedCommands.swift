@@ -29,9 +29,9 @@ struct UnroutedListCommand: MessageQueueCommand {
 struct UnroutedReplayCommand: MessageQueueCommand {
     static let syntax = CommandSyntax(
         path: ["unrouted", "replay"],
-        summary: "Publish results again that had no bound queue.",
+        summary: "Publish unrouted results again.",
         discussion: """
-            Publish the results with an ID or that match --where; with --all, every result. Each result goes to the result
+            Publish the results that have an ID or match --where; with --all, every result. Each result goes to the result
             exchange with its original routing key. Without ID, --where and --limit, ask for confirmation on a terminal
             after a dry run; elsewhere, require --all or --yes. Bind a queue first: martlet topology apply. Stop martlet
             watch and martlet publish --wait first: their queues would receive the results, and the broker deletes these

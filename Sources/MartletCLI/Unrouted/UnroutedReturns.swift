@@ -4,7 +4,7 @@ import Configuration
 import DeadLetters
 import EventLoop
 
-/// The detection of routing keys of results for which no queue is bound.
+/// A detector of routing keys for which no queue is bound to the result exchange.
 ///
 /// The broker confirms a result without a bound queue and returns nothing, since the alternate exchange routes the
 /// result. Therefore a queue of this command is bound to the alternate exchange and receives a copy. The first result
@@ -48,7 +48,7 @@ final class UnroutedReturns {
 
     func close() async { await queue.close() }
 
-    /// Whether a queue is bound for the routing key; nil before its first result is published.
+    /// Whether a queue is bound for the routing key; nil before the first result with this key is published.
     subscript(routingKey: String) -> Bool? { isRouted[routingKey] }
 
     /// Publishes the first result of a routing key and determines whether a queue is bound. The function is not

@@ -3,7 +3,7 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// A check of documents against a schema, which reuses the validator's memory.
+/// A check of documents against a schema. All documents share the validator's memory.
 struct DocumentCheck {
     /// Maximum number of validation steps for each value. It is higher than a worker's limit, since documents may be
     /// large.

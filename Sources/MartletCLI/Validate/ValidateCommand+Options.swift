@@ -13,7 +13,7 @@ extension ValidateCommand {
             failed output, or invalid usage.
 
             Without --schema, documents are validated as messages: by the schema and by limits in bytes. With --config, they
-            are validated as a worker with that file does: also by apps, environments, payload schemas and the maximum
+            are validated as by a worker with that file: also by apps, environments, payload schemas and the maximum
             message size. A key inside aps that Apple does not define causes a warning. A schema is 2020-12 or
             draft-07 and may refer to files in its folder by $id or name; nothing is downloaded. FILE may be - for
             standard input.
@@ -43,7 +43,7 @@ extension ValidateCommand {
     struct Options: Equatable, Sendable {
         /// The path of the schema; nil for the schema of notification requests.
         var schemaPath: String?
-        /// Configuration of a worker, whose rules also apply; nil for only the contract.
+        /// The configuration of a worker, whose rules also apply; nil to check only the contract.
         var configPath: String?
         /// The reason why the default configuration file cannot be read; nil if it is readable or not needed.
         var unreadableConfig: String?

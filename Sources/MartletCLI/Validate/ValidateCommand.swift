@@ -76,7 +76,7 @@ struct ValidateCommand: ConfiguredCommand {
         case output
     }
 
-    /// Checks all documents in a file. Returns whether a document is invalid.
+    /// Checks all documents in a file. Returns whether any document is invalid.
     private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
         var count = 0
         var invalid = 0

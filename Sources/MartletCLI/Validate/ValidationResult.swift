@@ -49,7 +49,7 @@ struct ValidationResult: Equatable {
         }
     }
 
-    /// Returns one line: `{"valid":true}`, or `false` with `errors`. Each line may contain `warnings`.
+    /// Returns one line: `{"valid":true}`, or `false` with `errors`. The line may also contain `warnings`.
     ///
     /// - Parameters:
     ///   - file: name of the document's file; nil for a single file.

@@ -4,10 +4,11 @@ import CommandKit
 import Configuration
 import EventLoop
 
-/// A queue of one command that receives a copy of every result and dead letter while the command runs.
+/// A queue of one command. While the command runs, the queue receives a copy of every message that is published to
+/// the given exchanges.
 ///
 /// The broker deletes the queue after it has been unused for a while. The queue therefore survives a short connection
-/// loss. The command deletes the queue at its end.
+/// loss. The command deletes the queue when the command ends.
 final class ResultsQueue {
     /// The time for which the broker keeps the queue of a killed command.
     private static let expiresMilliseconds: Int64 = 60_000
@@ -23,7 +24,9 @@ final class ResultsQueue {
     private let consumer: Consumer
     private let wait: BrokerWait
 
-    /// - Parameter command: the name of its connections, such as `martlet watch`.
+    /// Creates a queue object. `open` declares the queue at the broker.
+    ///
+    /// - Parameter command: the name of the connections at the broker, such as `martlet watch`.
     init(loop: EventLoop, connector: BrokerConnector, command: String) {
         self.connector = connector
         name = connector.names.watchQueuePrefix + String(loop.nextRandom(), radix: 36)
@@ -35,7 +38,7 @@ final class ResultsQueue {
     }
 
     /// Declares the queue and binds it. The handler receives every message that is published to the exchanges
-    /// afterwards, until `close` returns.
+    /// afterward, until `close` returns.
     func open(on exchanges: [String], _ handler: ResultsHandler) async throws(AMQPError) {
         do throws(AMQPError) {
             try await declare(on: exchanges)

@@ -13,8 +13,8 @@ struct WatchCommand: ConfiguredCommand {
             that are published after it reports that it is listening. Several filters must all match. AGE is the time
             since the result or dead letter was published. A reason is printed on a separate line. On a terminal, q quits.
             On a narrow terminal, columns are shortened or omitted; in a pipe or file, nothing is cut. With --json, print
-            one line per message: the columns, and the message with its properties, headers and body; a body that is not
-            JSON in base64.
+            one line per message: the columns, and the message with its properties, headers and body. A body that is not
+            JSON is encoded in base64.
             """,
         options: .broker + [
             .json,
@@ -42,7 +42,7 @@ struct WatchCommand: ConfiguredCommand {
         var count: Int?
         /// The time after which the command ends; nil for no limit.
         var timeoutSeconds: Int?
-        /// File to create when the command receives everything that is published.
+        /// The file to create once the command is listening.
         var readyFile: String?
     }
 

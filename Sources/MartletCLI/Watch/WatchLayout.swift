@@ -19,6 +19,8 @@ struct WatchLayout {
         (.app, 12), (.token, 0), (.status, 0), (.age, 0), (.app, 0), (.code, 16), (.id, 9),
     ]
 
+    /// Creates the layout for a terminal.
+    ///
     /// - Parameter width: columns of the terminal; nil for no limit.
     init(width: Int?) {
         let all = Column.allCases

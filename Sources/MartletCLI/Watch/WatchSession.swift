@@ -45,7 +45,7 @@ final class WatchSession {
         }
     }
 
-    /// Ends the command on `q`, if input and output are a terminal. Signals then also end the command in order, which
+    /// Ends the command on `q`, if input and output are a terminal. Signals then also cause an orderly end, which
     /// restores the terminal's mode.
     ///
     /// - Returns: a function that restores the previous state; nil if standard input or output is not a terminal.
@@ -149,7 +149,7 @@ final class WatchSession {
             options.isJSON
             ? json(message, watched, now)
             : table.text(watched, nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
-        // The reader has exited, as in `martlet watch | head`.
+        // If the write fails, the reader has exited, as in `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {
             self.left = left - 1

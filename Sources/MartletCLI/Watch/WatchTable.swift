@@ -7,6 +7,8 @@ struct WatchTable {
     private let layout: WatchLayout
     private let hasColors: Bool
 
+    /// Creates the format for a terminal, a pipe or a file.
+    ///
     /// - Parameter width: columns of the terminal; nil for a pipe or file, which has no limit.
     init(width: Int?, hasColors: Bool) {
         layout = WatchLayout(width: width)

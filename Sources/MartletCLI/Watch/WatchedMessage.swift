@@ -32,12 +32,14 @@ struct WatchedMessage: Equatable {
     var attempts: Int?
     /// Whether the request is a duplicate that was not pushed. The outcome is the outcome of the first delivery.
     var isDuplicate = false
-    /// The time at which the outcome was determined, or the worker or broker dead-lettered the message.
+    /// The time at which the outcome was determined, or at which the worker or broker dead-lettered the message.
     var unixMilliseconds: Int64?
     var messageID: String?
     /// Size of the dead letter's body, which is the request's body.
     var bodyBytes: Int?
 
+    /// Reads a message.
+    ///
     /// - Parameter isResult: whether the message is from the result exchange.
     init(_ message: IncomingMessage, isResult: Bool) {
         let properties = message.properties
@@ -97,7 +99,7 @@ struct WatchedMessage: Equatable {
         deviceToken = request["device_token"]?.string.map { ShortToken($0) }
     }
 
-    /// Returns the time since the message was published; nil if the time is unknown or in the future.
+    /// Returns the milliseconds since `unixMilliseconds`; nil if that time is unknown or in the future.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: unixMilliseconds, at: nowUnixMilliseconds)
     }

@@ -444,11 +444,11 @@ import Testing
         let unchanged = try await dead.run("edit", id, environment: ["EDITOR": "true", "VISUAL": "true"])
         #expect(unchanged.output == ["unchanged, nothing sent"])
         let failed = try await dead.run("edit", id, environment: ["VISUAL": "false"])
-        #expect(failed.errors == ["martlet: the editor failed, nothing sent"])
+        #expect(failed.errors == ["martlet: cannot send the body: the editor failed"])
         let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
         #expect(wrong.exit.status == .exited(1))
         #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
-        #expect(wrong.errors.contains("martlet: a worker would refuse the body, nothing sent"))
+        #expect(wrong.errors.contains("martlet: cannot send the body: a worker would refuse it"))
         let kept = try #require(wrong.errors.last?.split(separator: " ").last.map(String.init))
         #expect(wrong.errors.last == "martlet: your changes are in \(kept)" && unlink(kept) == 0)
         #expect(try await dead.count() == 4)
@@ -563,8 +563,8 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the ID \(id): choose one with --where, the newest by martlet dead-letters "
-                    + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
+                "martlet: 2 dead letters have the ID \(id): choose one with --where; for the newest, run: martlet "
+                    + "dead-letters edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
         DeadLetterQueue.expect(try await dead.consume(4), are: letters + [letters[0]])

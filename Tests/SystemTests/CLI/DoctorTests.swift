@@ -135,7 +135,7 @@ extension ToolTests {
                 OutgoingMessage(exchange: "doc.results", routingKey: "result.accepted.x", body: [], messageID: "r")
             ])
             let waiting = "3 requests wait and no worker consumes"
-            let refused = "doc.own: full (1 ready, max-length 1, policy full) and refuses more: results cannot"
+            let refused = "doc.own: full (1 ready, max-length 1, policy full) and refuses more messages: results cannot"
             try await poll(until: "the check reports the full queue") {
                 let check = try await Self.martlet("topology", "check", "--config", config)
                 #expect(check.code == 1)

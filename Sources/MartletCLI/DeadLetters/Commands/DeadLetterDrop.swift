@@ -56,7 +56,7 @@ struct DeadLetterDrop {
         let (count, file) = (written.tags.count, task.options.file)
         switch scan.end {
         case nil, .complete, .enough, .windowFull: break
-        // After an interrupt, drop nothing, because the operator may delete the incomplete file.
+        // If the scan ended early, drop nothing, because the operator may delete the incomplete file.
         case .tooLong, .interrupted, .lost, .worn:
             // An empty file would only make the next run fail.
             if count == 0, file != "-" { unlink(file) }

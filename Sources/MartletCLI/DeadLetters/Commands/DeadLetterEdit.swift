@@ -8,7 +8,7 @@ import Glibc
 import JSON
 import Text
 
-/// The change of a dead letter's body in an editor, followed by its redrive.
+/// The change of a dead letter's body in an editor, followed by the redrive of the dead letter.
 struct DeadLetterEdit {
     let task: DeadLetterTask
 
@@ -92,7 +92,7 @@ struct DeadLetterEdit {
         while let next = await task.next(in: scan) {
             found.add(next)
         }
-        // The window was full, so that the scan did not read newer messages.
+        // A scan with a full window did not read newer messages, but the dead letter that it found can be edited.
         let code = scan.end == .windowFull && found.first != nil ? .success : task.end(of: scan)
         await scan.close()
         guard code == .success else { return (nil, code) }
@@ -110,7 +110,7 @@ struct DeadLetterEdit {
         return (nil, .failed)
     }
 
-    /// Returns the edited body; nil if the operator gives up or after an error line.
+    /// Returns the edited body; nil if the operator gives up or an error line was printed.
     private func edited(
         _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {
@@ -119,7 +119,7 @@ struct DeadLetterEdit {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
             guard interruption.code == nil else { return nil }
             guard hasSucceeded else {
-                Terminal.error.line("martlet: the editor failed, nothing sent")
+                Terminal.error.line("martlet: cannot send the body: the editor failed")
                 return nil
             }
             let text: [UInt8]
@@ -139,7 +139,7 @@ struct DeadLetterEdit {
                 ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
             guard let editsAgain else { return nil }
             guard editsAgain else {
-                Terminal.error.line("martlet: a worker would refuse the body, nothing sent")
+                Terminal.error.line("martlet: cannot send the body: a worker would refuse it")
                 return nil
             }
         }
@@ -163,7 +163,7 @@ struct DeadLetterEdit {
             let code = task.end(of: scan)
             await scan.close()
             if code == .success {
-                Terminal.error.line("martlet: the dead letter is no longer in the queue, nothing sent")
+                Terminal.error.line("martlet: cannot send the body: the dead letter is no longer in the queue")
             }
             return (false, code == .success ? .failed : code)
         }

@@ -5,7 +5,7 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// The export of dead letters to a file, which leaves them in their queue.
+/// The export of dead letters to a file. The dead letters stay in their queue.
 struct DeadLetterExport {
     let task: DeadLetterTask
 
@@ -27,7 +27,7 @@ struct DeadLetterExport {
     /// The messages that were written, and the number of omitted messages.
     struct Written {
         var tags: [DeliveryTag] = []
-        /// The names by which an operator can choose the written messages.
+        /// The names by which an operator can choose the written messages; empty if the options contain no ID.
         var names: Set<String> = []
         /// The number of messages omitted because their bodies are too large.
         var oversized = 0
@@ -57,7 +57,7 @@ struct DeadLetterExport {
             guard await file.finish(scan, loop) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
-                    "martlet: \(written.oversized) omitted: their bodies exceed "
+                    "martlet: \(written.oversized) dead letters omitted: their bodies exceed "
                         + "\(DeadLetterScan.messageBytesMax) bytes")
             }
             return written

@@ -75,7 +75,7 @@ actor DeadLetterImport {
                 .printable)
     }
 
-    /// Returns this invocation with another first line.
+    /// Returns the command line of this import with another first line.
     private func command(fromLine line: Int) -> String {
         var rest = task.options
         rest.firstLine = line
@@ -111,7 +111,7 @@ actor DeadLetterImport {
         }
     }
 
-    /// Returns the message of a line; nil if the line cannot be published. In this case, counts and reports the line.
+    /// Returns the message of a line. Counts and reports a line that cannot be published, and returns nil.
     private func message(_ line: [UInt8], _ place: String) -> (OutgoingMessage, id: String)? {
         let copy: RepublishableMessage
         do throws(MessageLine.Mistake) {
@@ -149,7 +149,7 @@ actor DeadLetterImport {
         let report = PublishReport(
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
-        // The broker would refuse this message again, but not other messages.
+        // The message was not sent, because it can never be published. Other messages may be publishable.
         if case .refused = outcome { return progress.finish(line) }
         progress.leave(line)
         failure = report.exitCode

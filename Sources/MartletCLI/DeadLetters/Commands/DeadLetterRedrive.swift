@@ -12,7 +12,7 @@ import Text
 /// The redrive of dead letters as requests. A dead letter is checked again, published, and removed after the broker's
 /// confirm. Unrouted results and waiting requests are published in the same way, but unchecked.
 actor DeadLetterRedrive {
-    /// The time to wait after an interrupt for the reader of the JSON lines.
+    /// The maximum wait, after an interrupt, for the reader of the JSON lines.
     private static let readerMillisecondsMax = 1000
 
     nonisolated let loop: EpollLoop
@@ -206,8 +206,7 @@ actor DeadLetterRedrive {
         }
     }
 
-    /// Returns the message to publish; nil if the message stays in the queue. In this case, counts and reports the
-    /// message.
+    /// Returns the message to publish. Counts and reports a message that stays in the queue, and returns nil.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         if next.message.isOversized {
             counts.refuse("size.message_bytes", nil)
@@ -247,7 +246,8 @@ actor DeadLetterRedrive {
         if outcome == .confirmed {
             guard scan.holds(tag) else {
                 counts.left += 1
-                return report(id, "left", "published, but the broker connection was lost before its removal")
+                return report(
+                    id, "left", "published, but the broker connection was lost before the message was removed")
             }
             scan.acknowledge(tag)
             if returns?[message.routingKey] == false {

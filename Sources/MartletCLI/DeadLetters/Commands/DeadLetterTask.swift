@@ -7,14 +7,15 @@ import DeadLetters
 import EventLoop
 import Text
 
-/// The common beginning and end of the commands on dead letters, unrouted results and waiting requests.
+/// The steps that all commands on dead letters, unrouted results and waiting requests share: they open a scan and
+/// report its end.
 struct DeadLetterTask: Sendable {
     let connector: BrokerConnector
     /// The queues to scan; at least one.
     var queues: [String]
     var options: DeadLetterOptions
     let choice: DeadLetterChoice
-    /// The rules for the check of requests before they are sent; nil to check only the contract.
+    /// The rules by which requests are checked before they are sent; nil to check only the contract.
     var rules: RequestRules?
 
     /// Totals of the scans of all queues.
@@ -72,8 +73,8 @@ struct DeadLetterTask: Sendable {
         var code: ExitCode
     }
 
-    /// Returns the queues that hold messages, or the first queue if all are empty. The caller's interruption ends the
-    /// process.
+    /// Returns the queues that hold messages, or the first queue if all are empty. Returns a single queue without a
+    /// check. A signal during this call terminates the process if the caller has an `Interruption`.
     func filled(on loop: EpollLoop) async -> Result<[String], Failure> {
         guard queues.count > 1 else { return .success(queues) }
         let admin = connector.admin(named: options.source.command, on: loop)
@@ -91,6 +92,8 @@ struct DeadLetterTask: Sendable {
         return .success(filled.isEmpty ? [queues[0]] : filled)
     }
 
+    /// Creates a scan of one queue.
+    ///
     /// - Parameter queue: the queue to scan; nil for the first queue.
     func scan(of queue: String? = nil, on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
         DeadLetterScan(
@@ -118,6 +121,8 @@ struct DeadLetterTask: Sendable {
         return nil
     }
 
+    /// Prints an error, and closes the scan. Returns the exit code.
+    ///
     /// - Parameter ofQueue: whether the error is about a queue of the topology.
     private func close(_ scan: DeadLetterScan, _ error: AMQPError, ofQueue: Bool = false) async -> ExitCode {
         if ofQueue { report(error) } else { Terminal.error.line(connector.line(error)) }
@@ -168,7 +173,7 @@ struct DeadLetterTask: Sendable {
         case .tooLong:
             line(
                 "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ requeues held messages "
-                    + "after 30: run the command again for the rest")
+                    + "after 30 minutes: run the command again for the rest")
             return .timedOut
         case .interrupted(let signal):
             return ExitCode(signal)

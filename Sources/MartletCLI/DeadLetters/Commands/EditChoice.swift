@@ -27,7 +27,7 @@ struct EditChoice {
         let newest = newestFailedAt.map { failedAt in
             var options = options
             options.filter = (options.filter.map { "(\($0)) && " } ?? "") + "failed_at == \(failedAt)"
-            return ", the newest by \(options.command(commands))"
+            return "; for the newest, run: \(options.command(commands))"
         }
         let id = DeadLetterText.operand(options.ids[0])
         return "\(others + 1) dead letters have the ID \(id): choose one with --where" + (newest ?? "")

@@ -13,6 +13,8 @@ final class ExportFile {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
+    /// Creates the file.
+    ///
     /// - Parameter path: `-` is standard output. An existing file is an error.
     init(_ path: String) throws(ReferenceResolver.ReadFailure) {
         self.path = path

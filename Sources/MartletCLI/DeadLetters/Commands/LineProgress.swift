@@ -1,6 +1,6 @@
 /// The progress through a file whose lines complete out of order.
 struct LineProgress: Equatable, Sendable {
-    /// The last line that is completed together with all lines before it.
+    /// The last completed line that no incomplete line precedes.
     private(set) var last: Int
     /// Completed lines after an incomplete line.
     private var beyond: Set<Int> = []

@@ -65,8 +65,8 @@ extension MessageQueueCommand {
             return false
         } catch {
             Terminal.error.line(
-                "martlet: stop martlet watch and martlet publish --wait before a replay; cannot check whether one runs: "
-                    + error.message.printable)
+                "martlet: cannot check whether martlet watch or martlet publish --wait runs: \(error.message.printable); "
+                    + "stop them before a replay")
             return true
         }
     }

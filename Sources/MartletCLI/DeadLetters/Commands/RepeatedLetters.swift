@@ -1,6 +1,7 @@
 import DeadLetters
 
-/// The counts of dead letters that repeat a dead letter that was shown before.
+/// Counts of repeated dead letters. A repeated dead letter has the same ID, failure and body as a dead letter that
+/// was shown.
 struct RepeatedLetters {
     private struct Likeness: Hashable {
         var id: String
@@ -14,6 +15,8 @@ struct RepeatedLetters {
     private var counts: [Likeness: Int] = [:]
     private var order: [Likeness] = []
 
+    /// Counts a dead letter.
+    ///
     /// - Returns: whether the dead letter is the first of its kind.
     mutating func add(_ letter: DeadLetter, body: [UInt8]) -> Bool {
         let likeness = Likeness(

@@ -4,10 +4,12 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// The check of whether a worker would accept a body, as in `martlet validate`.
+/// A check that finds the mistake for which a worker would refuse a message, as `martlet validate` does.
 struct RequestCheck {
     private let check: DocumentCheck
 
+    /// Creates a check.
+    ///
     /// - Parameter rules: the rules of the worker's configuration; nil to check only the contract.
     init(_ rules: RequestRules?) {
         check = DocumentCheck(ContractSchemas.notification, isOfMessages: true, rules, errorsMax: 1)

@@ -74,8 +74,8 @@ final class APNsProbe: @unchecked Sendable {
         var kind: AppDirectory.Kind
     }
 
-    /// A token with the length of a device token, which is assigned to no device. apns-simulator refuses only tokens
-    /// with this beginning.
+    /// A token that has the length of a device token, but is assigned to no device. apns-simulator refuses only
+    /// tokens with this beginning.
     private static let nonexistentToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let nonexistentChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
@@ -95,6 +95,8 @@ final class APNsProbe: @unchecked Sendable {
     /// Endpoint and credential, such as `api.push.apple.com:443 with key ABC123DEFG`.
     var name: String { "\(place) with \(credential)" }
 
+    /// Sends one push for each app.
+    ///
     /// - Parameter found: called with each app's line when its response arrives.
     func check(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {

@@ -4,7 +4,7 @@ import EventLoop
 import Text
 
 extension DoctorCheck {
-    /// The check of name, connection and login of each host.
+    /// The check that looks up the name of each host, connects and logs in.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
             return [.unseen("broker", "the configuration names no broker", remedy: "correct it first")]
@@ -28,6 +28,8 @@ extension DoctorCheck {
     /// Timeout for the connection, and for each response.
     static let brokerAnswerSecondsMax = 5
 
+    /// Checks one host.
+    ///
     /// - Parameter channels: channels that a worker needs on one connection.
     private static func visit(
         _ endpoint: Endpoint, _ broker: WorkerConfiguration.Broker, channels: Int, _ loop: EventLoop

@@ -2,8 +2,8 @@ import BrokerManagement
 import EventLoop
 
 extension DoctorCheck {
-    /// The comparison of this machine's clock with the broker's clock. APNs accepts a provider token for an hour
-    /// after the time in the token. The APNs check reports refused tokens.
+    /// The check that compares this machine's clock with the broker's clock. APNs accepts a provider token for an
+    /// hour after the time in the token. The APNs check reports refused tokens.
     static let clock = DoctorCheck(name: "clock", secondsMax: 15) { context, loop, _ in
         guard let management = context.management else {
             return [.unseen("clock", "cannot compare the clocks: amqp.management_url is not set")]
@@ -17,13 +17,15 @@ extension DoctorCheck {
     private static let skewSecondsOK: Int64 = 10
     private static let skewSecondsMax: Int64 = 600
 
+    /// Returns the line for a difference between the clocks.
+    ///
     /// - Parameter secondsAhead: difference to the broker's clock; negative if this machine's clock is behind.
     static func line(secondsAhead: Int64) -> DoctorLine {
         let seconds = abs(secondsAhead)
         let text = "this machine's clock is \(seconds) s \(secondsAhead >= 0 ? "ahead of" : "behind") the broker's"
         let remedy = "synchronize both by NTP; APNs refuses tokens from the future and those older than an hour"
         return switch seconds {
-        case ...skewSecondsOK: .ok("clock", "within \(skewSecondsOK) s of the broker's")
+        case ...skewSecondsOK: .ok("clock", "within \(skewSecondsOK) s of the broker's clock")
         case ...skewSecondsMax: .warning("clock", text, remedy: remedy)
         default: .failure("clock", text, remedy: remedy)
         }

@@ -5,7 +5,7 @@ extension DoctorCheck {
         guard context.mistakes.isEmpty else {
             return context.mistakes.map {
                 .failure(
-                    "configuration", $0.description, remedy: "correct it there, then run: martlet config check")
+                    "configuration", $0.description, remedy: "correct the mistake, then run: martlet config check")
             }
         }
         let warnings = context.configuration?.warnings ?? []

@@ -37,6 +37,8 @@ extension DoctorCheck {
         }
     }
 
+    /// Returns the line about a key file.
+    ///
     /// - Parameter mode: nil if the file's status cannot be read.
     static func line(_ name: String, file: String?, mode: UInt32?) -> DoctorLine {
         guard let file else { return .ok("keys", "\(name), not in a file") }

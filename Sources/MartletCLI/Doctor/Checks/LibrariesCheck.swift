@@ -8,8 +8,8 @@ import JSONSchema
 import YAML
 
 extension DoctorCheck {
-    /// The versions of the libraries that this process has loaded. The program may have been built with other
-    /// versions.
+    /// The check that prints the versions of the libraries that this process has loaded. The program may have been
+    /// built with other versions.
     static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _, _ in
         var versions = [
             ("librabbitmq", AMQPLibrary.version), ("nghttp2", HTTP2Library.version), ("OpenSSL", CryptoLibrary.version),

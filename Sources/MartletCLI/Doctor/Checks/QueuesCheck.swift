@@ -4,7 +4,7 @@ import BrokerTopology
 import Configuration
 
 extension DoctorCheck {
-    /// The check of whether requests wait without a consumer, and whether a queue refuses messages.
+    /// The check that no requests wait without a consumer, and that no queue refuses messages.
     static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
             return [.unseen("queues", "the configuration names no broker")]

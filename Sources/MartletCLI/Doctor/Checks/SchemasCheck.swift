@@ -17,7 +17,8 @@ extension DoctorCheck {
             lines.append(
                 .warning(
                     "schemas", "\(files.files[index].path): applies to no app",
-                    remedy: "check for a more specific pattern in payload_schemas, and for its app in apps"))
+                    remedy: "check whether payload_schemas has a more specific pattern, and whether apps contains "
+                        + "the app"))
         }
         let checked = configuration.apps.count { files.index(ofApp: $0.bundleID) != nil }
         return [

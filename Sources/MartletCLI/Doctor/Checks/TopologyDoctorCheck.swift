@@ -20,7 +20,7 @@ extension DoctorCheck {
         }
     }
 
-    /// Maximum number of missing objects that are named. A larger number is only counted.
+    /// Maximum number of missing objects that are named. Further objects are only counted.
     private static let namedMax = 3
 
     static func lines(_ findings: [TopologyFinding]) -> [DoctorLine] {

@@ -14,8 +14,8 @@ struct ReadFile: Sendable {
     let path: String
     let content: Content
 
-    /// Returns warnings about the permissions of the file, except its folder. Returns no warnings if the permissions
-    /// are safe.
+    /// Returns warnings about the permissions of the file, but not about those of its folder; empty if the
+    /// permissions are safe.
     func warnings(mode: UInt32) -> [DoctorLine] {
         let isChangeable = mode & 0o002 != 0
         let isSecret = content == .secret
@@ -29,11 +29,11 @@ struct ReadFile: Sendable {
         ]
     }
 
-    /// Returns a warning if a file or folder belongs to a user other than root and the worker's, since the owner can
-    /// change the file or folder.
+    /// Returns a warning if a file or folder belongs to a user other than root and the worker's user, since the owner
+    /// can change the file or folder.
     ///
-    /// - Parameter user: the user of the `martlet doctor` process. For root, nothing is reported, because root cannot
-    ///   distinguish the worker's user from other users.
+    /// - Parameter user: the user of the `martlet doctor` process. If the user is root, nothing is reported, because
+    ///   the worker's user is then unknown.
     static func warning(path: String, owner: UInt32, user: UInt32) -> DoctorLine? {
         guard user != 0, owner != 0, owner != user else { return nil }
         return .warning(
@@ -53,7 +53,7 @@ struct ReadFile: Sendable {
 
     private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }
 
-    /// Returns the parent folders of a path without links, nearest first.
+    /// Returns the parent folders of a path that contains no symbolic links, nearest first.
     static func folders(above path: String) -> [String] {
         var folders: [String] = []
         var rest = path[...]
