@@ -46,7 +46,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// An exchange or queue for which the user lacks a permission.
         case refusedResource(String)
         /// A delivery that stayed unacknowledged longer than RabbitMQ's `consumer_timeout`.
-        case lateAcknowledgement
+        case lateAcknowledgment
         /// A user ID of a message that differs from the user of the connection.
         case refusedUserID
 
@@ -55,7 +55,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .missingQueue(let name): "queue \(name) is missing"
             case .missingExchange(let name): "exchange \(name) is missing"
-            case .unknownExchangeType, .inequivalentArgument, .invalidArgument, .refusedResource, .lateAcknowledgement,
+            case .unknownExchangeType, .inequivalentArgument, .invalidArgument, .refusedResource, .lateAcknowledgment,
                 .refusedUserID:
                 nil
             }
@@ -129,7 +129,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 406:
                 // A retry can succeed: the next channel has no late acknowledgment, and later messages carry no user
                 // ID.
-                (.preconditionFailed, detail == .lateAcknowledgement || detail == .refusedUserID)
+                (.preconditionFailed, detail == .lateAcknowledgment || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)
             }
@@ -162,7 +162,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var refusedArgument: String? {
         switch detail {
         case .inequivalentArgument(let name), .invalidArgument(let name): name
-        case .missingQueue, .missingExchange, .unknownExchangeType, .refusedResource, .lateAcknowledgement,
+        case .missingQueue, .missingExchange, .unknownExchangeType, .refusedResource, .lateAcknowledgment,
             .refusedUserID, nil:
             nil
         }

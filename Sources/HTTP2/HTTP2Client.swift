@@ -99,8 +99,8 @@ public final class HTTP2Client: HTTP2Session {
 
     override func headerTableLimited(to bytes: UInt32) { encoder.limitTable(to: bytes) }
 
-    override func settingsReceived(isAcknowledgement: Bool) {
-        guard !isAcknowledgement else { return }
+    override func settingsReceived(isAcknowledgment: Bool) {
+        guard !isAcknowledgment else { return }
         func value(_ id: nghttp2_settings_id) -> UInt32 { nghttp2_session_get_remote_settings(session, id) }
         func limit(_ value: UInt32) -> UInt32? { value == .max ? nil : value }
         let settings = HTTP2Settings(

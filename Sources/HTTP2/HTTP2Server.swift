@@ -143,12 +143,12 @@ public final class HTTP2Server: HTTP2Session {
         }
     }
 
-    override func settingsReceived(isAcknowledgement: Bool) {
-        if !isAcknowledgement, !hasClientBegun {
+    override func settingsReceived(isAcknowledgment: Bool) {
+        if !isAcknowledgment, !hasClientBegun {
             hasClientBegun = true
             delegate?.prefaceReceived()
         }
-        guard isAcknowledgement, !limitsUnacknowledged.isEmpty else { return }
+        guard isAcknowledgment, !limitsUnacknowledged.isEmpty else { return }
         if let limit = limitsUnacknowledged.removeFirst() { acknowledgedStreamsMax = Int(limit) }
         delegate?.settingsAcknowledged()
     }

@@ -329,7 +329,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// Handles a table size in a SETTINGS frame. nghttp2 reports the smallest size first, then the final size.
     func headerTableLimited(to bytes: UInt32) {}
 
-    func settingsReceived(isAcknowledgement: Bool) {}
+    func settingsReceived(isAcknowledgment: Bool) {}
 
     func pingAcknowledged(_ number: UInt64) {}
 
@@ -350,7 +350,7 @@ public class HTTP2Session: ByteStreamHandler {
             for entry in settings where entry.settings_id == Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue) {
                 headerTableLimited(to: entry.value)
             }
-            settingsReceived(isAcknowledgement: header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0)
+            settingsReceived(isAcknowledgment: header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0)
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             let data = frame.pointee.ping.opaque_data
             pingAcknowledged(UInt64(bigEndian: withUnsafeBytes(of: data) { $0.loadUnaligned(as: UInt64.self) }))

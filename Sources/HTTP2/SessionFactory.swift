@@ -4,7 +4,7 @@ internal import CNGHTTP2
 /// event. nghttp2 forbids callbacks to read, write or delete the session.
 enum SessionFactory {
     /// Number of unsent acknowledgments of PING and SETTINGS from which nghttp2 treats a peer as flooding.
-    private static let acknowledgementsWaitingMax = 1000
+    private static let acknowledgmentsWaitingMax = 1000
     /// Maximum number of entries in a SETTINGS frame.
     private static let settingsEntriesMax = 32
 
@@ -36,7 +36,7 @@ enum SessionFactory {
         }
         // The limit until the peer's SETTINGS arrive. nghttp2's default is 100 streams.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
-        nghttp2_option_set_max_outbound_ack(options, acknowledgementsWaitingMax)
+        nghttp2_option_set_max_outbound_ack(options, acknowledgmentsWaitingMax)
         nghttp2_option_set_max_settings(options, settingsEntriesMax)
         // nghttp2 keeps closed streams only for the priority tree, which Martlet does not use.
         nghttp2_option_set_no_closed_streams(options, 1)

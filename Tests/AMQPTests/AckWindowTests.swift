@@ -20,7 +20,7 @@ import Testing
         return window.acks
     }
 
-    @Test func unacknowledgedDeliveriesAreCountedUntilTheAcknowledgementIsSent() {
+    @Test func unacknowledgedDeliveriesAreCountedUntilTheAcknowledgmentIsSent() {
         var window = Self.window(5)
         #expect(window.nextTag == 6)
         for tag: UInt64 in [2, 4] { expect(window.acknowledge(tag, now: Self.time(0))) }
@@ -47,7 +47,7 @@ import Testing
         #expect(window.unacknowledgedCount(from: 11) == 989)
     }
 
-    @Test func deliveriesSettledInOrderBecomeOneAcknowledgement() {
+    @Test func deliveriesSettledInOrderBecomeOneAcknowledgment() {
         var window = Self.window(5)
         for tag in UInt64(1)...4 { expect(window.acknowledge(tag, now: Self.time(0))) }
         #expect(Self.decide(&window) == [.init(tag: 4, multiple: true)])

@@ -87,7 +87,7 @@ import Testing
     @Test func argumentsMayFillAFrameCompletely() {
         AMQPHarness.play { harness in
             let most = 8192
-            harness.broker.behaviour.frameBytesMax = UInt32(most)
+            harness.broker.behavior.frameBytesMax = UInt32(most)
             try harness.broker.start()
             let admin = harness.makeAdmin()
             func arguments(_ bytes: Int) -> FieldTable { ["x": .string(String(repeating: "x", count: bytes - 28))] }

@@ -69,7 +69,7 @@ import Testing
             let second = Publisher(on: connection)
             first.start()
             second.start()
-            harness.broker.behaviour.confirmDelayMilliseconds = 200...200
+            harness.broker.behavior.confirmDelayMilliseconds = 200...200
             try await first.waitUntilReady(deadlineSeconds: 10)
             try await second.waitUntilReady(deadlineSeconds: 10)
             harness.publish(AMQPHarness.message("a"), second)
@@ -85,7 +85,7 @@ import Testing
     }
 
     // The channel reopens without a change of the configuration.
-    @Test func aChannelClosedForALateAcknowledgementReopensSoon() {
+    @Test func aChannelClosedForALateAcknowledgmentReopensSoon() {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
@@ -142,7 +142,7 @@ import Testing
             try harness.broker.start()
             harness.broker.declareQueue("in")
             harness.broker.declareQueue("stuck")
-            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            harness.broker.behavior.unansweredQueues = ["stuck"]
             harness.fill(["a"])
             let connection = harness.makeConnection()
             let stuck = harness.makeConsumer("stuck", on: connection)
@@ -153,7 +153,7 @@ import Testing
             #expect(error.code == .timedOut)
             await harness.pass(.seconds(120))
             #expect(consumer.holds(harness.deliveries[0].tag))
-            harness.broker.behaviour.unansweredQueues = []
+            harness.broker.behavior.unansweredQueues = []
             await harness.wait("ready") { stuck.status == .ready }
             #expect(harness.broker.logins == 1)
             await connection.close()
@@ -228,7 +228,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("stuck")
-            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            harness.broker.behavior.unansweredQueues = ["stuck"]
             let connection = harness.makeConnection()
             _ = harness.makeConsumer("stuck", on: connection)
             await harness.pass(.seconds(14))
@@ -291,11 +291,11 @@ import Testing
             harness.loop.network.latencyMicroseconds = 1_000_000...1_000_000
             try harness.broker.start()
             harness.broker.declareQueue("stuck")
-            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            harness.broker.behavior.unansweredQueues = ["stuck"]
             let connection = harness.makeConnection()
             let stuck = harness.makeConsumer("stuck", on: connection)
             await harness.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
-            harness.broker.behaviour.unansweredQueues = []
+            harness.broker.behavior.unansweredQueues = []
             await harness.wait("ready") { stuck.status == .ready }
             #expect(harness.broker.logins == 1)
             await connection.close()
@@ -307,7 +307,7 @@ import Testing
             harness.loop.network.latencyMicroseconds = 1_000_000...1_000_000
             try harness.broker.start()
             harness.broker.declareQueue("stuck")
-            harness.broker.behaviour.unansweredQueues = ["stuck"]
+            harness.broker.behavior.unansweredQueues = ["stuck"]
             let connection = harness.makeConnection()
             let stuck = harness.makeConsumer("stuck", on: connection)
             await harness.wait("connecting") { if case .connecting = stuck.status { true } else { false } }
@@ -375,7 +375,7 @@ import Testing
             await harness.wait("loss") { words.texts.count == refusals + 1 }
             #expect(consumer.status == .disconnected)
             await harness.wait("again") { consumer.status == .ready }
-            harness.broker.behaviour.credentials.password = "other"
+            harness.broker.behavior.credentials.password = "other"
             harness.broker.closeConnections()
             await harness.wait("login refused") { words.texts.last?.contains("log in") == true }
             #expect(words.texts[0] == "cannotConnect: cannot connect to broker:5672: connection refused")
@@ -474,7 +474,7 @@ import Testing
 
     @Test func moreChannelsThanTheBrokerAllowsAreReported() {
         AMQPHarness.play { harness in
-            harness.broker.behaviour.channelMax = 1
+            harness.broker.behavior.channelMax = 1
             try harness.broker.start()
             harness.broker.declareQueue("in")
             let connection = harness.makeConnection()

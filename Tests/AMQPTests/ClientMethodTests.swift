@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func anAcknowledgementIsOneFrame() {
+    @Test func anAcknowledgmentIsOneFrame() {
         for multiple in [false, true] {
             let written = Self.frame { writer in
                 writer.acknowledge(258, multiple: multiple, channel: 5)

@@ -6,7 +6,7 @@ import Testing
 
 /// Stopping and closing a consumer, and the settlements before the end.
 @Suite struct ConsumerCloseTests {
-    @Test func acknowledgementsMadeJustBeforeTheCloseAreSent() {
+    @Test func acknowledgmentsMadeJustBeforeTheCloseAreSent() {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func acknowledgementsBehindAnOpenDeliveryAreSentAtTheClose() {
+    @Test func acknowledgmentsBehindAnOpenDeliveryAreSentAtTheClose() {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")

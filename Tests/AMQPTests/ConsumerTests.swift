@@ -32,7 +32,7 @@ import Testing
 
     // Before it closes the channel, a caller needs to know whether all acknowledgments are applied.
     @Test(arguments: ["answers", "is silent", "closes the connection"], [false, true])
-    func theCallerLearnsWhetherAcknowledgementsAreApplied(theBroker: String, wasStopped: Bool) {
+    func theCallerLearnsWhetherAcknowledgmentsAreApplied(theBroker: String, wasStopped: Bool) {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func acknowledgementsBehindAnOpenDeliveryAreSentAfterTheDelay() {
+    @Test func acknowledgmentsBehindAnOpenDeliveryAreSentAfterTheDelay() {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
@@ -221,7 +221,7 @@ import Testing
             #expect(error.message.contains("Login was refused"))
             #expect(!String(reflecting: error).contains("wr0ng"))
             #expect(delay >= .seconds(15))
-            harness.broker.behaviour.credentials.password = "wr0ng"
+            harness.broker.behavior.credentials.password = "wr0ng"
             await harness.wait("login") { consumer.status == .ready }
             await consumer.close()
         }

@@ -28,7 +28,7 @@ import Testing
         AMQPHarness.play(seed: seed) { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...300
+            harness.broker.behavior.confirmDelayMilliseconds = 0...300
             let publisher = try await harness.readyPublisher()
             let known = await publisher.publish(AMQPHarness.message("known", exchange: "gone"))
             guard case .unknown = known else { return fail("\(known)") }
@@ -66,7 +66,7 @@ import Testing
             harness.broker.declareQueue("out")
             harness.broker.bindQueue("out", toExchange: "gone", routingKey: "out")
             #expect(await publisher.publish(AMQPHarness.message("alone", exchange: "gone")) == .confirmed)
-            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            harness.broker.behavior.confirmDelayMilliseconds = 1000...1000
             for id in ["a", "b"] { harness.publish(AMQPHarness.message(id, exchange: "gone"), publisher) }
             await harness.pass(.milliseconds(500))
             #expect(publisher.unconfirmedCount == 2)
@@ -99,7 +99,7 @@ import Testing
             harness.broker.declareExchange("gone", .direct)
             harness.broker.declareQueue("out")
             harness.broker.bindQueue("out", toExchange: "gone", routingKey: "out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            harness.broker.behavior.confirmDelayMilliseconds = 1000...1000
             for id in ["a", "b", "c"] { harness.publish(AMQPHarness.message(id, exchange: "gone"), publisher) }
             await harness.wait("the first") { harness.outcomes == ["a": .confirmed] }
             #expect(publisher.unconfirmedCount == 2)

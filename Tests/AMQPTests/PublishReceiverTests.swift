@@ -51,8 +51,8 @@ struct PublishReceiverTests {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
-            harness.broker.behaviour.multipleConfirmPercent = 100
+            harness.broker.behavior.confirmDelayMilliseconds = 1000...1000
+            harness.broker.behavior.multipleConfirmPercent = 100
             let publisher = try await harness.readyPublisher()
             let repeater = Repeater(publisher)
             for _ in 0..<Self.count / 2 { repeater.publish() }
@@ -72,12 +72,12 @@ struct PublishReceiverTests {
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.broker.behavior.confirmDelayMilliseconds = 1_000_000...1_000_000
             let publisher = try await harness.readyPublisher()
             let repeater = Repeater(publisher)
             for _ in 0..<10 { repeater.publish() }
             await harness.wait("arrival") { harness.texts(in: "out").count == 10 }
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.behavior.confirmDelayMilliseconds = 0...0
             switch end {
             case .crash:
                 harness.broker.crash()

@@ -119,8 +119,8 @@ import Testing
         AMQPHarness.play(seed: seed) { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.returnPercent = 50
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...20
+            harness.broker.behavior.returnPercent = 50
+            harness.broker.behavior.confirmDelayMilliseconds = 0...20
             let publisher = harness.makePublisher()
             for number in 0..<40 {
                 let message = OutgoingMessage(
@@ -143,10 +143,10 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.nackPercent = 100
+            harness.broker.behavior.nackPercent = 100
             let publisher = harness.makePublisher()
             #expect(await publisher.publish(AMQPHarness.message("a")) == .nacked)
-            harness.broker.behaviour.nackPercent = 0
+            harness.broker.behavior.nackPercent = 0
             #expect(await publisher.publish(AMQPHarness.message("a")) == .confirmed)
             await publisher.close()
         }
@@ -157,9 +157,9 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.opensRefusingChannels = true
+            harness.broker.behavior.opensRefusingChannels = true
             let publisher = try await harness.readyPublisher()
-            harness.broker.behaviour.opensRefusingChannels = false
+            harness.broker.behavior.opensRefusingChannels = false
             var outcomes: [PublishOutcome] = []
             for _ in 0..<13 {
                 outcomes.append(await publisher.publish(AMQPHarness.message("a")))
@@ -182,7 +182,7 @@ import Testing
             let handler: TestSessionHandler = harness.handler(of: publisher)
             handler.onStatus = { states.append($0) }
             for second in 0..<60 {
-                harness.broker.behaviour.nackPercent = second % 5 == 0 ? 0 : 100
+                harness.broker.behavior.nackPercent = second % 5 == 0 ? 0 : 100
                 _ = await publisher.publish(AMQPHarness.message("a"))
                 await harness.pass(.seconds(1))
             }
@@ -294,7 +294,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 100...100
+            harness.broker.behavior.confirmDelayMilliseconds = 100...100
             let publisher = harness.makePublisher { $0.unconfirmedBytesMax = 1000 }
             try await publisher.waitUntilReady(deadlineSeconds: 10)
             let sizes = ["first": 800, "large": 800, "small": 1] as KeyValuePairs
@@ -312,7 +312,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 500...500
+            harness.broker.behavior.confirmDelayMilliseconds = 500...500
             let publisher = try await harness.readyPublisher()
             harness.publish(AMQPHarness.message("a"), publisher)
             await harness.pass(.milliseconds(100))
@@ -364,7 +364,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...50
+            harness.broker.behavior.confirmDelayMilliseconds = 0...50
             let publisher = harness.makePublisher { $0.unconfirmedMax = 10 }
             for number in 0..<500 { harness.publish(AMQPHarness.message("\(number)"), publisher) }
             while harness.outcomes.count < 500 {
@@ -414,7 +414,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 100_000...100_000
+            harness.broker.behavior.confirmDelayMilliseconds = 100_000...100_000
             let publisher = harness.makePublisher { $0.unconfirmedMax = 1 }
             try await publisher.waitUntilReady(deadlineSeconds: 10)
             harness.publish(AMQPHarness.message("sent"), publisher)

@@ -33,11 +33,11 @@ import Testing
             harness.broker.declareQueue("out")
             let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            harness.broker.behaviour.confirmDelayMilliseconds = 50_000...50_000
+            harness.broker.behavior.confirmDelayMilliseconds = 50_000...50_000
             harness.publish(AMQPHarness.message("a"), publisher)
             await harness.wait("a to be sent") { publisher.unconfirmedCount == 1 }
             await harness.pass(.seconds(1))
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.behavior.confirmDelayMilliseconds = 0...0
             harness.broker.raiseAlarm("low on memory")
             await harness.pass(.seconds(45))
             harness.broker.clearAlarm()
@@ -102,11 +102,11 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.broker.behavior.confirmDelayMilliseconds = 1_000_000...1_000_000
             let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
             harness.publish(AMQPHarness.message("a"), publisher)
             await harness.wait("a to be sent") { publisher.unconfirmedCount == 1 }
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.behavior.confirmDelayMilliseconds = 0...0
             for number in 1...4 {
                 await harness.pass(.seconds(4))
                 #expect(await publisher.publish(AMQPHarness.message("\(number)")) == .confirmed)
@@ -124,17 +124,17 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            harness.broker.behavior.confirmDelayMilliseconds = 1000...1000
             let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
             harness.publish(AMQPHarness.message("before"), publisher)
             await harness.pass(.milliseconds(500))
-            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.broker.behavior.confirmDelayMilliseconds = 1_000_000...1_000_000
             // This message is sent before the first message is confirmed.
             guard case .unknown = await publisher.publish(AMQPHarness.message("a")) else {
                 return fail("the message was confirmed")
             }
             #expect(harness.outcomes["before"] == .confirmed)
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.behavior.confirmDelayMilliseconds = 0...0
             await harness.expectAnotherChannel(of: publisher, within: .seconds(1))
         }
     }
@@ -144,10 +144,10 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("out")
-            harness.broker.behaviour.opensRefusingChannels = true
-            harness.broker.behaviour.refusalSeconds = 7
+            harness.broker.behavior.opensRefusingChannels = true
+            harness.broker.behavior.refusalSeconds = 7
             let publisher = try await harness.readyPublisher()
-            harness.broker.behaviour.opensRefusingChannels = false
+            harness.broker.behavior.opensRefusingChannels = false
             for number in 0..<40 { harness.publish(AMQPHarness.message("\(number)"), publisher) }
             // The broker refuses messages after 7, 14 and 21 s, and thus for more than 10 s. It does not answer the
             // close in time.
@@ -165,12 +165,12 @@ import Testing
             harness.broker.declareQueue("out")
             let publisher = harness.makePublisher { $0.confirmTimeoutSeconds = 10 }
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.broker.behavior.confirmDelayMilliseconds = 1_000_000...1_000_000
             harness.publish(AMQPHarness.message("a"), publisher)
             await harness.pass(.seconds(5))
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...0
+            harness.broker.behavior.confirmDelayMilliseconds = 0...0
             #expect(await publisher.publish(AMQPHarness.message("another")) == .confirmed)
-            harness.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            harness.broker.behavior.confirmDelayMilliseconds = 1_000_000...1_000_000
             harness.publish(AMQPHarness.message("b"), publisher)
             await harness.pass(.seconds(6))
             #expect(Array(harness.outcomes.keys) == ["a"])

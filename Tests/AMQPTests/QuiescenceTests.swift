@@ -9,7 +9,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
-            harness.broker.behaviour.deliveryDelay = .milliseconds(20)
+            harness.broker.behavior.deliveryDelay = .milliseconds(20)
             let returned = harness.countReturns()
             harness.fill((0..<1000).map { "\($0)" })
             let consumer = harness.makeConsumer(prefetch: 20)

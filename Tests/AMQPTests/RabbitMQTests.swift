@@ -236,7 +236,7 @@ import Threads
         }
     }
 
-    @Test func acknowledgementsInAnyOrderKeepTheChannel() async throws {
+    @Test func acknowledgmentsInAnyOrderKeepTheChannel() async throws {
         try await Self.play { bench in
             let admin = bench.makeAdmin()
             try await admin.declareQueue("amqp.acks", arguments: ["x-queue-type": "quorum"])

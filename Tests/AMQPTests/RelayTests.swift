@@ -20,7 +20,7 @@ import Testing
     }
 
     // The test of the relay detects losses: with acknowledgments before the confirms, messages are lost.
-    @Test func earlyAcknowledgementsLoseMessages() {
+    @Test func earlyAcknowledgmentsLoseMessages() {
         let lost = (UInt64(1)...10).map { Self.relay(seed: $0, acknowledgesFirst: true).lost }
         #expect(lost.contains { $0 > 0 })
     }
@@ -29,9 +29,9 @@ import Testing
         let result = Result()
         AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)
-            harness.broker.behaviour.nackPercent = 3
-            harness.broker.behaviour.returnPercent = 3
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...20
+            harness.broker.behavior.nackPercent = 3
+            harness.broker.behavior.returnPercent = 3
+            harness.broker.behavior.confirmDelayMilliseconds = 0...20
             harness.broker.declareQueue("in")
             harness.broker.declareQueue("out")
             harness.fill((0..<Self.messageCount).map { "\($0)" })

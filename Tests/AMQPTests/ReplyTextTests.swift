@@ -35,7 +35,7 @@ import Testing
                 "PRECONDITION_FAILED - invalid arg 'x-delivery-limit' for queue 'q' in vhost '/': {value_negative,-1}",
                 .invalidArgument("x-delivery-limit")
             ),
-            (406, "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out.", .lateAcknowledgement),
+            (406, "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out.", .lateAcknowledgment),
             (
                 406, "PRECONDITION_FAILED - user_id property set to 'guest' but authenticated user was 'worker'",
                 .refusedUserID

@@ -94,8 +94,8 @@ import Testing
         AMQPHarness.play(seed: seed) { harness in
             var random = SeededRandom(seed: seed)
             let prefetch = 1 + random.below(40)
-            harness.broker.behaviour.deliveryDelay = .milliseconds(random.below(20))
-            harness.broker.behaviour.confirmDelayMilliseconds = 0...random.below(20)
+            harness.broker.behavior.deliveryDelay = .milliseconds(random.below(20))
+            harness.broker.behavior.confirmDelayMilliseconds = 0...random.below(20)
             harness.broker.declareQueue("in")
             try harness.broker.start()
             let count = 500

@@ -174,7 +174,7 @@ import Testing
         AMQPHarness.play { harness in
             try harness.broker.start()
             harness.broker.declareQueue("in")
-            harness.broker.behaviour.deliveryDelay = .seconds(1)
+            harness.broker.behavior.deliveryDelay = .seconds(1)
             harness.fill(["a", "b", "c"])
             let consumer = harness.makeConsumer(prefetch: 2)
             await harness.wait("consumer") { harness.broker.queue("in")?.unsettled == 2 }

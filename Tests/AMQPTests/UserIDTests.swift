@@ -27,7 +27,7 @@ import Testing
 
     @Test func aRefusalClosesOneChannelAndIsReportedOnce() {
         AMQPHarness.play { harness in
-            harness.broker.behaviour.knownUser = "CN=worker"
+            harness.broker.behavior.knownUser = "CN=worker"
             try harness.broker.start()
             harness.broker.declareQueue("out")
             let publisher = harness.makePublisher()
@@ -57,7 +57,7 @@ import Testing
     // Commands have no lane that would publish a refused message again, so the publisher repeats the message.
     @Test func messagesAfterARefusalCarryNoUserID() {
         AMQPHarness.play { harness in
-            harness.broker.behaviour.knownUser = "CN=worker"
+            harness.broker.behavior.knownUser = "CN=worker"
             try harness.broker.start()
             harness.broker.declareQueue("out")
             let publisher = harness.makePublisher()
@@ -71,8 +71,8 @@ import Testing
     // The broker derives the user from the certificate and does not report the user.
     @Test func withACertificateNoUserIDIsSent() {
         AMQPHarness.play { harness in
-            harness.broker.behaviour.mechanisms = "PLAIN EXTERNAL"
-            harness.broker.behaviour.knownUser = "CN=worker"
+            harness.broker.behavior.mechanisms = "PLAIN EXTERNAL"
+            harness.broker.behavior.knownUser = "CN=worker"
             try harness.broker.start()
             harness.broker.declareQueue("out")
             harness.connection.prefersCertificate = true

@@ -32,7 +32,7 @@ import Testing
 
     @Test func aBrokerThatAllowsTooFewChannelsIsNamedWithItsRemedy() throws {
         harness.onLoop {
-            harness.broker.behaviour.channelMax = 1
+            harness.broker.behavior.channelMax = 1
             for connection in harness.connections { connection.cut() }
         }
         #expect(isLogged("queue not consumed", "the connection needs 3 channels", "set channel_max = 3 or more"))

@@ -149,7 +149,7 @@ import Testing
     @Test func theLastAcknowledgedDeliveriesAreNotRedelivered() throws {
         let count = 200
         let fixture = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
-        fixture.harness.broker.behaviour.confirmDelayMilliseconds = 1...200
+        fixture.harness.broker.behavior.confirmDelayMilliseconds = 1...200
         fixture.request(count)
         try #require(fixture.harness.run { fixture.results == count })
         let began = fixture.now

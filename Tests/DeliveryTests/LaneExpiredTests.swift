@@ -67,7 +67,7 @@ import Testing
     // The producer published the request again.
     @Test func aRequestIsPushedAlthoughItsDuplicateHasExpired() throws {
         fixture.harness.onLoop {
-            broker.behaviour.confirmDelayMilliseconds = 500...500
+            broker.behavior.confirmDelayMilliseconds = 500...500
             publishExpired(LaneAPNSHarness.message(1, app: 0))
         }
         try #require(fixture.harness.run { fixture.harness.counters.inFlight.value == 1 })

@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: [1, 2]) func theRateIsBoundedForTheWorker(lanes: Int) throws {
         let fixture = try LaneAPNSHarness(lanes: lanes, inFlightMax: 1000)
-        fixture.harness.broker.behaviour.confirmDelayMilliseconds = 0...5
+        fixture.harness.broker.behavior.confirmDelayMilliseconds = 0...5
         #expect(fixture.harness.pause(.key(SimulatedApps.keyID(0))))
         let count = 2500
         fixture.request(count)

@@ -16,7 +16,7 @@ import Testing
         let log = try CapturedLog()
         let harness = try LaneHarness(log: log.log)
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         harness.request("not JSON")
         #expect(harness.run { harness.counters.publishRepeats.value == 3 })
         #expect(harness.isReady)
@@ -27,7 +27,7 @@ import Testing
             harness.publishingFailure
                 == "exchange push.dead: a queue is full or refuses the message: consume from it, or raise its "
                 + "limit (rabbitmqctl list_policies)")
-        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == 1 })
         #expect(harness.publishingFailure == nil && harness.deadLetters.count == 1)
         #expect(log.lines().count { $0.contains("publishing ") } == 2, "failure and recovery are not logged once each")
@@ -40,11 +40,11 @@ import Testing
         try #require(harness.run { harness.isReady })
         for (count, repeats) in [3, 4].enumerated() {
             let before = harness.counters.publishRepeats.value
-            harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+            harness.onLoop { harness.broker.behavior.nackPercent = 100 }
             harness.request("not JSON")
             try #require(harness.run { harness.counters.publishRepeats.value == before + repeats })
             #expect(harness.isReady == (repeats == 3))
-            harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+            harness.onLoop { harness.broker.behavior.nackPercent = 0 }
             #expect(harness.run { harness.isReady && harness.counters.count(of: .invalid) == count + 1 })
         }
     }
@@ -53,13 +53,13 @@ import Testing
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
         harness.onLoop {
-            harness.broker.behaviour.nackPercent = 100
+            harness.broker.behavior.nackPercent = 100
             harness.broker.deleteQueue(names.deadQueue)
         }
         fixture.request(1)
         harness.request("not JSON")
         try #require(harness.run { harness.counters.publishRepeats.value >= 12 })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { fixture.results == 1 })
         harness.pass(seconds: 60)
         #expect(!harness.isReady)
@@ -72,7 +72,7 @@ import Testing
         let fixture = try LaneAPNSHarness()
         let (harness, names) = (fixture.harness, fixture.harness.names)
         harness.onLoop {
-            harness.broker.behaviour.nackPercent = 100
+            harness.broker.behavior.nackPercent = 100
             harness.broker.deleteQueue(names.deadQueue)
         }
         harness.request("not JSON")
@@ -80,7 +80,7 @@ import Testing
         fixture.request(1)
         try #require(harness.run { !harness.isReady })
         #expect(harness.counters.publishRepeats.value > 4)
-        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { fixture.results == 1 })
         harness.pass(seconds: 60)
         #expect(!harness.isReady)
@@ -145,7 +145,7 @@ import Testing
     @Test func aRepeatedDeadLetterIsIdentical() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 20_000...20_000 }
         try cutPublishing(of: harness, after: { harness.request("not JSON") }, once: { harness.deadLetters.count == 1 })
         #expect(harness.run { harness.deadLetters.count == 2 })
         #expect(harness.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, false])
@@ -157,7 +157,7 @@ import Testing
     @Test func aRepeatedResultIsIdentical() throws {
         let fixture = try LaneAPNSHarness()
         let harness = fixture.harness
-        harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 20_000...20_000 }
         var results: [ScriptedMessage] = []
         harness.broker.onAppend = { queue, message in
             if queue.name == harness.names.resultsQueue { results.append(message) }
@@ -174,7 +174,7 @@ import Testing
     @Test func aResultHasTheTimeOfItsOutcome() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 5000...5000 }
+        harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 5000...5000 }
         harness.request("not JSON")
         try #require(harness.run { harness.broker.queue(harness.names.resultsQueue)?.ready.count == 1 })
         let result = try #require(harness.broker.queue(harness.names.resultsQueue)?.ready.first)
@@ -189,7 +189,7 @@ import Testing
         let harness = fixture.harness
         try harness.onLoop {
             try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
-            harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
+            harness.broker.behavior.confirmDelayMilliseconds = 20_000...20_000
         }
         var waiting: [FieldTable] = []
         var queues: Set<String> = []
@@ -210,7 +210,7 @@ import Testing
     // The producer's and the worker's headers together exceed a frame.
     @Test func headersThatDoNotFitAreOmitted() throws {
         let harness = try LaneHarness()
-        harness.broker.behaviour.frameBytesMax = 4096
+        harness.broker.behavior.frameBytesMax = 4096
         try #require(harness.run { harness.isReady })
         harness.request("not JSON", headers: ["note": .string(String(repeating: "x", count: 3800))])
         #expect(harness.run { harness.counters.count(of: .invalid) == 1 })
@@ -232,7 +232,7 @@ import Testing
     @Test func anUnconfirmedPublishIsNotRepeatedAfterTheEnd() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        harness.onLoop { harness.broker.behavior.confirmDelayMilliseconds = 20_000...20_000 }
         harness.request("not JSON")
         try #require(harness.run { harness.deadLetters.count == 1 })
         harness.drain(deadlineSeconds: 1)
@@ -243,7 +243,7 @@ import Testing
     @Test func anUnpublishedMessageIsNotCounted() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         harness.request("not JSON")
         #expect(harness.run { harness.counters.publishRepeats.value >= 1 })
         harness.drain(deadlineSeconds: 1)
@@ -257,14 +257,14 @@ import Testing
     @Test func pendingRepeatsAreRequeuedBeforeTheLaneEnds() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let harness = fixture.harness
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         fixture.request(2)
         // The next pauses between repeats are longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 2 * 8 })
         harness.drain(0, deadlineSeconds: 1)
         #expect(harness.run { harness.ended == 1 })
         #expect(harness.counters.requeued.value == 1 && harness.counters.inFlight.value == 1)
-        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         #expect(harness.run { fixture.results == 2 })
         #expect(fixture.pushes.count == 3)
         harness.drain(1, deadlineSeconds: 30)
@@ -274,7 +274,7 @@ import Testing
     @Test func pendingRepeatsAreUnfinishedIfTheBrokerIsSilent() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         harness.request("not JSON")
         try #require(harness.run { harness.counters.publishRepeats.value == 8 })
         harness.onLoop { harness.broker.setSilent(true) }
@@ -287,7 +287,7 @@ import Testing
         let harness = fixture.harness
         try harness.onLoop {
             try fixture.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests))))
-            harness.broker.behaviour.nackPercent = 100
+            harness.broker.behavior.nackPercent = 100
         }
         fixture.request(1)
         #expect(harness.run { harness.counters.publishRepeats.value >= 1 })
@@ -300,11 +300,11 @@ import Testing
     @Test func aLaneThatReachedItsDeadlinePublishesNothing() throws {
         let harness = try LaneHarness()
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         harness.request("not JSON")
         // The next pause between repeats is longer than the drain.
         try #require(harness.run { harness.counters.publishRepeats.value == 8 })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 0 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 0 }
         let published = harness.broker.published
         harness.drain(deadlineSeconds: 1)
         #expect(harness.run { harness.unfinished == 1 })

@@ -28,7 +28,7 @@ import Testing
         let log = try CapturedLog()
         let harness = try LaneHarness(log: log.log)
         try #require(harness.run { harness.isReady })
-        harness.onLoop { harness.broker.behaviour.nackPercent = 100 }
+        harness.onLoop { harness.broker.behavior.nackPercent = 100 }
         for number in 1...10 { harness.request("nor is \(number)") }
         #expect(harness.run { harness.counters.publishRepeats.value >= 50 })
         #expect(log.lines().count { $0.contains("publishing blocked") } == 1)

@@ -10,7 +10,7 @@ import Testing
     @Test func anotherLanePublishesUnpublishedOutcomes() throws {
         let fixture = try LaneAPNSHarness(lanes: 2)
         let count = 2 * LaneHarness.inFlightMax
-        fixture.harness.onLoop { fixture.harness.broker.behaviour.nackPercent = 100 }
+        fixture.harness.onLoop { fixture.harness.broker.behavior.nackPercent = 100 }
         fixture.request(count)
         try #require(fixture.harness.run { fixture.pushes.count == count })
         try #require(fixture.harness.run { fixture.harness.counters.publishRepeats.value >= count })
@@ -18,7 +18,7 @@ import Testing
         #expect(fixture.harness.run { fixture.harness.ended == 1 })
         #expect(fixture.results == 0)
 
-        fixture.harness.onLoop { fixture.harness.broker.behaviour.nackPercent = 0 }
+        fixture.harness.onLoop { fixture.harness.broker.behavior.nackPercent = 0 }
         #expect(fixture.harness.run { fixture.results == count })
         #expect(fixture.harness.run { fixture.harness.counters.requeued.value == LaneHarness.inFlightMax })
     }

@@ -12,7 +12,7 @@ import Testing
     @Test func aRequestThatReturnsBeforeItsConfirmIsReported() throws {
         let fixture = try LaneAPNSHarness()
         try fixture.harness.onLoop {
-            fixture.harness.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
+            fixture.harness.broker.behavior.confirmDelayMilliseconds = 20_000...20_000
             try fixture.apns.faults.put(
                 Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
         }

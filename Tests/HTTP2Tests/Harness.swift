@@ -135,13 +135,13 @@ final class ScriptedServer: HTTP2ServerDelegate {
     var server: HTTP2Server!
     let onRequest: (ScriptedServer, HTTP2Stream) -> Void
     var requests: [Int32: Request] = [:]
-    var acknowledgements = 0
+    var acknowledgments = 0
     var closes: [TransportError?] = []
 
     init(onRequest: @escaping (ScriptedServer, HTTP2Stream) -> Void) { self.onRequest = onRequest }
 
     override var wantsHeaderRepresentations: Bool { true }
-    override func settingsAcknowledged() { acknowledgements += 1 }
+    override func settingsAcknowledged() { acknowledgments += 1 }
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
         requests[stream.id] = Request(excess: excess)
     }

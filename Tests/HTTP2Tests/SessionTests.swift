@@ -106,7 +106,7 @@ import Testing
         let streams = (0..<4).map { _ in harness.request() }
         #expect(harness.run(until: { harness.server.requests.count == 4 }) == .done)
         harness.loop.enter { harness.server.server.update(HTTP2Settings(maxConcurrentStreams: 1)) }
-        #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
+        #expect(harness.run(until: { harness.server.acknowledgments == 2 }) == .done)
         #expect(harness.server.server.acknowledgedStreamsMax == 1)
         #expect(harness.client.client.streamsFree == 0)
         harness.loop.enter { for stream in streams.compacted() { harness.server.server.respond(stream, status: 200) } }
@@ -118,7 +118,7 @@ import Testing
 
     @Test func theServerReportsStreamsAboveTheAnnouncedLimit() throws {
         let harness = try Harness(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
-        #expect(harness.run(until: { harness.servers.first?.acknowledgements == 1 }) == .done)
+        #expect(harness.run(until: { harness.servers.first?.acknowledgments == 1 }) == .done)
         harness.loop.enter {
             // The limit decreases while three requests are in flight.
             for _ in 0..<3 { _ = harness.client.request("/") }
@@ -127,7 +127,7 @@ import Testing
         #expect(harness.run(until: { harness.server.requests.count == 3 }) == .done)
         let excesses = harness.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
         #expect(excesses == [.none, .unacknowledged, .unacknowledged])
-        #expect(harness.run(until: { harness.server.acknowledgements == 2 }) == .done)
+        #expect(harness.run(until: { harness.server.acknowledgments == 2 }) == .done)
         #expect(harness.server.closes.isEmpty, "the connection was closed")
     }
 

@@ -13,10 +13,10 @@ import Testing
         at version: String, where queues: [String] = [], _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         try await onEpollLoop { loop in
-            var behaviour = ScriptedBrokerBehavior()
-            behaviour.product = ("RabbitMQ", version)
+            var behavior = ScriptedBrokerBehavior()
+            behavior.product = ("RabbitMQ", version)
             let broker = ScriptedBroker(
-                loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behaviour: behaviour)
+                loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behavior: behavior)
             try broker.start()
             for queue in queues { broker.declareQueue(queue, arguments: ["x-queue-type": "quorum"]) }
             var result = try await ChildProcess.run(

@@ -89,7 +89,7 @@ extension Consumer {
         for ack in window.acks { channel.acknowledge(ack.tag, multiple: ack.multiple) }
         window.acks.removeAll(keepingCapacity: true)
         guard let deadline = window.deadline else { return }
-        acknowledgementTimer.arm(at: deadline, for: self) { $0.channel.flushAfterIteration() }
+        acknowledgmentTimer.arm(at: deadline, for: self) { $0.channel.flushAfterIteration() }
     }
 
     /// Stops consuming and returns once the queue has applied all settlements, or at `deadline`. Call this function

@@ -40,7 +40,7 @@ public final class Consumer: ChannelHandler {
     /// The settlements that are withheld during quiescence, at most one for each delivery.
     var withheld: [(tag: UInt64, settlement: Settlement)] = []
     var hasPausedReading = false
-    let acknowledgementTimer: DeadlineTimer
+    let acknowledgmentTimer: DeadlineTimer
     /// The `basic.qos` methods that are sent only for their answer.
     var qosRoundTrips = QosRoundTrips()
     private var arriving = (tag: UInt64(0), isRedelivered: false)
@@ -64,7 +64,7 @@ public final class Consumer: ChannelHandler {
         window = AckWindow(configuration)
         quiescenceTimer = DeadlineTimer(on: connection.loop)
         retryTimer = DeadlineTimer(on: connection.loop)
-        acknowledgementTimer = DeadlineTimer(on: connection.loop)
+        acknowledgmentTimer = DeadlineTimer(on: connection.loop)
         super.init(
             AMQPChannel(
                 on: connection, ChannelOptions(bodyBytesMax: configuration.messageBytesMax),
@@ -107,7 +107,7 @@ public final class Consumer: ChannelHandler {
         window = AckWindow(configuration)
         settlements = UnappliedSettlements()
         withheld = []
-        for timer in [quiescenceTimer, retryTimer, acknowledgementTimer] { timer.cancel() }
+        for timer in [quiescenceTimer, retryTimer, acknowledgmentTimer] { timer.cancel() }
         if hasPausedReading {
             hasPausedReading = false
             connection.resumeReading()

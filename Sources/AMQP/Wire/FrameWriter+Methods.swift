@@ -2,12 +2,12 @@ import CRabbitMQ
 
 extension FrameWriter {
     /// The size of the arguments of an acknowledgment, in bytes.
-    private static let acknowledgementBytes = 9
+    private static let acknowledgmentBytes = 9
 
     /// Writes `basic.ack`. With `multiple`, the acknowledgment covers all deliveries up to this delivery.
     mutating func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         let ack = amqp_basic_ack_t(delivery_tag: deliveryTag, multiple: multiple ? 1 : 0)
-        frame(AMQP_BASIC_ACK_METHOD, ack, channel, argumentBytesMax: Self.acknowledgementBytes)
+        frame(AMQP_BASIC_ACK_METHOD, ack, channel, argumentBytesMax: Self.acknowledgmentBytes)
     }
 
     /// Writes a method. Returns false if an argument cannot be encoded or the arguments do not fit one frame.

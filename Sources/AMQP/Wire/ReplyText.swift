@@ -24,7 +24,7 @@ enum ReplyText {
     private static func failedPrecondition(_ text: String) -> AMQPError.Detail? {
         guard text.hasPrefix("PRECONDITION_FAILED - ") else { return nil }
         let rest = text.dropFirst("PRECONDITION_FAILED - ".count)
-        if rest.hasPrefix("delivery acknowledgement on channel ") { return .lateAcknowledgement }
+        if rest.hasPrefix("delivery acknowledgement on channel ") { return .lateAcknowledgment }
         if rest.hasPrefix("user_id property set to ") { return .refusedUserID }
         if let name = quoted(rest, after: "inequivalent arg ") { return .inequivalentArgument(name) }
         if let name = quoted(rest, after: "invalid arg ") { return .invalidArgument(name) }

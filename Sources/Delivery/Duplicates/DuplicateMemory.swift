@@ -84,7 +84,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     public static let settledMax = 100_000
     /// The length of the period before a channel loss in which an acknowledgment may have been lost, since
     /// acknowledgments are batched.
-    static let lateAcknowledgementSecondsMax = 5
+    static let lateAcknowledgmentSecondsMax = 5
     private static let stripeCount = 16
 
     private let mixer = SecretMixer()
@@ -174,7 +174,7 @@ public final class DuplicateMemory: @unchecked Sendable {
     private func lost(
         _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasDuplicates: Bool
     ) -> Channel? {
-        let late = Duration.seconds(hasDuplicates ? 0 : Self.lateAcknowledgementSecondsMax)
+        let late = Duration.seconds(hasDuplicates ? 0 : Self.lateAcknowledgmentSecondsMax)
         return lost(held, candidate) { settledAt.duration(to: $0) <= late }
     }
 

@@ -142,10 +142,10 @@ public final class FramePeer: ByteStreamHandler {
         if behavior.keepsFrames { frames.append(frame) }
         switch frame.type {
         case HTTP2Frame.Kind.settings
-        where !frame.has(HTTP2Frame.Flag.acknowledgement) && behavior.acknowledgesSettings:
-            send(.settingsAcknowledgement)
-        case HTTP2Frame.Kind.ping where !frame.has(HTTP2Frame.Flag.acknowledgement) && behavior.answersPings:
-            send(HTTP2Frame(type: HTTP2Frame.Kind.ping, flags: HTTP2Frame.Flag.acknowledgement, payload: frame.payload))
+        where !frame.has(HTTP2Frame.Flag.acknowledgment) && behavior.acknowledgesSettings:
+            send(.settingsAcknowledgment)
+        case HTTP2Frame.Kind.ping where !frame.has(HTTP2Frame.Flag.acknowledgment) && behavior.answersPings:
+            send(HTTP2Frame(type: HTTP2Frame.Kind.ping, flags: HTTP2Frame.Flag.acknowledgment, payload: frame.payload))
         case HTTP2Frame.Kind.data where behavior.opensWindows && !frame.payload.isEmpty:
             send(.windowUpdate(by: UInt32(frame.payload.count)))
         default: break

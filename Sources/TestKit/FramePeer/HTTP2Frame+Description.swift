@@ -10,11 +10,11 @@ extension HTTP2Frame: CustomStringConvertible {
             "HEADERS \(stream)\(has(Flag.endHeaders) ? "" : " unfinished")\(has(Flag.endStream) ? " end_stream" : "")"
         case Kind.priority: "PRIORITY \(stream)"
         case Kind.resetStream: "RST_STREAM \(stream) \(code(at: 0))"
-        case Kind.settings where has(Flag.acknowledgement): "SETTINGS ack"
+        case Kind.settings where has(Flag.acknowledgment): "SETTINGS ack"
         case Kind.settings:
             (["SETTINGS"] + settings.map { "\(Self.name(ofSetting: $0.id))=\($0.value)" }).joined(separator: " ")
         case Kind.pushPromise: "PUSH_PROMISE \(stream)"
-        case Kind.ping: "PING \(UInt64(bigEndianBytes: payload.prefix(8)))\(has(Flag.acknowledgement) ? " ack" : "")"
+        case Kind.ping: "PING \(UInt64(bigEndianBytes: payload.prefix(8)))\(has(Flag.acknowledgment) ? " ack" : "")"
         case Kind.goAway:
             "GOAWAY \(word(at: 0)) \(code(at: 4)) \(String(decoding: payload.dropFirst(8), as: UTF8.self))"
         case Kind.windowUpdate: "WINDOW_UPDATE \(stream) \(word(at: 0))"

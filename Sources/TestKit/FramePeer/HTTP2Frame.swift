@@ -16,7 +16,7 @@ public struct HTTP2Frame: Sendable, Hashable {
     }
 
     public enum Flag {
-        public static let acknowledgement: UInt8 = 0x1
+        public static let acknowledgment: UInt8 = 0x1
         public static let endStream: UInt8 = 0x1
         public static let endHeaders: UInt8 = 0x4
         public static let padded: UInt8 = 0x8
@@ -85,10 +85,10 @@ public struct HTTP2Frame: Sendable, Hashable {
         HTTP2Frame(type: Kind.settings, payload: entries.flatMap { $0.0.bigEndianBytes + $0.1.bigEndianBytes })
     }
 
-    public static let settingsAcknowledgement = HTTP2Frame(type: Kind.settings, flags: Flag.acknowledgement)
+    public static let settingsAcknowledgment = HTTP2Frame(type: Kind.settings, flags: Flag.acknowledgment)
 
     public static func ping(_ number: UInt64, isAnswer: Bool = false) -> HTTP2Frame {
-        HTTP2Frame(type: Kind.ping, flags: isAnswer ? Flag.acknowledgement : 0, payload: number.bigEndianBytes)
+        HTTP2Frame(type: Kind.ping, flags: isAnswer ? Flag.acknowledgment : 0, payload: number.bigEndianBytes)
     }
 
     public static func goAway(lastStream: UInt32 = 0, code: UInt32 = 0, debug: String = "") -> HTTP2Frame {

@@ -54,7 +54,7 @@ public final class ScriptedBroker {
     public let loop: EventLoop
     /// The address of the listener. Contains the actual port after the start.
     public private(set) var endpoint: Endpoint
-    public var behaviour: ScriptedBrokerBehavior
+    public var behavior: ScriptedBrokerBehavior
     /// The queues in the order of declaration.
     public private(set) var queues: [ScriptedQueue] = []
     /// The number of messages accepted from publishers.
@@ -86,11 +86,11 @@ public final class ScriptedBroker {
 
     public init(
         loop: EventLoop, endpoint: Endpoint = Endpoint(host: "broker", port: 5672), seed: UInt64 = 1,
-        behaviour: ScriptedBrokerBehavior = ScriptedBrokerBehavior()
+        behavior: ScriptedBrokerBehavior = ScriptedBrokerBehavior()
     ) {
         self.loop = loop
         self.endpoint = endpoint
-        self.behaviour = behaviour
+        self.behavior = behavior
         random = SeededRandom(seed: seed)
         exchanges = [
             ScriptedExchange(name: "amq.direct", kind: .direct, arguments: FieldTable()),

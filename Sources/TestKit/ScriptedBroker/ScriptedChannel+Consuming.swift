@@ -19,7 +19,7 @@ extension ScriptedChannel {
         guard reader.short() != nil, let name = reader.text(), let tag = reader.text(), let flags = reader.octet()
         else { throw ArgumentsCutShort() }
         guard let queue = broker.queue(name) else { return notFound("queue", name) }
-        guard !broker.behaviour.unansweredQueues.contains(name) else {
+        guard !broker.behavior.unansweredQueues.contains(name) else {
             isStuck = true
             return
         }
@@ -66,7 +66,7 @@ extension ScriptedChannel {
     }
 
     func deliver(_ message: ScriptedMessage, to consumer: ScriptedConsumer) {
-        let delay = broker.behaviour.deliveryDelay
+        let delay = broker.behavior.deliveryDelay
         guard delay > .zero else { return arrived(message, for: consumer) }
         consumer.unsettled += 1
         consumer.queue.unsettled += 1

@@ -29,22 +29,22 @@ extension ScriptedChannel {
         guard publish.exchange.isEmpty || broker.exchange(publish.exchange) != nil else {
             return close(404, "NOT_FOUND - no exchange '\(publish.exchange)' in vhost '/'")
         }
-        let behaviour = broker.behaviour
-        let user = behaviour.knownUser ?? behaviour.credentials.user
+        let behavior = broker.behavior
+        let user = behavior.knownUser ?? behavior.credentials.user
         if let userID = content.properties.userID, userID != user {
             let text = "user_id property set to '\(userID)' but authenticated user was '\(user)'"
             return close(406, "PRECONDITION_FAILED - \(text)")
         }
         if confirms != nil, refusesAll {
-            extendBusyTime(seconds: behaviour.refusalSeconds)
+            extendBusyTime(seconds: behavior.refusalSeconds)
             return afterBusyTime { [self] in confirm(positive: false) }
         }
-        if confirms != nil, broker.random.chance(percent: behaviour.nackPercent) { return confirm(positive: false) }
+        if confirms != nil, broker.random.chance(percent: behavior.nackPercent) { return confirm(positive: false) }
         let propertyList = Array(content.propertyList)
         let body = Array(content.body)
         let isReturned =
             publish.isMandatory
-            && (broker.random.chance(percent: behaviour.returnPercent)
+            && (broker.random.chance(percent: behavior.returnPercent)
                 || broker.route(
                     publish.exchange, publish.routingKey, MessageProperties(storage: propertyList)
                 ).isEmpty)
@@ -72,7 +72,7 @@ extension ScriptedChannel {
     private func confirm(positive: Bool) {
         guard let sequence = confirms?.add() else { return }
         if positive { broker.confirmed += 1 } else { broker.nacked += 1 }
-        let range = broker.behaviour.confirmDelayMilliseconds
+        let range = broker.behavior.confirmDelayMilliseconds
         let delay = range.lowerBound + broker.random.below(range.upperBound - range.lowerBound + 1)
         guard delay > 0 else { return decide(sequence, positive: positive) }
         broker.loop.schedule(after: .milliseconds(delay)) { [self] in decide(sequence, positive: positive) }
@@ -88,7 +88,7 @@ extension ScriptedChannel {
     func sendConfirms() {
         guard case .open = state, var decided = confirms else { return }
         for confirm in decided.takeConfirms(mayJoin: {
-            broker.random.chance(percent: broker.behaviour.multipleConfirmPercent)
+            broker.random.chance(percent: broker.behavior.multipleConfirmPercent)
         }) {
             send(confirm.positive ? .basicAck : .basicNack) { writer in
                 writer.longLong(confirm.sequence)

@@ -19,7 +19,7 @@ extension ScriptedChannel {
     /// Acknowledges deliveries. If too many acknowledgments are in flight to queues, the channel keeps `items` until a
     /// queue has applied one of them.
     private func release(_ items: [Unsettled]) {
-        let delay = broker.behaviour.applyDelay
+        let delay = broker.behavior.applyDelay
         if delay > .zero {
             guard unapplied < Self.unappliedMax else {
                 keptBack += items
@@ -46,7 +46,7 @@ extension ScriptedChannel {
     /// Calls `answer` when the queues have applied the earlier acknowledgments.
     func whenApplied(_ answer: @escaping () -> Void) {
         guard unapplied > 0 else { return answer() }
-        broker.loop.schedule(after: broker.behaviour.applyDelay) { [self] in
+        broker.loop.schedule(after: broker.behavior.applyDelay) { [self] in
             if case .open = state { answer() }
         }
     }

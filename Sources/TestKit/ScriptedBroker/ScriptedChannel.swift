@@ -43,7 +43,7 @@ final class ScriptedChannel {
         self.number = number
         self.connection = connection
         broker = connection.broker
-        refusesAll = broker.behaviour.opensRefusingChannels
+        refusesAll = broker.behavior.opensRefusingChannels
         busyUntil = broker.loop.now.monotonic
     }
 

@@ -36,7 +36,7 @@ final class ScriptedConnection: ByteStreamHandler {
 
     init(broker: ScriptedBroker) {
         self.broker = broker
-        frameBytesMax = Int(broker.behaviour.frameBytesMax)
+        frameBytesMax = Int(broker.behavior.frameBytesMax)
         splitter = FrameSplitter(frameBytesMax: frameBytesMax)
         lastReceived = broker.loop.now.monotonic
     }
@@ -76,11 +76,11 @@ final class ScriptedConnection: ByteStreamHandler {
             writer.octet(0)
             writer.octet(9)
             writer.table([
-                "product": .string(broker.behaviour.product.name),
-                "version": .string(broker.behaviour.product.version),
+                "product": .string(broker.behavior.product.name),
+                "version": .string(broker.behavior.product.version),
                 "capabilities": .table(["publisher_confirms": true, "consumer_cancel_notify": true]),
             ])
-            writer.longString(Array(broker.behaviour.mechanisms.utf8))
+            writer.longString(Array(broker.behavior.mechanisms.utf8))
             writer.longString(Array("en_US".utf8))
         }
     }
@@ -171,7 +171,7 @@ final class ScriptedConnection: ByteStreamHandler {
             tuneOK(&reader)
         case (.awaitingOpen, .connectionOpen):
             let name = reader.text()
-            guard name == broker.behaviour.virtualHost else {
+            guard name == broker.behavior.virtualHost else {
                 return close(530, "NOT_ALLOWED - vhost \(name ?? "") not found")
             }
             state = .open
@@ -188,21 +188,21 @@ final class ScriptedConnection: ByteStreamHandler {
     }
 
     private func startOK(_ reader: inout WireReader) {
-        let credentials = broker.behaviour.credentials
+        let credentials = broker.behavior.credentials
         guard reader.longString() != nil, let mechanism = reader.shortString(), let response = reader.longString()
         else {
             return close(502, "SYNTAX_ERROR")
         }
         let plain = [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
         let name = String(wire: mechanism)
-        guard broker.behaviour.mechanisms.contains(name), response.elementsEqual(name == "PLAIN" ? plain : []) else {
+        guard broker.behavior.mechanisms.contains(name), response.elementsEqual(name == "PLAIN" ? plain : []) else {
             return close(403, "ACCESS_REFUSED - Login was refused using authentication mechanism \(name).")
         }
         state = .awaitingTuneOK
         send(.connectionTune) { writer in
-            writer.short(broker.behaviour.channelMax)
+            writer.short(broker.behavior.channelMax)
             writer.long(UInt32(frameBytesMax))
-            writer.short(broker.behaviour.heartbeatSeconds)
+            writer.short(broker.behavior.heartbeatSeconds)
         }
     }
 

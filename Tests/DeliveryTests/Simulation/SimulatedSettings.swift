@@ -24,12 +24,12 @@ struct SimulatedSettings {
         connectionsMax = 1 + random.below(2)
         streamsMax = 20 + random.below(100)
         answerDelay = .milliseconds(random.below(200))
-        var behaviour = ScriptedBrokerBehavior()
+        var behavior = ScriptedBrokerBehavior()
         // The delay is sometimes longer than the shortest wait, so that a request returns before its confirm.
-        behaviour.confirmDelayMilliseconds = 0...random.below(random.chance(percent: 10) ? 8000 : 30)
-        behaviour.nackPercent = random.below(3)
-        behaviour.returnPercent = random.below(2)
-        broker = behaviour
+        behavior.confirmDelayMilliseconds = 0...random.below(random.chance(percent: 10) ? 8000 : 30)
+        behavior.nackPercent = random.below(3)
+        behavior.returnPercent = random.below(2)
+        broker = behavior
         isKeyBoundForGood = random.chance(percent: 20)
         // With a separate generator, the limits do not change the other random choices of a seed.
         var own = SeededRandom(seed: Self.limitsSeed ^ UInt64(prefetch << 32 | connectionsMax << 16 | streamsMax))

@@ -55,7 +55,7 @@ extension SimulatedWorld {
         case .brokerRestarts: broker.crash()
         case .brokerFrozen: broker.setSilent(true)
         case .brokerAlarm: broker.raiseAlarm("low on memory")
-        case .brokerFull: broker.behaviour.nackPercent = 100
+        case .brokerFull: broker.behavior.nackPercent = 100
         case .exchangesMissing(let names): for name in names { broker.deleteExchange(name) }
         case .resultQueuesMissing:
             broker.deleteQueue(topology.names.resultsQueue)
@@ -93,7 +93,7 @@ extension SimulatedWorld {
         case .brokerRestarts: try? broker.start()
         case .brokerFrozen: broker.setSilent(false)
         case .brokerAlarm: broker.clearAlarm()
-        case .brokerFull: broker.behaviour.nackPercent = settings.broker.nackPercent
+        case .brokerFull: broker.behavior.nackPercent = settings.broker.nackPercent
         case .exchangesMissing, .resultQueuesMissing: topology.declare(at: broker)
         case .endpointLost(let environment, _): network.set(.open, to: environment)
         case .endpointFails, .endpointIsProxy, .endpointSilent, .streamsRefused, .devicesThrottled:

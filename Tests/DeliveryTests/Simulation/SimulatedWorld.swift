@@ -56,7 +56,7 @@ final class SimulatedWorld {
         state.rules.streamsMax = settings.streamsMax
         broker = loop.enter { [loop, settings] in
             ScriptedBroker(
-                loop: loop, endpoint: SimulatedNetwork.broker, seed: seed, behaviour: settings.broker)
+                loop: loop, endpoint: SimulatedNetwork.broker, seed: seed, behavior: settings.broker)
         }
         apns = loop.enter { [loop] in SimulatorServer(loop: loop, configuration: configuration, state: state) }
         report.messages = SimulatedMessages(count: simulation.messages, random: &random).all
