@@ -100,7 +100,7 @@ import Testing
             SampleCertificates.otherApp, SampleCertificates.developerKey, SampleCertificates.certificate,
             SampleCertificates.key)
         let error = try #require(throws: CryptoError.self) { try CertificateFile(bytes) { $0.userID != nil } }
-        #expect(error.message.contains("for com.example.app and com.example.other: export each"))
+        #expect(error.message.contains("for com.example.app and com.example.other; export each"))
     }
 
     // Secret stores and environment variables may change the text in these ways.
