@@ -21,7 +21,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
                 .unsupported,
                 "the private key has the SEC 1 format; convert it to PKCS#8 with openssl pkcs8 -topk8 -nocrypt")
         default:
-            throw CryptoError(.malformed, "\(source) contains a \(block.label) instead of a PRIVATE KEY")
+            throw CryptoError(.malformed, "\(source) contains a block \(block.label) instead of PRIVATE KEY")
         }
         OpenSSLErrors.clear()
         let info = block.decode({ d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1) }, free: { PKCS8_PRIV_KEY_INFO_free($0) })

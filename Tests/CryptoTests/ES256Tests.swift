@@ -113,7 +113,7 @@ import Testing
         OtherKey("public", SampleKeys.p256Public, .malformed, "PUBLIC KEY"),
         OtherKey("nothing", "", .malformed, "the key file is empty"),
         OtherKey("white space", " \r\n", .malformed, "the key file is empty"),
-        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "contains a CERTIFICATE"),
+        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "contains a block CERTIFICATE"),
         OtherKey("SEC 1 behind its curve", "\(ecParameters)\n\(SampleKeys.p256SEC1)", .unsupported, "SEC 1"),
         OtherKey(
             "two keys", SampleKeys.p256 + "\n" + SampleCertificates.key, .malformed,

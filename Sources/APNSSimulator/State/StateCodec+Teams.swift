@@ -67,7 +67,7 @@ extension StateCodec {
                     "topics", \.topics, .topics, "bundle IDs that the key is limited to; default: all of the team"),
                 .optional(
                     "related_key", \.relatedKeyID, .text(1...Self.idBytesMax),
-                    "another key with topics, whose tokens may share a connection with this key's"),
+                    "ID of another key with topics; tokens of both keys may share a connection"),
                 .member("revoked", \.isRevoked, .bool, "whether tokens of the key are refused"),
             ],
             check: { key, members throws(InputError) in

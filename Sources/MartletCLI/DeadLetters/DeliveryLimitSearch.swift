@@ -43,10 +43,10 @@ extension DeadLetterScan {
     /// Returns the remedy for a delivery limit that prevents a scan.
     static func limitAdvice(_ queue: String, in virtualHost: String) -> String {
         let host = Shell.quoted(virtualHost)
-        return "Remove the limit (RabbitMQ 4: rabbitmqctl set_policy -p \(host) --apply-to queues --priority 100 "
-            + "dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}', with a higher priority than any "
-            + "other policy for the queue; RabbitMQ 3 has no limit unless a policy or an argument sets one), verify the "
-            + "removal (rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and then pass "
-            + "--delivery-limit none, which loses dead letters if the queue has a limit"
+        return "Remove the limit. With RabbitMQ 4, run: rabbitmqctl set_policy -p \(host) --apply-to queues --priority "
+            + "100 dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}'; the policy needs a higher "
+            + "priority than the queue's other policies. RabbitMQ 3 has a limit only if a policy or an argument sets "
+            + "one. To verify, run: rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments; then "
+            + "pass --delivery-limit none. This option loses dead letters if the queue still has a limit."
     }
 }

@@ -32,7 +32,7 @@ extension [OptionSyntax] {
         [
             OptionSyntax(name: "all", help: all), .limit("maximum number of messages"),
             OptionSyntax(name: "rate", value: "N/s", help: "maximum number of messages per second"),
-            OptionSyntax(name: "dry-run", help: "only count what would be published"), .yes,
+            OptionSyntax(name: "dry-run", help: "count the messages without publishing them"), .yes,
         ]
     }
 }

@@ -26,7 +26,7 @@ struct WatchCommand: ConfiguredCommand {
             OptionSyntax(name: "id", value: "ID", help: "only this notification: its id or message-id"),
             OptionSyntax(name: "reveal", help: "with --json: print complete device tokens"),
             OptionSyntax(name: "count", value: "N", help: "exit after N messages"),
-            OptionSyntax(name: "timeout", value: "SECONDS", help: "exit after this time; exit code 4 with --count"),
+            OptionSyntax(name: "timeout", value: "SECONDS", help: "exit after SECONDS; with --count: exit code 4"),
             OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when listening"),
         ])
 

@@ -7,7 +7,7 @@ extension DoctorCheck {
     /// The check that looks up the name of each host, connects and logs in.
     static let broker = DoctorCheck(name: "broker", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker else {
-            return [.unseen("broker", "the configuration names no broker", remedy: "correct it first")]
+            return [.unseen("broker", "the broker settings are missing or have mistakes", remedy: "correct them first")]
         }
         let endpoints = broker.url.endpoints
         await findings.collect(endpoints.map(\.description)) { index in
@@ -88,7 +88,7 @@ extension DoctorCheck {
     private static func remedy(_ error: AMQPError, _ broker: WorkerConfiguration.Broker) -> String {
         switch error.code {
         case .accessRefused:
-            "check user and password of amqp.url (guest may log in only from the broker's machine)"
+            "check the user and the password in amqp.url (guest may log in only from the broker's machine)"
         case .notFound:
             "correct the virtual host in amqp.url, or create it: rabbitmqctl add_vhost "
                 + Shell.quoted(broker.url.virtualHost)

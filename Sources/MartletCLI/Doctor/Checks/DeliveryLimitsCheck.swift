@@ -7,13 +7,14 @@ extension DoctorCheck {
     /// The check for delivery limits, for which the broker would remove a message that was requeued too often.
     static let deliveryLimits = DoctorCheck(name: "delivery limits", secondsMax: 30) { context, _, _ in
         guard let topology = context.topology else {
-            return [.unseen("delivery limits", "the configuration names no broker")]
+            return [.unseen("delivery limits", "the broker settings are missing or have mistakes")]
         }
         guard let management = context.management else {
             return [
                 .unseen(
                     "delivery limits", "visible only through the management API",
-                    remedy: "set amqp.management_url; to create missing queues without a limit: martlet topology apply")
+                    remedy: "set amqp.management_url; to create missing queues without a limit, "
+                        + "run: martlet topology apply")
             ]
         }
         let notice: @Sendable (String) -> Void = { Terminal.error.line("martlet: \($0)".printable) }

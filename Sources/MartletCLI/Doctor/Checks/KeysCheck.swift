@@ -14,8 +14,8 @@ extension DoctorCheck {
             let name = "key \(key.keyID) of team \(key.teamID)"
             guard signs(key.privateKey) else {
                 return .failure(
-                    "keys", "\(name): its signature does not verify",
-                    remedy: "download the .p8 file again, or create a new key")
+                    "keys", "\(name): a signature made with this key does not verify",
+                    remedy: "restore the .p8 file from a backup, or create a new key")
             }
             return line("\(name): ES256", file: key.file, mode: key.file.flatMap { mode(of: $0) })
         }

@@ -8,7 +8,7 @@ extension DoctorCheck {
     static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { context, loop, findings in
         guard let broker = context.broker, let topology = context.topology, let connector = try? BrokerConnector(broker)
         else {
-            return [.unseen("permissions", "the configuration names no broker")]
+            return [.unseen("permissions", "the broker settings are missing or have mistakes")]
         }
         let admin = connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         admin.start()

@@ -7,7 +7,7 @@ extension DoctorCheck {
     /// The check that no requests wait without a consumer, and that no queue refuses messages.
     static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
-            return [.unseen("queues", "the configuration names no broker")]
+            return [.unseen("queues", "the broker settings are missing or have mistakes")]
         }
         let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {

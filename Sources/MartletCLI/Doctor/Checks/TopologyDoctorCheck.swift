@@ -7,7 +7,7 @@ extension DoctorCheck {
     /// The check of every exchange, queue and binding. All objects that match share one line.
     static let topology = DoctorCheck(name: "topology", secondsMax: 30) { context, loop, _ in
         guard let target = context.target else {
-            return [.unseen("topology", "the configuration names no broker")]
+            return [.unseen("topology", "the broker settings are missing or have mistakes")]
         }
         let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
