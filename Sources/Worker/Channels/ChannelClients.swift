@@ -26,7 +26,8 @@ final class ChannelClients {
             let place = try ChannelPlace(configuration, app: app, environment)
             return .success(.init(client: try client(at: place), environment: place.environment))
         } catch {
-            return .failure(RequestViolation(.app, "unknown", path: "/app", "The command was not run: \(error.message)."))
+            return .failure(
+                RequestViolation(.app, "unknown", path: "/app", "The command was not run: \(error.message)."))
         }
     }
 
