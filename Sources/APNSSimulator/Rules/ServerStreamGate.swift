@@ -13,7 +13,7 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    /// Whether the limit is lowered to one stream although the gate may be open.
+    /// Whether `setLowered` has lowered the limit to one stream, which also applies while the gate is open.
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0
@@ -44,8 +44,8 @@ public struct ServerStreamGate: Sendable {
         return mode != .enforce || streams <= announced || isLowered && !isAcknowledged
     }
 
-    /// Lowers the limit to one stream, or restores the full number. Returns true if ``announced`` changed; the caller
-    /// must then send it. Has no effect if the gate is off.
+    /// Lowers the limit to one stream, or restores the gate's limit. Returns true if ``announced`` changed; the caller
+    /// must then send ``announced``. Has no effect if the gate is off.
     public mutating func setLowered(_ lowered: Bool) -> Bool {
         guard mode != .off, isLowered != lowered else { return false }
         let before = announced
@@ -58,8 +58,8 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns true the first time; the caller must then send
-    /// ``announced``.
+    /// Opens the gate at the first authenticated push. Returns false if the gate was already open. After true, the
+    /// caller must send ``announced``.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }
         isOpen = true
