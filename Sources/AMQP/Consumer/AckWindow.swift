@@ -5,8 +5,8 @@ package import EventLoop
 /// The broker numbers the deliveries of a channel from 1 without gaps. A contiguous run of settled deliveries that
 /// starts with the oldest delivery becomes one `multiple` acknowledgment. While the oldest delivery stays open, later
 /// deliveries wait for it after their settlement. They are acknowledged individually once `doneBehindMax` deliveries
-/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is
-/// unacknowledged at the broker. Any other tag would close the channel (406, unknown delivery tag).
+/// wait, or one delivery has waited for `delayMax`. An acknowledgment names only a delivery that is unacknowledged
+/// at the broker. Any other tag would close the channel (406, unknown delivery tag).
 ///
 /// Memory is bounded by the number of unsettled deliveries, not by the range of their tags, because old open tags move
 /// to a list.

@@ -45,7 +45,7 @@ public final class RequestMemory {
     /// Remembers the ID of a request. Returns whether an earlier request had the same ID.
     func isDuplicate(_ id: UUIDValue) -> Bool { !ids.insert(id) }
 
-    /// Adds a request to the log, to the record, and to the duplicates if it is one. Calls ``onRequest`` and the
+    /// Adds a request to the log and to the record, and a repeated ID to the duplicates. Calls ``onRequest`` and the
     /// handlers of matching waits. Returns the request's number, or 0 without a log.
     func add(_ request: Request, _ entry: RequestLog.Entry, reason: Reason?, faultID: String?) -> Int {
         let number = log?.append(request, entry, reason: reason, faultID: faultID) ?? 0

@@ -13,7 +13,7 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    /// Whether `setLowered` has lowered the limit to one stream, which also applies while the gate is open.
+    /// Whether the limit is one stream even while the gate is open; see ``setLowered(_:)``.
     private var isLowered = false
     /// Number of open streams, including refused ones.
     private(set) var streams = 0
@@ -58,8 +58,8 @@ public struct ServerStreamGate: Sendable {
         streams -= 1
     }
 
-    /// Opens the gate at the first authenticated push. Returns false if the gate was already open. After true, the
-    /// caller must send ``announced``.
+    /// Opens the gate at the first authenticated push. Returns true if the gate was closed; the caller must then send
+    /// ``announced``.
     public mutating func authenticated() -> Bool {
         guard !isOpen else { return false }
         isOpen = true

@@ -82,8 +82,8 @@ public struct SimulatorState: Sendable {
             allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// Adds a channel, or replaces the app's channel with the same ID. Without the Broadcast capability, the app
-    /// cannot use the channel.
+    /// Adds a channel, or replaces the app's channel with the same ID and environment. Without the Broadcast
+    /// capability, the app cannot use the channel.
     public mutating func add(_ channel: Channel) {
         channels.insert(channel)
     }
